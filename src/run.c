@@ -110,16 +110,13 @@ static struct gpu *start_gpu(const struct run *run)
 	return gpu_start(&gpu);
 }
 
-/*
- * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only a long frame
- * says how much is left.
- */
+/* Is it time for a GPU, at the rate of the workers so far? */
 static bool gpu_pays(const struct run *run)
 {
 	const uint64_t counted = records(run) * run->work.record;
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
-			     source_packed(run->work.source) ? source_declared(run->work.source)
+			     source_packed(run->work.source) ? source_expected(run->work.source)
 							     : run->length);
 }
 

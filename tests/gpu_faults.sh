@@ -264,6 +264,11 @@ if command -v zstd >/dev/null; then
 	each same '-M 24M -T 2 -t u32 --stats --auto -b 100 long.zst' SEED=5
 	each same '-M 64M -T 2 -t u24 -r full -b 262144 long.zst' SEED=6
 	each same '-M 16M -T 1 -t u8 -n 2999999 --no-check -r full -b 16 long.zst' SEED=7
+	# Of many frames the GPU decodes those that it has rooms for.
+	cat long.zst long.zst long.zst long.zst >many.zst
+	each same '-M 16M -T 3 --record=7 --offset=2 -t u32 --ignore-tail -b 1000 -r full many.zst' SEED=8
+	each same '-M 16M -T 2 -t u8 -n 7999999 -r full -b 16 many.zst many.zst' SEED=9
+	each either '-M 16M -T 3 -t u8 -b 64 -r full many.zst' KILL=cuStreamWaitEvent:3 FAIL=cuStreamWaitEvent:5:719
 fi
 
 # ---- a helper that has gone mad ----

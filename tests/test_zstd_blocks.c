@@ -268,6 +268,70 @@ static void tried(unsigned char *data)
 	free(p.data);
 }
 
+/*
+ * Of many frames a device decodes some from their first block on, and the cores others: the same
+ * records and message as one reader finds, where a frame is damaged, the file is cut, or the device
+ * fails.
+ */
+static void shared(unsigned char *data)
+{
+	static const uint32_t RECORDS[] = {1, 2, 4, 7, 1000, 700001};
+	uint64_t unpacked[2] = {0, 0};
+	unsigned failed = 0;
+
+	for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+		const bool damages = draw(4) == 0, cuts = draw(8) == 0;
+		struct pack p = {.state = 1};
+		size_t n = 0;
+		if (round % 12 == 0)
+			fill(data, LONG, round / 12);
+		while (n + LEAST + 300000 < LONG) {
+			const size_t some = draw(4) ? LEAST + draw(300000) : draw(100000);
+			pack_frame(&p, data + n, some, draw(3) ? 1 : 3, draw(8) > 0, draw(3) > 0,
+				   draw(4) ? 0 : 18);
+			n += some;
+		}
+		if (damages)
+			p.data[5 + draw(p.bytes - 5)] ^= (unsigned char)(1u << draw(8));
+		if (cuts)
+			p.bytes -= 1 + draw(p.bytes / 2);
+		struct setup spec = {.open.paths = FILES,
+				     .open.path_count = 1 + (size_t)draw(2),
+				     .open.ignore_tail = true,
+				     .open.no_check = draw(4) == 0,
+				     .open.skip = draw(4) ? 0 : draw(n),
+				     .use.record = RECORDS[draw(6)],
+				     .use.threads = 1,
+				     .use.limit = UINT64_MAX,
+				     .use.memory = (uint64_t)24 << (20 + draw(3))};
+		if (draw(3) == 0)
+			spec.use.limit = draw(n / spec.use.record + 2);
+		scratch_write("f", p.data, p.bytes);
+		scratch_write("g", p.data, p.bytes);
+		const size_t cap = spec.use.record > 300000 ? spec.use.record : 300000;
+		const struct outcome one = read_all(&spec, 1, cap);
+		spec.use.threads = 2 + (unsigned)draw(3);
+		struct soft *const device = draw_device(&spec, false);
+		const struct outcome all = read_all(&spec, spec.use.threads, cap);
+		CHECK(all.rc == one.rc && all.fail.status == one.fail.status &&
+			      strcmp(all.fail.text, one.fail.text) == 0,
+		      "round %u: %d '%s', with one reader %d '%s'", round, all.rc, all.fail.text,
+		      one.rc, one.fail.text);
+		CHECK(one.rc != 0 || (all.records == one.records && all.sum == one.sum),
+		      "round %u: %llu of %llu records", round, (unsigned long long)all.records,
+		      (unsigned long long)one.records);
+		CHECK(!all.beyond, "round %u: more memory than was taken", round);
+		if (device)
+			unpacked[device->unpacker.gain > 0] += all.totals.unpacked;
+		failed += one.rc != 0;
+		close_device(device);
+		free(p.data);
+	}
+	CHECK(unpacked[0] > 0 && unpacked[1] > 0 && failed > 0,
+	      "%llu and %llu bytes by devices, %u failures", (unsigned long long)unpacked[0],
+	      (unsigned long long)unpacked[1], failed);
+}
+
 /* Slices of a file add up. */
 static void slices(unsigned char *data)
 {
@@ -748,6 +812,7 @@ int main(void)
 	CHECK(blocks > ROUNDS / 4, "%u frames in blocks", blocks);
 	CHECK(by_device > ROUNDS, "%llu batches", (unsigned long long)by_device);
 	tried(data);
+	shared(data);
 	slices(data);
 	stopped(data);
 	again(data);

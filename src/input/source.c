@@ -18,9 +18,10 @@
  *     belong to readers that are unpacking, which wait for nothing. Then its place is known and any
  *     can execute it. A thread that makes one of these possible does it next, or calls another
  *     reader.
- *   - Of a job that a device decodes take the first batch that is not done. What was sent before it is
- *     done, so its room is free; any reader can read its packed bytes and send it; then one reader
- *     waits for the answer, which comes, or the device has failed (gpu_link.c).
+ *   - Of jobs that a device decodes take the first batch that is not done. What was sent before it is
+ *     done, and comes before it in the inputs, so it is counted and its room is free; any reader can
+ *     read the packed bytes and send them; then one reader waits for the answer, which comes, or the
+ *     device has failed (gpu_link.c).
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -422,10 +423,13 @@ static void open_run_unlocks(struct source *s, struct request *q)
 
 static const struct task open_task = {open_ready, open_run_unlocks};
 
-/* The most urgent first: what is finished; then what holds memory; then new work. */
+/*
+ * The most urgent first: what is finished; then what holds memory; then new work. A device is
+ * served before all that takes a core long.
+ */
 static const struct task *const TASKS[] = {
-	&execute_task, &mended_task, &decode_task, &piece_task, &done_task, &send_task,
-	&fetch_task,   &unpack_task, &plain_task,  &cut_task,   &open_task, &wait_task,
+	&execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task, &piece_task,
+	&fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -574,19 +578,38 @@ bool source_unpacks(struct source *s)
 	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.how == HOW_BLOCKS && j->cut.from == FROM_FILE;
+		unpacks |= j->cut.from == FROM_FILE &&
+			   (j->cut.how == HOW_BLOCKS || j->cut.how == HOW_STEPS ||
+			    j->cut.room > WHOLE_MAX);
 	lock_drop(&s->lock);
 	return unpacks;
 }
 
-uint64_t source_declared(struct source *s)
+/* About how many decoded bytes the job's input has; 0: nothing says so. */
+static uint64_t expected(const struct zstd_job *j)
+{
+	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
+
+	if (j->cut.content == UNKNOWN)
+		return 0;
+	if (j->cut.how == HOW_BLOCKS)
+		return offset_sum(j->at, j->cut.content);
+	return j->cut.how == HOW_STEPS && packed > 0 && j->in->is_file
+		       ? (uint64_t)((double)j->at / packed * size)
+		       : 0;
+}
+
+uint64_t source_expected(struct source *s)
 {
 	uint64_t bytes = 0;
 
 	lock_take(&s->lock);
-	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		if (j->cut.how == HOW_BLOCKS && j->at != UNKNOWN && j->cut.content != UNKNOWN)
-			bytes = lesser(offset_sum(j->at, j->cut.content), j->in->limit);
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		const uint64_t all = j->at == UNKNOWN ? 0 : lesser(expected(j), j->in->limit);
+		if (all > 0)
+			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +
+				all * (s->spec.path_count - j->in->index - 1);
+	}
 	lock_drop(&s->lock);
 	return bytes;
 }
@@ -642,6 +665,7 @@ void source_close(struct source *s)
 		input_free(s, s->first.input);
 	jobs_free(s);
 	seams_free(s->zstd.mended);
+	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);
 	close(s->wake_pipe[1]);

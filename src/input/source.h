@@ -202,14 +202,14 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 /* Is the first input compressed? Any thread, after source_open. */
 bool source_packed(struct source *s);
 
-/* Is a long frame of a file decoded, or may one come, as nothing was read yet? Any thread. */
+/* Are long frames of a file decoded, or may one come, as nothing was read yet? Any thread. */
 bool source_unpacks(struct source *s);
 
 /*
- * Bytes of samples up to the end of the long frame that all readers decode, as its header says; 0:
- * there is no such frame, or it does not say. Any thread.
+ * About how many bytes of samples compressed files have: as the header of a long frame says, or if
+ * what comes is packed like what came; later files like this one. 0: nothing says so. Any thread.
  */
-uint64_t source_declared(struct source *s);
+uint64_t source_expected(struct source *s);
 
 /* The spare memory is needed elsewhere: decoders give it back as they end their frames. */
 void source_take_spare(struct source *s);

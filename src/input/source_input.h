@@ -29,6 +29,7 @@
 struct plain_input; /* source_plain.c */
 struct zstd_input;  /* zstd_job.h */
 struct slice;       /* source_part.c */
+struct rooms;       /* zstd_blocks.h */
 
 /* What was taken of an input when nothing more of it comes. */
 struct taken {
@@ -120,7 +121,8 @@ struct decoding {
 	struct zstd_job *free_jobs;            /* ended jobs; the next ones take their buffers */
 	unsigned jobs;                         /* live jobs */
 	unsigned decoding;                     /* jobs that a thread decodes, but for BLOCKS */
-	const struct zstd_job *on_device;      /* the job that has the unpacker, or NULL */
+	struct rooms *rooms;                   /* of the unpacker, once it is used; or NULL */
+	unsigned on_device;                    /* jobs that have the unpacker, or it is tried on */
 	/* Was the unpacker tried, if it must be? It is tried once, and used if it pays. */
 	enum { DEVICE_NEW, DEVICE_TRIED, DEVICE_PAYS } device;
 	bool dropped; /* some jobs were dropped, and wait to be freed */
@@ -171,6 +173,7 @@ extern const struct task execute_task, /* put the next block together */
 	unpack_task,                   /* read a block, or decode its literals and sequences */
 	send_task,                     /* send blocks to a device that decodes them */
 	done_task,                     /* take what a device has decoded */
+	feed_task,                     /* cut off a frame for that device */
 	wait_task,                     /* wait for what a device decodes */
 	plain_task,                    /* read plain samples */
 	cut_task;                      /* cut frames off */

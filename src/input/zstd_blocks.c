@@ -51,7 +51,7 @@
 
 static uint64_t ring_room(uint64_t window, unsigned slots)
 {
-	return huge_room((size_t)(window + (slots + 2) * FRAME_BLOCK_MAX));
+	return slots > 0 ? huge_room((size_t)(window + (slots + 2) * FRAME_BLOCK_MAX)) : 0;
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)
@@ -94,6 +94,8 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	b->slots = slots;
 	b->coders = coders_of(slots, threads);
 	b->ring_bytes = (size_t)ring_room(window, slots);
+	if (slots == 0) /* a device decodes all of it */
+		return b;
 	b->ring = huge_alloc(b->ring_bytes);
 	/* Not in huge pages: of most rooms little is touched. */
 	b->rooms = b->ring ? malloc(rooms_of(slots, b->coders)) : NULL;
@@ -143,8 +145,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 	b->fail = (struct fail){.status = STATUS_OK};
 	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
-	b->device = (struct batches){.on = ON_CORES};
-	for (unsigned i = 0; i < BLOCKS_PIECES; i++) {
+	b->device = (struct on_device){.on = ON_CORES};
+	for (unsigned i = 0; i < SLOTS_MOST; i++) {
 		b->piece[i].job = j;
 		b->piece[i].state = PIECE_FREE;
 	}
@@ -181,7 +183,7 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	source_call(s);
 }
 
-static void begin_unlocks(struct source *s, struct zstd_job *j)
+void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 {
 	lock_drop(&s->lock);
 	struct blocks *const b = open_blocks(s, j);
@@ -193,12 +195,12 @@ static void begin_unlocks(struct source *s, struct zstd_job *j)
 	lock_take(&s->lock);
 	if (j->ended)
 		return;
-	if (!b) {
-		go_in_steps(s, j);
-		return;
+	if (b) {
+		j->piece = b->piece;
+		j->pieces = b->slots;
 	}
-	j->piece = b->piece;
-	j->pieces = b->slots;
+	if (!b || (job_is_devices(j) && !device_begin(s, j)))
+		go_in_steps(s, j);
 }
 
 uint64_t blocks_wanted(const struct zstd_job *j)
@@ -249,7 +251,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
 		return false;
 	if (!blocks_begun(j))
-		return j->running == 0;
+		return j->running == 0 && !job_is_devices(j);
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (device_has(b) || b->fetching || b->over || b->refused ||
 	    (stream && b->begun < b->fetched && s->reader_count == 1))
@@ -430,9 +432,9 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 
 	j->running++;
 	if (!blocks_begun(j))
-		begin_unlocks(s, j);
+		blocks_begin_unlocks(s, j);
 	else if (device_takes(s, j))
-		device_begin(s, j);
+		(void)device_begin(s, j);
 	else
 		do /* of a file, headers alone */
 			fetch_next_unlocks(s, j);

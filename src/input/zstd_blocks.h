@@ -24,14 +24,17 @@ struct block_slot {
 	struct sequence *sequences;
 };
 
-/* Some blocks, on their way through a room of the device. */
+/* Some blocks of a frame, on their way through a room of the device. */
 struct batch {
 	enum {
 		BATCH_FREE,
 		BATCH_FILLING, /* a reader reads its packed bytes */
 		BATCH_FULL,    /* its packed bytes are in the room */
 		BATCH_SENT,    /* the device has it; FREE again when the device is done */
+		BATCH_VOID, /* nothing of its frame is wanted any more: the device never gets it */
 	} state;
+	struct zstd_job *job;
+	unsigned room;
 	uint64_t offset; /* where its packed bytes are in the file */
 	size_t bytes;    /* how many bytes the room is given */
 	unsigned blocks;
@@ -39,25 +42,34 @@ struct batch {
 	bool bad;  /* its packed bytes could not be read */
 };
 
+/* The rooms of the device; and the batches in them, in the order in which they were found. */
+struct rooms {
+	unsigned count;
+	size_t bytes; /* of each */
+	/* How many batches were found, were sent or are void, and are done, in order. */
+	uint64_t found, sent, done;
+	bool finding, sending, waiting; /* one reader finds; one sends; one waits for an answer */
+	struct batch batch[UNPACKER_ROOMS];
+	bool taken[UNPACKER_ROOMS];              /* a batch is in the room */
+	struct zstd_piece piece[UNPACKER_ROOMS]; /* what the rooms hold when batches are done */
+};
+
 /* What a device decodes while the cores do: each room twice. */
 struct trial {
 	uint64_t batches; /* how many batches the trial has */
-	uint64_t given;   /* decoded bytes of the batches that were found, about */
 	/* When the trial began; when each room had been used once; bytes decoded since `half`. */
 	double begin, half, decoded;
 	uint64_t cores; /* bytes that the cores had decoded when the trial began */
 };
 
 /* A frame on a device. */
-struct batches {
+struct on_device {
 	enum { ON_CORES, ON_TRIAL, TO_DEVICE, ON_DEVICE } on;
-	unsigned rooms;
-	size_t room_bytes;
-	/* How many batches were found, were sent, and are done, in order. */
+	/* How many of its batches were found, were sent or are void, and are done. */
 	uint64_t found, sent, done;
-	bool finding, sending, waiting; /* one reader finds; one sends; one waits for an answer */
-	uint64_t blocks;                /* blocks in batches that were found and are not done */
-	uint64_t at;                    /* where the next batch begins in the file */
+	uint64_t blocks; /* blocks in batches that were found and are not done */
+	uint64_t given;  /* decoded bytes of the batches that were found, about */
+	uint64_t at;     /* where the next batch begins in the file */
 	struct block_scan
 		scan;   /* what is known of the blocks sent; at first, what the cores know */
 	uint64_t cores; /* `scan` begins with what the cores know after scanning this many blocks */
@@ -65,10 +77,7 @@ struct batches {
 	/* Bytes that the cores decoded and no batch has yet, in two runs of the ring. */
 	const unsigned char *past[2];
 	size_t past_bytes[2];
-	struct batch batch[UNPACKER_ROOMS];
 };
-
-#define BLOCKS_PIECES (SLOTS_MOST + UNPACKER_ROOMS)
 
 struct blocks {
 	uint64_t holds; /* bytes of memory */
@@ -76,7 +85,7 @@ struct blocks {
 	size_t ring_bytes;
 	unsigned char *ring, *rooms;
 	struct block_slot slot[SLOTS_MOST];
-	struct zstd_piece piece[BLOCKS_PIECES]; /* of slots, then of rooms */
+	struct zstd_piece piece[SLOTS_MOST];
 	struct block_coder *coder[SLOTS_MOST];
 	unsigned idle;          /* the first `idle` coders are used by no thread */
 	struct block_scan scan; /* what the thread that scans knows */
@@ -96,7 +105,7 @@ struct blocks {
 	bool fetching, scanning, executing;
 	bool over;    /* no more blocks are fetched */
 	bool refused; /* a block was refused */
-	struct batches device;
+	struct on_device device;
 };
 
 static inline bool blocks_begun(const struct zstd_job *j)
@@ -104,10 +113,16 @@ static inline bool blocks_begun(const struct zstd_job *j)
 	return j->piece != j->own;
 }
 
+/* Is the frame a device's from its first block on? */
+static inline bool job_is_devices(const struct zstd_job *j)
+{
+	return j->cut.how == HOW_BLOCKS && j->cut.pieces == 0;
+}
+
 /* Does the piece lie in a room of the device? */
 static inline bool blocks_in_room(const struct zstd_piece *p)
 {
-	return blocks_begun(p->job) && p >= p->job->piece + SLOTS_MOST;
+	return blocks_begun(p->job) && p->job->blocks->device.on == ON_DEVICE;
 }
 
 /* Bytes after the last block. */
@@ -117,6 +132,9 @@ static inline size_t blocks_trailer(const struct zstd_job *j)
 }
 
 /* ---- zstd_blocks.c, with the lock ---- */
+
+/* Makes what the job is decoded with. */
+void blocks_begin_unlocks(struct source *s, struct zstd_job *j);
 
 typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
 
@@ -136,13 +154,15 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 
 /* Is a device to decode the rest of the frame, or to be tried on it? */
 bool device_takes(const struct source *s, const struct zstd_job *j);
-void device_begin(struct source *s, struct zstd_job *j);
+
+/* The device gets the frame, or is tried on it. False: there is no device any more. */
+bool device_begin(struct source *s, struct zstd_job *j);
 
 /* The cores have scanned one more block. */
 void device_scan(struct blocks *b);
 
-/* The job is done with the device; another one may have it. */
-void device_leave(struct source *s, const struct zstd_job *j);
+/* The job has ended, or libzstd goes on with it. */
+void device_leave(struct source *s, struct zstd_job *j);
 
 /* Does a device have the frame? Then the cores fetch no more of it. */
 static inline bool device_has(const struct blocks *b)
@@ -150,10 +170,10 @@ static inline bool device_has(const struct blocks *b)
 	return b->device.on > ON_TRIAL;
 }
 
-/* Does the device have something of the frame? */
+/* Are batches of the frame in rooms? */
 static inline bool device_busy(const struct blocks *b)
 {
-	return b && b->device.sent > b->device.done;
+	return b && b->device.found > b->device.done;
 }
 
 #endif

@@ -182,6 +182,17 @@ static void plan_blocks(const struct source *s, struct cut *c)
 	*c = steps;
 }
 
+/* Plans a job in blocks that a device decodes. It takes enough for steps, should that fail. */
+static void plan_device(const struct source *s, struct cut *c)
+{
+	cut_as_steps(s, c);
+	c->how = HOW_BLOCKS;
+	c->room = c->packed = c->context = 0;
+	c->pieces = 0;
+	c->blocks = larger(blocks_bytes(0, 0, 0), c->need - c->seams);
+	c->need = c->blocks + c->seams;
+}
+
 /*
  * Are fewer frames like this one left than readers, as far as it was followed? Else each reader
  * decodes its own, which takes less of all cores, unless they are so long that the next one is not
@@ -235,17 +246,32 @@ static bool blocks_pay(const struct source *s, struct input *in, const struct fr
 		device_asked(s, in));
 }
 
-/* Is the frame decoded in blocks? */
-static bool in_blocks(struct source *s, struct input *in, const struct frame *f, uint64_t at,
-		      bool last)
+/* Is the frame long enough to be decoded in blocks, and its window not too large? */
+static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 {
-	const struct frame_header *const h = &f->header;
-	uint64_t bytes = lesser(h->content, f->bound);
+	uint64_t bytes = lesser(f->header.content, f->bound);
 
 	if (in->limit != NO_END && at != UNKNOWN)
 		bytes = lesser(bytes, in->limit - at);
-	if (!BLOCK_HOST || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
-	    (s->use.threads < 2 && !device_asked(s, in)) ||
+	return BLOCK_HOST && f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
+}
+
+/* Is the frame the device's from its first block on? */
+static bool for_device(struct source *s, struct input *in, const struct frame *f, uint64_t at,
+		       enum device_share share)
+{
+	/* Of unknown size it would hold rooms until the cores have decoded all frames before it. */
+	const bool shares = f->header.content != UNKNOWN && !few_left(s, in, f);
+
+	return share != SHARE_NONE && in->is_file && f->header.window <= UNPACKER_WINDOW &&
+	       is_long(in, f, at) && (share == SHARE_ANY || shares) && blocks_pay(s, in, f, 4);
+}
+
+/* Do the cores decode the frame in blocks? */
+static bool in_blocks(struct source *s, struct input *in, const struct frame *f, uint64_t at,
+		      bool last)
+{
+	if (!is_long(in, f, at) || (s->use.threads < 2 && !device_asked(s, in)) ||
 	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f)))
 		return false;
 	/* A stream may bring no more for long. */
@@ -307,7 +333,8 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 }
 
 /* Finds the next job of an input whose decoded bytes go on at `at`. */
-static void find_job(struct source *s, struct input *in, uint64_t at, struct cut *c)
+static void find_job(struct source *s, struct input *in, uint64_t at, enum device_share share,
+		     struct cut *c)
 {
 	struct frame f;
 
@@ -353,7 +380,10 @@ static void find_job(struct source *s, struct input *in, uint64_t at, struct cut
 		} else {
 			cut_as_steps(s, c);
 		}
-		if (c->how == HOW_STEPS && c->from != FROM_MEMORY && in_blocks(s, in, &f, at, last))
+		if (c->how != HOW_STORED && for_device(s, in, &f, at, share))
+			plan_device(s, c);
+		else if (c->how == HOW_STEPS && c->from != FROM_MEMORY &&
+			 in_blocks(s, in, &f, at, last))
 			plan_blocks(s, c);
 		in->zstd->walk = f; /* a file's frame is followed while it is decoded */
 	}
@@ -380,7 +410,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		return false;
 	if (in->zstd->cut.what == CUT_JOB)
 		return job_fits(s, in->zstd->cut.need);
-	if (s->zstd.jobs >= 2 * s->use.decoders)
+	if (s->zstd.jobs - s->zstd.on_device >= 2 * s->use.decoders)
 		return false;
 	if (!in->zstd->open)
 		return true;
@@ -451,6 +481,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 	const uint64_t at = in->at;
+	const enum device_share share = device_share(s);
 
 	(void)q;
 	if (in->zstd->open) {
@@ -471,7 +502,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		if (enough)
 			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
-			find_job(s, in, at, &in->zstd->cut);
+			find_job(s, in, at, share, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
 		in->shorter |= in->zstd->cut.what == CUT_END && !enough &&
@@ -488,6 +519,14 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 }
 
 const struct task cut_task = {cut_ready, cut_run_unlocks};
+
+/* Frames for the device are cut off before the cores go on with theirs. */
+static bool feed_ready(const struct source *s, const struct request *q)
+{
+	return s->zstd.rooms && cut_ready(s, q) && device_share(s) != SHARE_NONE;
+}
+
+const struct task feed_task = {feed_ready, cut_run_unlocks};
 
 void cut_waits(struct source *s)
 {

@@ -573,10 +573,12 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 
 	j->running = true;
 	s->zstd.decoding++;
+	/* Not for long: a reader that decodes serves no other reader, and no device. */
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
-	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count);
+	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count &&
+		 s->zstd.on_device == 0);
 	j->running = false;
 	/* Any reader may go on with this job, or with another, if all decoders were busy. */
 	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)

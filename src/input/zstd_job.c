@@ -199,7 +199,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
 	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].state == PIECE_READY)
+		if (j->piece[i].job == j && j->piece[i].state == PIECE_READY)
 			job_queue(s, &j->piece[i]);
 	if (!j->ended)
 		source_call(s);
@@ -265,7 +265,8 @@ void job_check(struct source *s, struct zstd_job *j)
 	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
 		return;
 	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].state > PIECE_FILLING) /* FILLING: a block that is not wanted */
+		if (j->piece[i].job == j &&
+		    j->piece[i].state > PIECE_FILLING) /* FILLING: a block that is not wanted */
 			return;
 	if (!j->ended) {
 		blocks_check(s, j);
@@ -320,7 +321,8 @@ void jobs_drop(struct source *s)
 		j->dropped = true;
 		j->ended = true; /* a thread that decodes it sees that afterwards */
 		for (unsigned i = 0; i < j->pieces; i++)
-			if (j->piece[i].state >= PIECE_READY && j->piece[i].state != PIECE_OUT)
+			if (j->piece[i].job == j && j->piece[i].state >= PIECE_READY &&
+			    j->piece[i].state != PIECE_OUT)
 				j->piece[i].state = PIECE_FREE;
 	}
 }

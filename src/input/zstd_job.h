@@ -13,7 +13,7 @@
  *   STORED  a frame whose blocks are all stored as they are, or repeat a byte: its pieces are read
  *           where they lie, or lie in the packed bytes, without libzstd
  *   BLOCKS  a long frame, where there are more readers than such frames: all decode it, without
- *           libzstd, and each block is a piece (zstd_blocks.c)
+ *           libzstd, and each block is a piece (zstd_blocks.c); or a device does (zstd_device.c)
  *
  * Where a job's packed bytes are is a field, too: in memory (all of them were read from a stream),
  * in a file, or still in a stream, which its decoder reads then.
@@ -53,8 +53,8 @@ struct cut {
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
 	uint64_t window;  /* of a single frame: bytes of its window */
 	size_t header;    /* of a single frame: bytes of its header */
-	unsigned pieces;
-	uint64_t room; /* bytes of a piece */
+	unsigned pieces;  /* BLOCKS: blocks in work at a time; 0: a device decodes them */
+	uint64_t room;    /* bytes of a piece */
 	/* bytes for: packed input, libzstd, decoding in blocks, parts of records */
 	uint64_t packed, context, blocks, seams;
 	uint64_t need;    /* bytes of all memory that the job takes */
@@ -104,9 +104,10 @@ struct zstd_job {
 	bool broken;  /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
-	struct zstd_piece *piece, own[PIECES]; /* `piece` is `own`, or the pieces of `blocks` */
-	unsigned pieces;                       /* how many pieces `piece` has */
-	uint64_t taken; /* packed bytes that were taken from the input; read without the lock */
+	/* `own`, or the pieces of `blocks`, or those of the device's rooms, of which some are its */
+	struct zstd_piece *piece, own[PIECES];
+	unsigned pieces; /* how many pieces `piece` has */
+	uint64_t taken;  /* packed bytes that were taken from the input; read without the lock */
 	struct decoder *decoder;
 	struct blocks *blocks; /* what BLOCKS decodes with, or NULL */
 	uint64_t known;     /* bytes that BLOCKS handed out before libzstd began the frame again */
@@ -139,6 +140,10 @@ enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, 
 
 /* Plans a cut in steps. Where it was planned in blocks, it needs no more memory than before. */
 void cut_as_steps(const struct source *s, struct cut *c);
+
+/* Which frames the device may have from their first block on: only one of many, or any. */
+enum device_share { SHARE_NONE, SHARE_OF_MANY, SHARE_ANY };
+enum device_share device_share(const struct source *s); /* zstd_device.c */
 
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);

@@ -227,14 +227,14 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 	p->state = PIECE_COUNTED;
 	for (unsigned i = 0; i < j->pieces; i++) {
 		struct zstd_piece *const each = &j->piece[i];
-		if (each->state == PIECE_COUNTED && is_next(each)) {
+		if (each->job == j && each->state == PIECE_COUNTED && is_next(each)) {
 			add_unlocks(s, each);
 			i = UINT32_MAX; /* the next piece may stand before it */
 		}
 	}
 	for (unsigned i = 0; i < j->pieces; i++) {
 		struct zstd_piece *const each = &j->piece[i];
-		if (each->state == PIECE_COUNTED &&
+		if (each->job == j && each->state == PIECE_COUNTED &&
 		    (!j->sum.adds || j->dropped || each->begin + each->bytes <= j->sum.added)) {
 			each->state = PIECE_FREE;
 			freed = true;
@@ -267,7 +267,8 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 				   .first = input_record(s, in, at),
 				   .fd = -1,
 				   .piece = p};
-	if (!is_next(p))
+	/* What a device counts comes back late: then others are added up meanwhile. */
+	if (!q->want->lent || !is_next(p))
 		return;
 	if (p->left == p->bytes) {
 		sum->busy = true;
@@ -299,7 +300,8 @@ static struct zstd_piece *next_piece(const struct source *s)
 		return s->zstd.queue;
 	const struct zstd_job *const j = first_waiting(s);
 	for (unsigned i = 0; j && j->at != UNKNOWN && i < j->pieces; i++)
-		if (j->piece[i].state == PIECE_READY && j->piece[i].begin == j->handed)
+		if (j->piece[i].job == j && j->piece[i].state == PIECE_READY &&
+		    j->piece[i].begin == j->handed)
 			return &j->piece[i];
 	return NULL;
 }
