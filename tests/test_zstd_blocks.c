@@ -279,12 +279,12 @@ static void shared(unsigned char *data)
 	uint64_t unpacked[2] = {0, 0};
 	unsigned failed = 0;
 
-	for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+	for (unsigned round = 0; round < ROUNDS; round++) {
 		const bool damages = draw(4) == 0, cuts = draw(8) == 0;
 		struct pack p = {.state = 1};
 		size_t n = 0;
-		if (round % 12 == 0)
-			fill(data, LONG, round / 12);
+		if (round % 6 == 0)
+			fill(data, LONG, round / 6);
 		while (n + LEAST + 300000 < LONG) {
 			const size_t some = draw(4) ? LEAST + draw(300000) : draw(100000);
 			pack_frame(&p, data + n, some, draw(3) ? 1 : 3, draw(8) > 0, draw(3) > 0,
