@@ -27,22 +27,19 @@
  * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
  * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/little.h"
 #include "input/zstd_blocks.h"
+#include "input/zstd_orders.h"
 
 #define WAIT_SECONDS 0.001 /* how long a reader waits before it looks for other work */
 /* Frames cut off for the device of which not all batches are found: one more, and it never waits. */
 #define FRAMES_AHEAD 2u
 /* A trial ends when the cores have decoded so many times what the device has been given. */
 #define SLOW 4u
-
-static_assert(sizeof(struct unpack_shares) == sizeof(struct block_shares), "the same text");
-static_assert(UNPACK_BLOCK_MAX == FRAME_BLOCK_MAX, "one format");
 
 static struct batch *batch_of(struct rooms *r, uint64_t number)
 {
@@ -365,86 +362,23 @@ static bool read_batch(const struct batch *batch, unsigned char *room)
 
 /* ---- send ---- */
 
-static void describe_past(const struct batch *batch, struct unpack_orders *o)
-{
-	uint32_t at = 0;
-
-	for (unsigned i = 0; i < batch->blocks; i++) {
-		const uint32_t n =
-			(uint32_t)lesser((uint64_t)batch->bytes - at, (uint64_t)FRAME_BLOCK_MAX);
-		o->block[i] = (struct unpack_block){.literals_at = at,
-						    .literals_packed = n,
-						    .literals = n,
-						    .how = UNPACK_PLAIN,
-						    .most = n};
-		at += n;
-	}
-}
-
-static void describe_block(const struct block *b, const unsigned char *room, struct unpack_batch *o,
-			   struct unpack_block *to, uint32_t *apart)
-{
-	static const uint32_t HOW[] = {[LITERALS_PLAIN] = UNPACK_PLAIN,
-				       [LITERALS_REPEAT] = UNPACK_REPEAT,
-				       [LITERALS_ONE_STREAM] = UNPACK_ONE_STREAM,
-				       [LITERALS_FOUR_STREAMS] = UNPACK_FOUR_STREAMS};
-
-	*to = (struct unpack_block){
-		.literals_at = (uint32_t)(b->literals_at - room),
-		.literals_packed = b->literals_packed,
-		.literals = b->literals,
-		.how = HOW[b->how],
-		.sequences = b->sequences,
-		.first = o->sequences,
-		.apart = *apart,
-		.most = b->sequences > 0 ? b->most : b->bytes,
-	};
-	if (b->how >= LITERALS_ONE_STREAM)
-		memcpy(to->tree, b->tree.packed, sizeof(b->tree.packed));
-	if (b->sequences == 0)
-		return;
-	to->sequences_at = (uint32_t)(b->sequences_at - room);
-	to->sequences_packed = b->sequences_packed;
-	memcpy(to->shares, b->shares, sizeof(to->shares));
-	o->sequences += b->sequences;
-	*apart += (b->literals + 31) / 16 * 16;
-}
-
-/* Tells the device of the packed blocks in a room. NULL, or why one is refused. */
+/* Tells the device of the blocks in a room. NULL, or why one is refused. */
 static const char *describe(const struct rooms *r, const struct batch *batch, unsigned char *room)
 {
 	const struct zstd_job *const j = batch->job;
-	const struct blocks *const b = j->blocks;
 	struct on_device *const d = &j->blocks->device;
 	struct unpack_orders *const o =
 		(struct unpack_orders *)(void *)(room + r->bytes - sizeof(*o));
-	const unsigned char *at = room;
-	uint32_t apart = 0;
 
 	o->batch = (struct unpack_batch){.blocks = batch->blocks,
 					 .begins = d->sent == 0,
 					 .window = j->cut.window,
 					 .repeat = {1, 4, 8}}; /* those of a frame's beginning */
 	if (d->on == ON_DEVICE)
-		memcpy(o->batch.repeat, b->past.repeat, sizeof(o->batch.repeat));
-	if (batch->past) {
-		describe_past(batch, o);
-		return NULL;
-	}
-	for (unsigned i = 0; i < batch->blocks; i++) {
-		struct frame_block h;
-		struct block block;
-		/* The file may have changed since. */
-		if (frame_block_parse(at, &h) != 0 ||
-		    h.stored > (size_t)(room + batch->bytes - at) - FRAME_BLOCK_HEADER)
-			return "it has changed while it was read";
-		at += FRAME_BLOCK_HEADER;
-		const char *const why = block_scan(&d->scan, &h, at, &block);
-		if (why)
-			return why;
-		describe_block(&block, room, &o->batch, &o->block[i], &apart);
-		at += h.stored;
-	}
+		memcpy(o->batch.repeat, j->blocks->past.repeat, sizeof(o->batch.repeat));
+	if (!batch->past)
+		return orders_packed(o, &d->scan, room, batch->bytes);
+	orders_plain(o, batch->bytes);
 	return NULL;
 }
 
