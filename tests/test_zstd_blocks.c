@@ -332,6 +332,48 @@ static void shared(unsigned char *data)
 	      (unsigned long long)unpacked[1], failed);
 }
 
+/* In the middle of many frames it is known how many bytes they have, about; of unknown sizes not. */
+static void expects(unsigned char *data)
+{
+	unsigned char *const room = malloc(65536);
+	const struct want want = {.room = room, .cap = 65536};
+
+	fill(data, LEAST, 0);
+	for (unsigned round = 0; round < 4; round++) {
+		const bool sized = round % 2, twice = round / 2;
+		const uint64_t all = 8 * LEAST * (twice ? 2 : 1);
+		const struct setup spec = {.open.paths = FILES,
+					   .open.path_count = twice ? 2 : 1,
+					   .use.record = 1,
+					   .use.threads = 2,
+					   .use.limit = UINT64_MAX};
+		struct pack p = {.state = 1};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		struct chunk chunk;
+		size_t got = 0;
+		for (unsigned i = 0; i < 8; i++)
+			pack_frame(&p, data, LEAST, 1, sized, true, 0);
+		scratch_write("f", p.data, p.bytes);
+		scratch_write("g", p.data, p.bytes);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
+		while (got < 7 * LEAST / 2 && source_take(r, &want, &chunk, &fail) == 0 &&
+		       chunk.bytes > 0) {
+			got += chunk.bytes;
+			source_done(r, &chunk, chunk.bytes);
+		}
+		const uint64_t said = source_expected(s);
+		CHECK(sized ? said > all / 10 * 9 && said < all / 10 * 11 : said == 0,
+		      "round %u: %llu of %llu bytes", round, (unsigned long long)said,
+		      (unsigned long long)all);
+		source_stop(s);
+		source_close(s);
+		free(p.data);
+	}
+	free(room);
+}
+
 /* Slices of a file add up. */
 static void slices(unsigned char *data)
 {
@@ -813,6 +855,7 @@ int main(void)
 	CHECK(by_device > ROUNDS, "%llu batches", (unsigned long long)by_device);
 	tried(data);
 	shared(data);
+	expects(data);
 	slices(data);
 	stopped(data);
 	again(data);

@@ -188,7 +188,7 @@ static inline struct soft *soft_open(unsigned rooms, unsigned looks, uint64_t se
 	f->past_room = (size_t)64 << 20;
 	f->past = malloc(f->past_room);
 	for (unsigned i = 0; i < rooms; i++) {
-		f->room[i].bytes = malloc(SOFT_ROOM);
+		f->room[i].bytes = (unsigned char *)malloc(BLOCK_BEFORE + SOFT_ROOM) + BLOCK_BEFORE;
 		f->room[i].state = UNPACKED_DONE;
 	}
 	pthread_mutex_init(&f->lock, NULL);
@@ -207,7 +207,7 @@ static inline uint64_t soft_close(struct soft *f)
 	pthread_join(f->thread, NULL);
 	const uint64_t decoded = f->decoded;
 	for (unsigned i = 0; i < f->rooms; i++)
-		free(f->room[i].bytes);
+		free(f->room[i].bytes - BLOCK_BEFORE);
 	pthread_cond_destroy(&f->changed);
 	pthread_mutex_destroy(&f->lock);
 	free(f->past);
