@@ -125,16 +125,15 @@ static uint64_t past_of(const struct zstd_job *j)
 	return j->cut.from == FROM_FILE ? window : window + lesser(window, FRAME_BLOCK_MAX);
 }
 
-/* What a job decodes with: made, or kept from a job before it. */
-static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
+/* What a job decodes with: made, or `b`, kept from a job before it, which is freed otherwise. */
+static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, struct blocks *b)
 {
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
 	const unsigned slots = j->cut.pieces;
-	struct blocks *b = j->blocks;
 
 	if (!b || b->slots != slots || b->ring_bytes < ring_room(window, slots)) {
 		blocks_free(b);
-		j->blocks = b = make(window, slots, s->use.threads);
+		b = make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
@@ -185,14 +184,18 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 {
+	struct blocks *const kept = j->blocks;
+
+	j->blocks = NULL; /* no other thread looks at it meanwhile */
 	lock_drop(&s->lock);
-	struct blocks *const b = open_blocks(s, j);
+	struct blocks *const b = open_blocks(s, j, kept);
 	if (b) {
 		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
 		/* The header was looked at, so it is there. */
 		(void)bytes_pass(j->in->bytes, j->cut.offset + j->cut.header, &b->fail);
 	}
 	lock_take(&s->lock);
+	j->blocks = b;
 	if (j->ended)
 		return;
 	if (b) {
