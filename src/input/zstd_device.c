@@ -14,15 +14,16 @@
  * it has nearly found all batches of those before, and the cores decode others side by side. A
  * frame that is decoded by all cores (zstd_blocks.c) may go on there: they fetch no more blocks, and
  * when all that they fetched is counted, the device is given the decoded bytes that matches may
- * reach, and the offsets that repeat. Such a frame has the device for itself. Where the device is
- * only wanted if it is faster, it is tried first: it decodes the next blocks while the cores decode
- * them, too, and what it decodes is not used. Each room is used twice, and the second time is
- * compared with what the cores did meanwhile. One trial serves all frames.
+ * reach, and the offsets that repeat. Such a frame begins only when the device has no other. Where
+ * the device is only wanted if it is faster, it is tried first: it decodes the next blocks while the
+ * cores decode them, too, and what it decodes is not used. Each room is used twice, and the second
+ * time is compared with what the cores did meanwhile. One trial serves all frames.
  *
  * Batches keep one order from find to done, in whichever room they are, and the device has no batch
  * of a frame before all batches of the frame before it: so a room that is not free holds what comes
- * earlier in the inputs than all that waits for rooms, and will be handed out and counted. What a batch had when it was
- * sent stays the device's until it is done, so a job that has ended meanwhile waits for that.
+ * earlier in the inputs than all that waits for rooms, and will be handed out and counted. What a
+ * batch had when it was sent stays the device's until it is done, so a job that has ended meanwhile
+ * waits for that.
  *
  * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
  * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
@@ -36,7 +37,7 @@
 #include "input/zstd_orders.h"
 
 #define WAIT_SECONDS 0.001 /* how long a reader waits before it looks for other work */
-/* Frames cut off for the device of which not all batches are found: one more, and it never waits. */
+/* How many frames are the device's before all of their batches are found: the next one is ready. */
 #define FRAMES_AHEAD 2u
 /* A trial ends when the cores have decoded so many times what the device has been given. */
 #define SLOW 4u
