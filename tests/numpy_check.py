@@ -162,7 +162,8 @@ def rank_edges(x, most):
     """--log=auto as the manual defines it, of finite samples; and into how many bins it cuts each power of two."""
     if x.dtype.kind == "f":
         digits, word = numpy.finfo(x.dtype).nmant, numpy.dtype(f"i{x.dtype.itemsize}")
-        low, high = (int(v.view(word)) if v > 0 else -int((-v + 0).view(word)) for v in (x.min(), x.max()))
+        # Not -v + 0, which NumPy 1 makes a binary64 of a float16.
+        low, high = (int(abs(v).view(word)) * (1 if v > 0 else -1) for v in (x.min(), x.max()))
         k = next(k for k in range(64) if (high >> k) - (low >> k) < most)
 
         def value(rank):

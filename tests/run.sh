@@ -6,7 +6,8 @@
 # BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: transcripts, and unit tests
 # without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
 # QUICK=1, for the sanitizers, a third of the longest unit tests and half of the GPU's faults, as SEED says, less of
-# gpu_check, and no readers in Python; ONLY='NAME...', these tests alone; LIMIT=SECONDS, after which any test is ended.
+# gpu_check, and no readers in Python; ONLY='NAME...', these tests alone; LIMIT=SECONDS, after which any test is ended;
+# PYTHON=/usr/bin/python3, for the tests in Python, instead of that of build/venv.
 set -u
 
 seconds_up() {
@@ -104,11 +105,11 @@ test_of() {
 		done
 	} >"$command"
 }
-# test_in_python CODE NAME SCRIPT ARGUMENT...: by the first Python that runs CODE.
+# test_in_python CODE NAME SCRIPT ARGUMENT...: by the first Python that runs CODE, or by $PYTHON alone.
 test_in_python() {
 	code=$1 name=$2
 	shift 2
-	for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
+	for python in ${PYTHON:-"$here/../build/venv/bin/python" python3 /usr/bin/python3}; do
 		missing=$("$python" -c "$code" 2>&1) || continue
 		test_of "$name" "$python" "$@"
 		return

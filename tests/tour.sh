@@ -17,7 +17,7 @@ update=
 [ "${1:-}" != --update ] || { update=1 && shift; }
 document=${1:-$here/../examples/tour.md}
 numpy=
-for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
+for python in ${PYTHON:-"$here/../build/venv/bin/python" python3 /usr/bin/python3}; do
 	[ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
 done
 # A link would lose the packages of a virtual environment.
