@@ -435,10 +435,11 @@ install: $(PROGRAM)
 	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
 	sed -i 's,\[\([^]]*\)\]($(UNLINKED)[^)]*),\1,g' "$(DESTDIR)$(DOCDIR)/README.md"
 
-# With the folders that are empty then.
+# Folders that other programs share stay; those of the documents go if nothing else is in them.
 uninstall:
-	for file in "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f))); do \
-		rm -f "$$file" || exit; rmdir -p "$${file%/*}" 2>/dev/null || :; done
+	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
+	for folder in /examples/cluster /examples /docs ''; do \
+		rmdir "$(DESTDIR)$(DOCDIR)$$folder" 2>/dev/null || :; done
 
 #: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
 DIST = gpuhist-$(VERSION)

@@ -223,6 +223,8 @@ installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort
 	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/docs/bells.svg doc/gpuhist/examples/tour.md \
 		man/man1/gpuhist.1
 } | LC_ALL=C sort >"$work/want"
+# Empty folders that were there before
+mkdir -p "$work/a root/opt/share/man/man1" "$work/a root/opt/bin" "$work/a root/opt/share/doc"
 check build make install DESTDIR="$work/a root" PREFIX=/opt
 check installed 'a root/opt'
 # Every link of the documents, from their own folders, but to pages of the web.
@@ -236,18 +238,25 @@ linked() {
 }
 check linked
 check grep -q '](examples/tour.md)' "$work/a root/opt/share/doc/gpuhist/README.md"
-touch "$work/a root/opt/bin/other" "$work/a root/opt/share/man/man1/other.1"
+folders() { (cd "$work/a root" && find . -type d -path '*doc*' | LC_ALL=C sort | tr '\n' ' '); }
 check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
-printf '%s\n' 'bin/other 644' 'share/man/man1/other.1 644' >"$work/want"
+: >"$work/want"
 check installed 'a root/opt'
-check test "$(cd "$work/a root" && find . -type d | LC_ALL=C sort | tr '\n' ' ')" = \
-	'. ./opt ./opt/bin ./opt/share ./opt/share/man ./opt/share/man/man1 '
+check test -d "$work/a root/opt/share/man/man1" -a -d "$work/a root/opt/bin"
+check test "$(folders)" = './opt/share/doc '
+# Files of other programs, one of them in a folder of ours
+check build make install DESTDIR="$work/a root" PREFIX=/opt
+touch "$work/a root/opt/bin/other" "$work/a root/opt/share/doc/gpuhist/examples/mine"
+check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
+printf '%s\n' 'bin/other 644' 'share/doc/gpuhist/examples/mine 644' >"$work/want"
+check installed 'a root/opt'
+check test "$(folders)" = './opt/share/doc ./opt/share/doc/gpuhist ./opt/share/doc/gpuhist/examples '
 check build make install PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
 	ZSHDIR="$work/b/s"
 check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/b/d/README.md" -a ! -e "$work/b/share"
 check build make uninstall PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
 	ZSHDIR="$work/b/s"
-check test ! -e "$work/b"
+check test ! -e "$work/b/d" -a "$(find "$work/b" -type f | wc -l)" -eq 0
 
 # From a copy of the tree without git, and from what it packs.
 title='dist'
