@@ -44,6 +44,11 @@ _gpuhist() {
 			-C --counter -f --format -o --output --every --into --merge --tee --finish -p --plot --title --stats
 			--flow --nonzero --no-header --device --no-check -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))
+	elif [[ " ${COMP_WORDS[*]} " == *' --merge '* && ! $given ]]; then
+		# What --merge reads, and folders; names may have blanks.
+		local IFS=$'\n'
+		compopt +o default +o bashdefault -o filenames 2>/dev/null
+		COMPREPLY=($(compgen -f -X '!*.json' -- "$cur") $(compgen -d -- "$cur"))
 	fi
 }
 complete -o bashdefault -o default -F _gpuhist gpuhist

@@ -60,6 +60,15 @@ offers gpuhist --device = gpu
 expect 'gpu gpu:all' '--device=gpu'
 offers gpuhist --edges @completions/gpuhist.b
 expect '@completions/gpuhist.bash' '--edges @FILE'
+# --merge reads JSON
+mkdir "$work/files" "$work/files/more.d"
+: >"$work/files/more.json"
+: >"$work/files/more.wav"
+offers gpuhist --merge -q "$work/files/mo"
+expect "$work/files/more.json $work/files/more.d" '--merge FILE'
+offers gpuhist -q "$work/files/mo"
+: >"$work/want"
+cmp -s "$work/want" "$work/got" || { failed=$((failed + 1)) && echo 'FAILED bash: not --merge'; }
 # Where files may follow, and where nothing can be offered, bash is left to its default or to nothing.
 for words in '-o a' '--into = a' '-b 1' '--plot a' '-q a' 'a'; do
 	# shellcheck disable=SC2086
