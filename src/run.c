@@ -20,6 +20,7 @@
 #include "cli/msg.h"
 #include "document/into.h"
 #include "each/each.h"
+#include "driver/cuda.h"
 #include "driver/gpu_image.h"
 #include "gpu/gpu_unpack.h"
 #include "partial.h"
@@ -541,6 +542,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	return rc;
 }
 
+	run.report.driver = job->voice == VOICE_VERBOSE && run.report.kernels &&
+			    run.report.gpu.state == GPU_NONE && cuda_found();
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals)
 {
 	const bool slices = job->source.parts > 0;

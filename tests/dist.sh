@@ -61,7 +61,7 @@ status=0
 gpuhist -t u8 --device=gpu text 2>message || status=$?
 cat message
 test $status -eq 4
-grep -q -e 'libcuda.so.1 is not there' -e 'kernels: none were built' message
+grep -q -e 'no NVIDIA driver found' -e 'kernels: none were built' message
 gpuhist -V
 END
 images unmount "$base" >/dev/null

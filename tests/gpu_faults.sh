@@ -241,7 +241,7 @@ refused 'driver: ' "$plain --device=gpu:2" DEVICES=2
 unset CUDA_VISIBLE_DEVICES
 mkdir empty && : >empty/libcuda.so.1
 LD_LIBRARY_PATH=$work/empty
-refused 'libcuda.so.1 is not there' "$plain" DEVICES=1
+refused 'no NVIDIA driver found: libcuda.so.1' "$plain" DEVICES=1
 LD_LIBRARY_PATH=$driver/old
 refused 'it has no cuGetErrorName' "$plain" DEVICES=1
 LD_LIBRARY_PATH=$driver

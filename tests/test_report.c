@@ -106,17 +106,19 @@ static void gpu(struct job *job)
 	job->machine.device = DEVICE_AUTO;
 	says(job, &run, GPU, "no gpu: the program was built without kernels");
 	run.kernels = true;
+	says(job, &run, GPU, "no gpu: no NVIDIA driver found (libcuda.so.1)");
+	run.driver = true;
 	says(job, &run, GPU,
-	     "no gpu: its buffers and counters do not fit -M (--device=gpu uses it all the same)");
+	     "no gpu: its buffers and counters do not fit -M (--device=gpu starts it anyway)");
 	run.gpu_fits = true;
 	says(job, &run, GPU,
-	     "no gpu: its start would not have paid (--device=gpu uses it all the same)");
+	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
 	/* It was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
 	says(job, &run, GPU, "gpu: not ready before the end");
 	run.gpu.state = GPU_FAILED;
-	strcpy(run.gpu.why, "driver: libcuda.so.1 is not there");
-	says(job, &run, GPU, "gpu: driver: libcuda.so.1 is not there");
+	strcpy(run.gpu.why, "no NVIDIA driver found: libcuda.so.1");
+	says(job, &run, GPU, "gpu: no NVIDIA driver found: libcuda.so.1");
 	/* It counted. */
 	run.gpu = (struct gpu_report){.state = GPU_READY,
 				      .name = "NVIDIA H200",

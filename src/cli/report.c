@@ -463,9 +463,9 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		: job->machine.device == DEVICE_CPU ? "--device=cpu"
 		: !run->kernels                     ? "the program was built without kernels"
 		: run->gpu_fits
-			? "its start would not have paid (--device=gpu uses it all the same)"
-			: "its buffers and counters do not fit -M (--device=gpu uses it all the "
-			  "same)";
+			? "starting it would have taken longer than it saved (--device=gpu starts "
+			  "it)"
+			: "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
@@ -489,6 +489,7 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 			run->gpu.kernel, share(run->gpu_records, run->records), unpacked);
 }
 
+		: !run->driver                      ? "no NVIDIA driver found (libcuda.so.1)"
 /* What limited the speed, unless the figures do not show it. */
 static void report_bottleneck(const struct run_report *run)
 {

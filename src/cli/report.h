@@ -26,6 +26,7 @@ struct run_report {
 	double core_seconds;
 	bool kernels;       /* the program contains kernels for a GPU */
 	bool gpu_fits;      /* a GPU may be started: its buffers fit the memory */
+	bool driver;        /* with -v, if no GPU was started: there is a driver */
 	const char *method; /* the way in which workers counted */
 	const char *isa;
 	uint64_t gpu_records; /* how many of the records a GPU counted */

@@ -7,16 +7,28 @@
 
 #include "driver/gpu_image.h"
 
+#define LIBRARY "libcuda.so.1"
+
+static void *open_library(void)
+{
+	return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+bool cuda_found(void)
+{
+	return open_library() != NULL;
+}
+
 /*
  * The library is never closed: once the driver has threads of its own it cannot be unloaded. POSIX
  * returns symbols as object pointers; memcpy is the conversion to functions that C allows.
  */
 static void load(struct cuda *cuda)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *library = open_library();
 
 	if (!library)
-		cuda->fail("driver", "libcuda.so.1 is not there");
+		cuda->fail("no NVIDIA driver found", LIBRARY);
 #define CUDA_FIND(name, symbol, arguments)                                  \
 	{                                                                   \
 		void *found = dlsym(library, symbol);                       \

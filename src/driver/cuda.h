@@ -8,6 +8,7 @@
 #ifndef GPUHIST_CUDA_H
 #define GPUHIST_CUDA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +79,9 @@ struct cuda {
 	CUmodule module;  /* the kernels */
 };
 #undef CUDA_MEMBER
+
+/* Is there a driver on this machine? Loads the library, and starts nothing in it. */
+bool cuda_found(void);
 
 /*
  * Opens the library, finds every symbol, and makes a context of the first device, with the kernels,
