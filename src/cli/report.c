@@ -128,6 +128,34 @@ static void warn_inputs(uint64_t inputs, const char *what)
 		msg_warning(COUNTED " %s", COUNT(inputs, "input"), what);
 }
 
+/* Inputs that are text, or not what their names promise. */
+static void warn_odd(const struct run_report *run)
+{
+	const struct source_totals *const t = &run->totals;
+	const char *const type = run->type.name;
+
+	if (t->texts > 1 && run->type.bits > 8)
+		msg_warning(
+			"%s and %llu more are text, but were counted as binary %s samples (-t u8 "
+			"counts their bytes)",
+			t->text_name, (ull)t->texts - 1, type);
+	else if (t->texts == 1 && run->type.bits > 8)
+		msg_warning(
+			"%s is text, but was counted as binary %s samples (-t u8 counts its "
+			"bytes)",
+			t->text_name, type);
+	if (t->odd > 1)
+		msg_warning(
+			"%s and %llu more do not begin as their names promise; they were "
+			"counted as %s (--raw if that is right)",
+			t->odd_name, (ull)t->odd - 1, type);
+	else if (t->odd == 1)
+		msg_warning(
+			"%s does not begin like a %s file; it was counted as %s (--raw if that "
+			"is right)",
+			t->odd_name, t->odd_suffix, type);
+}
+
 /* Advises -f plot if the table scrolled by on a terminal; --nonzero leaves the filled bins. */
 static void advise_plot(const struct job *job, const struct hist *hist)
 {
@@ -203,11 +231,10 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	warn_inputs(totals->shorter, "became shorter while read: what was left was counted");
 	warn_inputs(totals->cut,
 		    "held fewer samples than the header said: those present were counted");
-	warn_inputs(totals->unsized,
-		    "did not say where samples end: counted to the end of the input");
 	snprintf(tail, sizeof(tail), "ended inside a record: " COUNTED " not counted",
 		 COUNT(totals->tail, "byte"));
 	warn_inputs(totals->tails, tail);
+	warn_odd(run);
 	const size_t misnamed = job_misnamed(job, &name, &says);
 	if (misnamed > 0)
 		msg_warning("%s%s: counted as %s (--type), but the name says %s", name,
@@ -462,6 +489,7 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		: run->gpu.state != GPU_NONE        ? "not ready before the end"
 		: job->machine.device == DEVICE_CPU ? "--device=cpu"
 		: !run->kernels                     ? "the program was built without kernels"
+		: !run->driver                      ? "no NVIDIA driver found (libcuda.so.1)"
 		: run->gpu_fits
 			? "starting it would have taken longer than it saved (--device=gpu starts "
 			  "it)"
@@ -489,7 +517,6 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 			run->gpu.kernel, share(run->gpu_records, run->records), unpacked);
 }
 
-		: !run->driver                      ? "no NVIDIA driver found (libcuda.so.1)"
 /* What limited the speed, unless the figures do not show it. */
 static void report_bottleneck(const struct run_report *run)
 {
@@ -546,6 +573,11 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
 			 COUNT(run->records, "record"), (unsigned long)run->record);
 	report_header(job, run);
+	if (run->totals.unsized == 1)
+		msg_note("the WAVE header gives no length; counted to the end of the input");
+	else if (run->totals.unsized > 1)
+		msg_note("%llu WAVE headers give no length; counted to the end of each input",
+			 (ull)run->totals.unsized);
 	report_part(job, run);
 	msg_note("%llu bytes from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
 		 (ull)run->totals.bytes, COUNT(inputs, "input"), (ull)run->samples, run->type.name,

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -310,6 +311,40 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 					 : "");
 }
 
+/* Does its name promise a format that n first bytes, not compressed, do not begin? */
+static bool breaks(const char *promise, const unsigned char *bytes, size_t n)
+{
+	const struct input_format *format;
+
+	return promise && (first_format(bytes, n, FORMATS_ALL, &format) != HEADER_FOUND ||
+			   !format->suffix || strcmp(format->suffix, promise) != 0);
+}
+
+/*
+ * Notes what is odd about an input that will be counted: it is text, or not what its name promises.
+ * -1: it is empty, as a file of that name never is. `ended`: it has no more than these n bytes.
+ */
+static int note_odd(struct content *c, const struct view *v, enum kind kind,
+		    const unsigned char *bytes, size_t n, bool ended, struct fail *fail)
+{
+	const char *const name = bytes_name(v->bytes);
+	const size_t whole = strlen(name), end = whole > 4 ? whole - 4 : 0;
+	const bool packed = strcasecmp(name + end, ".zst") == 0;
+	const char *const promise =
+		packed && !c->is_zstd ? ".zst" : first_promise(name, packed ? end : whole);
+
+	if (kind == KIND_ZSTD || c->unseen)
+		return 0;
+	if (promise && n == 0 && (ended || (!v->peek && bytes_in_regular(v->bytes))))
+		return fail_set(fail, STATUS_DATA,
+				"%s is empty; a %s file never is (--raw counts it anyway)", name,
+				promise);
+	if ((ended || n >= FIRST_BYTES) && breaks(promise, bytes, n))
+		c->misnamed = promise;
+	c->text = kind == KIND_SAMPLES && first_text(bytes, n, true) != TEXT_NONE;
+	return 0;
+}
+
 /* Looks at as many first bytes as decide what the input is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
 		      uint64_t wanted, enum kind *kind, const struct input_format **format,
@@ -320,15 +355,17 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 					      : FIRST_BYTES;
 	const size_t waited = wanted < most ? (size_t)wanted : most;
 	const unsigned char *bytes;
+	const bool file = !v->peek && bytes_in_file(v->bytes);
 	/* What can be had without waiting is looked at as a whole. */
-	const size_t step = !v->peek && bytes_in_file(v->bytes) ? most : 1;
+	const size_t step = file ? most : 1;
+	const size_t taken = file ? waited : wanted < FIRST_TEXT ? (size_t)wanted : FIRST_TEXT;
 	size_t n, got = 0;
 	bool wait, ended;
 
 	do {
 		n = got;
 		wait = n < waited;
-		const int rc = view_look(v, 0, n + step, larger(waited, n + step), wait, &bytes,
+		const int rc = view_look(v, 0, n + step, larger(taken, n + step), wait, &bytes,
 					 &got, fail);
 		if (rc != 0)
 			return rc;
@@ -344,7 +381,13 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		return fail_set(fail, STATUS_DATA,
 				"%s: not compressed by zstd, which --zstd requires",
 				bytes_name(v->bytes));
-	return 0;
+	/* If the first bytes of a file are text, are more of them? */
+	if (*kind == KIND_SAMPLES && file && first_text(bytes, got, true) != TEXT_NONE) {
+		const int rc = view_look(v, 0, FIRST_TEXT, FIRST_TEXT, true, &bytes, &got, fail);
+		if (rc != 0)
+			return rc;
+	}
+	return note_odd(c, v, *kind, bytes, got, ended, fail);
 }
 
 /* ---- headers ---- */

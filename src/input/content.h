@@ -30,6 +30,10 @@ struct content {
 	bool is_zstd;
 	bool unseen;  /* its first frame could not be decoded: its decoder will find out why */
 	bool unsized; /* its header does not say where samples end: they end with the input */
+	bool text;    /* it is text, taken for samples because their type is known */
+	bool empty;   /* there is not one byte, decoded if it is compressed */
+	/* the format that its name promises and its first bytes are not: a suffix; NULL: none */
+	const char *misnamed;
 	struct header header; /* its format is NULL if it has none */
 	struct header_scan scan;
 };

@@ -3,6 +3,7 @@
 #include "input/first.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/utf8.h"
 #include "input/words.h"
@@ -13,9 +14,9 @@
 #define ANY '?'
 #define SPACE '_'  /* white space */
 #define NUMBER '~' /* a digit, or what may come before a picture's numbers */
-#define READ(magic, header) MAGIC(magic), header, false, NULL
-#define PACKED(magic, advice) MAGIC(magic), NULL, true, advice
-#define OTHER(magic, advice) MAGIC(magic), NULL, false, advice
+#define READ(magic, header, suffix) MAGIC(magic), header, false, NULL, suffix
+#define PACKED(magic, advice) MAGIC(magic), NULL, true, advice, NULL
+#define OTHER(magic, advice) MAGIC(magic), NULL, false, advice, NULL
 
 /* Advice for a file that a module of Python makes an array of. */
 #define NUMPY(what, module, array)                            \
@@ -34,15 +35,15 @@
 extern const struct header_format header_npy, header_pnm, header_wave;
 
 static const struct input_format FORMATS[] = {
-	{READ("\x93NUMPY", &header_npy)},
-	{READ("RIFF????WAVE", &header_wave)},
-	{READ("RIFX????WAVE", &header_wave)},
-	{READ("RF64????WAVE", &header_wave)},
-	{READ("BW64????WAVE", &header_wave)},
-	{READ("P5_~", &header_pnm)},
-	{READ("P5#?", &header_pnm)},
-	{READ("P6_~", &header_pnm)},
-	{READ("P6#?", &header_pnm)},
+	{READ("\x93NUMPY", &header_npy, ".npy")},
+	{READ("RIFF????WAVE", &header_wave, ".wav")},
+	{READ("RIFX????WAVE", &header_wave, ".wav")},
+	{READ("RF64????WAVE", &header_wave, ".wav")},
+	{READ("BW64????WAVE", &header_wave, ".wav")},
+	{READ("P5_~", &header_pnm, ".pgm")},
+	{READ("P5#?", &header_pnm, ".pgm")},
+	{READ("P6_~", &header_pnm, ".ppm")},
+	{READ("P6#?", &header_pnm, ".ppm")},
 	{PACKED("\x1f\x8b\x08", "compressed by gzip: pipe it through `gzip -dc`")},
 	{PACKED("\xfd"
 		"7zXZ\0",
@@ -79,9 +80,10 @@ static const struct input_format FORMATS[] = {
 	{OTHER("SQLite format 3\0",
 	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
 	       "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it")},
-	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it"},
+	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it",
+	 NULL},
 	/* safetensors: the upper half of a 64-bit length, 0, then the text of that length */
-	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL},
+	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL, ".safetensors"},
 };
 
 static bool agrees(char magic, unsigned char c)
@@ -128,6 +130,16 @@ enum header_result first_format(const unsigned char *bytes, size_t n, enum forma
 			result = HEADER_MORE;
 	}
 	return result;
+}
+
+const char *first_promise(const char *name, size_t length)
+{
+	for (const struct input_format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
+		const size_t suffix = f->suffix ? strlen(f->suffix) : length;
+		if (suffix < length && strncasecmp(name + length - suffix, f->suffix, suffix) == 0)
+			return f->suffix;
+	}
+	return NULL;
 }
 
 /* ---- text ---- */

@@ -24,6 +24,7 @@ struct input_format {
 	const struct header_format *header; /* reads the header; NULL: the format is not read */
 	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
 	const char *advice; /* what it is, and what to do about it; NULL: first_tensors says it */
+	const char *suffix; /* of names that promise it; NULL: its names are not looked at */
 };
 
 /* Which formats are looked for: all; those that -t leaves; those with a header that is read. */
@@ -35,6 +36,9 @@ enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
  */
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
 				const struct input_format **format);
+
+/* The suffix by which a name of this length promises a format, or NULL. */
+const char *first_promise(const char *name, size_t length);
 
 /* Are n bytes text? `ended`: they are the whole input. JSON: it is a histogram of ours. */
 enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };

@@ -6,9 +6,8 @@ typedef unsigned long long ull;
 
 int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const char *why)
 {
-	/* Samples may begin with the magic number by chance. */
-	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s%s", bytes_name(b),
-			(ull)offset, why, offset == 0 ? " (--raw counts it as it is)" : "");
+	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s", bytes_name(b),
+			(ull)offset, why);
 }
 
 /* The result of a search whose read failed or was stopped. */

@@ -312,6 +312,12 @@ static void add_up(struct source *s, struct input *in)
 	t->cut += cut && !in->shorter;
 	t->unsized += in->ends && in->content.unsized && holds;
 	t->packed += taken.packed;
+	if (in->begins && in->content.text && holds && t->texts++ == 0)
+		t->text_name = in->name;
+	if (in->begins && in->content.misnamed && t->odd++ == 0) {
+		t->odd_name = in->name;
+		t->odd_suffix = in->content.misnamed;
+	}
 	if (in->ends && !in->content.header.format && taken.tail == 0 && !in->shorter && !holds &&
 	    t->empty++ == 0)
 		t->empty_name = in->name;

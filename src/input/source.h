@@ -117,6 +117,11 @@ struct source_totals {
 	uint64_t unsized;       /* inputs with a header that does not say where samples end */
 	uint64_t empty;         /* inputs that hold nothing at all */
 	const char *empty_name; /* name of an input that holds nothing */
+	uint64_t texts;         /* inputs that are text */
+	const char *text_name;  /* name of an input that is text */
+	uint64_t odd;           /* inputs that are not what their names promise */
+	const char *odd_name;   /* name of such an input */
+	const char *odd_suffix; /* the promise in odd_name */
 	bool finished;          /* --finish ended a stream */
 	uint64_t unopened;      /* inputs that --finish left unopened */
 	uint64_t inputs;        /* inputs that were opened */

@@ -188,3 +188,31 @@ shell "head -c 2000005 empty | $c -t u8"
 shell "$c wrong; cat wrong | $c"
 shell 'cat large a.zst | gpuhist -v 2>&1 | grep -o "decoded from 400"'
 rm large empty nothing skipped.zst wrong cut
+# Text is counted if the type is known, with a warning if its samples are not bytes
+seq 1000 1999 >lines
+cp lines lines.f32
+for job in '-t f64 lines' '-t u16 lines lines.f32' 'lines.f32' '-t u8 lines' '-t f64 --raw lines' '-t f64 -S 4984 lines' \
+	'-t u16 -n 4 lines'; do
+	shell "gpuhist -b 1 -r 0:1 -o /dev/null $job 2>&1 | grep text"
+done
+shell 'cat lines | gpuhist -t f64 -b 1 -r 0:1 2>&1 | grep text; zstd -qc lines | gpuhist -t f64 -b 1 -r 0:1 2>&1 | grep text'
+# Names that promise a format: what is there instead, or nothing
+npy() { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }" && printf abcd; }
+npy >a.npy
+cp a.npy a.wav
+cp lines lines.pgm
+printf '\001\002\003\004' | tee b.wav b.zst b.NPY.zst >b.safetensors
+zstd -qf a.npy -o c.npy.zst
+zstd -qf b.wav -o d.npy.zst
+zstd -qf a.npy -o a.ppm
+: | tee e.wav e.npy e.pgm e.ppm e.safetensors e.zst e.npy.zst >e.u8
+zstd -qc e.u8 >f.zst
+cp f.zst f.npy.zst
+for name in a.npy a.wav b.wav b.zst b.NPY.zst b.safetensors c.npy.zst d.npy.zst a.ppm e.* f.*; do
+	run gpuhist -t u8 -r full -b 1 --no-header $name
+done
+run gpuhist -t u16 -r full -b 1 --no-header lines.pgm b.wav b.zst
+run gpuhist -t u8 -r full -b 1 --no-header --raw b.wav b.zst e.npy
+mkfifo g.npy
+within ': >g.npy & gpuhist -t u8 -r full -b 1 g.npy'
+within 'printf 1 >g.npy & gpuhist -t u8 -r full -b 1 --no-header -n 1 g.npy'

@@ -126,6 +126,7 @@ for size in 0 4294967295 2147479552; do
 done
 shell "cat stream.wav | $c"
 shell "zstd -qc stream.wav | $c"
+shell "$c -v stream.wav 2>&1 | grep length; cat stream.wav | $c -v - stream.wav 2>&1 | grep length"
 { wave && fmt 1 1 2 16 && data 2147479550 && bytes '\1\0'; } >stream.wav
 run $c stream.wav
 { wave && fmt 1 1 2 16 && data 0; } >none.wav
