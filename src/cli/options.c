@@ -152,8 +152,8 @@ static const struct known KNOWN[] = {
 		.help = "  on stderr   "},
 	{"title", 0, "=TEXT", WRITES, .text = TO(title), .help = "   "},
 	{"stats", 0, "[=Q,...]", WRITES, read_stats, TO(job.quantiles),
-		.must = "must be up to 128 quantiles in per cent, from 0 to 100 with up to 4 decimals, "
-			"each above the one before it, as in 2,50,98,99.9",
+		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, as in "
+			"2,50,98,99.9",
 		.help = "  mean, quantiles\n"},
 	{"flow", 0, NULL, WRITES, set, TO(job.style.flow),
 		.help = "  rows for under, over, nan   "},
@@ -481,7 +481,24 @@ static int read_plot(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Per cents have digits and a point alone; e4 makes them whole numbers of 1/10000 per cent. */
+/* Adds a quantile, unless it is there already: they are kept in rising order. False: too many. */
+static bool add_quantile(struct quantiles *asked, uint32_t at)
+{
+	unsigned i = asked->n;
+
+	while (i > 0 && asked->at[i - 1] > at)
+		i--;
+	if (i > 0 && asked->at[i - 1] == at)
+		return true;
+	if (asked->n == QUANTILES_MAX)
+		return false;
+	memmove(asked->at + i + 1, asked->at + i, (asked->n - i) * sizeof(asked->at[0]));
+	asked->at[i] = at;
+	asked->n++;
+	return true;
+}
+
+/* Percentages have digits and a point alone; e4 makes them whole numbers of 1/10000 percent. */
 static int read_stats(struct given *g, const struct known *o, const char *text)
 {
 	struct quantiles *const asked = to(g, o);
@@ -494,10 +511,8 @@ static int read_stats(struct given *g, const struct known *o, const char *text)
 		const size_t length = strspn(p, "0123456789.");
 		snprintf(word, sizeof(word), "%.*se4", (int)length, p);
 		if (length > 12 || number_parse(&n, word, strlen(word)) != 0 || !n.exact ||
-		    n.integer > QUANTILE_ALL || asked->n == QUANTILES_MAX ||
-		    (asked->n > 0 && n.integer <= asked->at[asked->n - 1]))
+		    n.integer > QUANTILE_ALL || !add_quantile(asked, (uint32_t)n.integer))
 			break;
-		asked->at[asked->n++] = (uint32_t)n.integer;
 		p += length;
 		if (*p == '\0')
 			return 0;
@@ -591,7 +606,7 @@ static int refuse_word(int result, char **argv, struct fail *fail)
 	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
 	for (size_t i = 0; i < OPTIONS; i++) {
 		names[i] = KNOWN[i].name;
-		begins |= strncmp(names[i], text, strlen(text)) == 0;
+		begins |= *text && strncmp(names[i], text, strlen(text)) == 0;
 	}
 	const char *const near = near_word(text, names);
 	return fail_set(fail, STATUS_USAGE, "%s option '%.*s'%s%s%s (gpuhist -h lists them)",
@@ -716,6 +731,31 @@ static int check_together(struct given *g)
 	return 0;
 }
 
+/*
+ * A value that may be left out follows an equals sign. Refuses a word that looks like such a value
+ * and that names no file.
+ */
+static int check_stray(struct given *g)
+{
+	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
+		const struct value *const v = value_of(g, o);
+		if (v->at == 0 || v->text || !o->value || o->value[0] != '[')
+			continue;
+		for (size_t i = 0; i < g->job.source.path_count; i++) {
+			const char *const word = g->job.source.paths[i];
+			const struct job kept = g->job;
+			const bool is_value = o->read(g, o, word) == 0 && access(word, F_OK) != 0;
+			g->job = kept;
+			if (is_value)
+				return fail_set(
+					g->fail, STATUS_USAGE,
+					"there is no file %s; if it is for --%s, write --%s=%s",
+					word, o->name, o->name, word);
+		}
+	}
+	return 0;
+}
+
 static enum options_result read_words(struct given *g, int argc, char **argv)
 {
 	struct option names[OPTIONS + 1];
@@ -737,8 +777,8 @@ static enum options_result read_words(struct given *g, int argc, char **argv)
 		g->job.source.paths = argv + optind;
 		g->job.source.path_count = (size_t)(argc - optind);
 	}
-	return give_implied(g) == 0 && check_together(g) == 0 && settle(g) == 0 &&
-			       write_down(g) == 0
+	return check_stray(g) == 0 && give_implied(g) == 0 && check_together(g) == 0 &&
+			       settle(g) == 0 && write_down(g) == 0
 		       ? OPTIONS_RUN
 		       : OPTIONS_FAILED;
 }

@@ -757,9 +757,9 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 		if (bins < least || bins > most)
 			return fail_set(fail, STATUS_USAGE,
 					"--bins %lu: must be from %lu to %lu, the most bins that "
-					"--auto had",
+					"--%s had",
 					(unsigned long)bins, (unsigned long)least,
-					(unsigned long)most);
+					(unsigned long)most, axis_kind_of(&h->axis)->name);
 		h->axis.edges.auto_bins.most = bins;
 		if (add_auto(h, &none, fail) == 0)
 			return 0;

@@ -281,6 +281,7 @@ run gpuhist -q --merge kept.json kept.json
 run gpuhist --merge -b 5 out.json
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 11'
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 1'
+shell 'gpuhist -q -t i32 --log=auto -b 10 -f json p1 | gpuhist --merge -b 11'
 run gpuhist --merge -b 0 out.json
 
 # --each: the sum of all rows is the document of the whole run, to the byte, and is no row

@@ -23,7 +23,14 @@ run gpuhist -t f32 -r 0:1 -b 2 --stats -q -f json tenths odd
 # Other quantiles, from the least sample to the greatest
 run gpuhist -t i8 -b 4 --stats=0,25,25.0001,99.9,100 -q --nonzero four
 run gpuhist -t u32 -b 4 --stats=.5,50,100 --stats -q /dev/null
-for quantiles in '' ',' 5,5 50,2 -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
+# In any order, each once
+shell 'gpuhist -t u8 --stats=99,50,99.0,0 -o /dev/null four 2>&1 | grep %'
+run gpuhist -t u8 --each=2 --stats=99,50 four
+# Its list follows an equals sign; a file may have such a name
+run gpuhist -t u8 --stats 50,99 four
+cp four 50,99
+shell 'gpuhist -t u8 --stats 50,99 four -o /dev/null 2>&1 | grep count'
+for quantiles in '' ',' -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
 	run gpuhist -t u8 "--stats=$quantiles" four
 done
 # shellcheck disable=SC2016 # the inner shell counts
