@@ -22,7 +22,7 @@ cannot='getrlimit pthread_once pthread_cond_timedwait pthread_condattr_destroy p
 # is reached and whose input test_zstd_mixed damages; a query of a socket; the rescue file's folder, which
 # test_publish covers; whether a file is a mount point, which test_output_keep covers; a terminal's size, which
 # progress_pty covers; whether a process is in a terminal's foreground, without which no line of progress is drawn.
-elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd statx ZSTD_createDCtx ZSTD_decompress ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
+elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompress ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
 
 tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
 known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')

@@ -51,6 +51,12 @@ static void overflow(void)
 		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s",
 		      fail.text);
 		CHECK(scratch_holds("h", "old"), "the old file was touched");
+		/* A second one leaves the first one's file alone. */
+		scratch_write("h.rescue.json", "saved", 5);
+		CHECK(publish_to(&wish, &h, &fail) == -1 && strstr(fail.text, "h.2.rescue.json"),
+		      "%s", fail.text);
+		CHECK(scratch_holds("h.rescue.json", "saved"), "the first one's file was touched");
+		CHECK(scratch_holds("h.2.rescue.json", JSON), "the second one's file");
 		scratch_clean();
 	}
 	/* One less is no overflow, and other counters have none. */
@@ -180,9 +186,7 @@ static void rescue_of_redirected_output(void)
 static void rescue_beside(void)
 {
 	struct stat st;
-	char plain[PATH_MAX], here[PATH_MAX - 64];
 
-	CHECK(getcwd(here, sizeof(here)) != NULL, "getcwd");
 	scratch_write("h", "old", 3);
 	(void)!chmod("h", 0600);
 	rescued("h", "h.rescue.json");
@@ -193,10 +197,9 @@ static void rescue_beside(void)
 	rescued("link", "d/target.rescue.json");
 	unlink("d/target.rescue.json");
 	unlink("h.rescue.json");
-	/* The counts are not lost where that name cannot be made. */
+	/* The counts are not lost if that name is a folder's. */
 	(void)!mkdir("h.rescue.json", 0777);
-	snprintf(plain, sizeof(plain), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
-	rescued("h", plain);
+	rescued("h", "h.2.rescue.json");
 	scratch_clean();
 }
 
@@ -209,8 +212,9 @@ static void rescue_elsewhere(void)
 	CHECK(getcwd(here, sizeof(here)) != NULL && chdir("/proc") == 0, "/proc");
 	setenv("TMPDIR", here, 1);
 	snprintf(path, sizeof(path), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
-	/* A link of that name must not be followed. */
-	CHECK(symlink("/dev/null", path) == 0, "symlink");
+	/* A link of that name must be neither followed nor replaced, even one to nothing. */
+	CHECK(symlink("/proc/none", path) == 0, "symlink");
+	snprintf(path, sizeof(path), "%s/gpuhist-%ld.2.rescue.json", here, (long)getpid());
 	rescued("/dev/null", path);
 	CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600,
 	      "mode %o", st.st_mode);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path: the name of an input, where "-" is standard input. */
+/* path: the names of files; "-" is standard input. */
 #ifndef GPUHIST_PATH_H
 #define GPUHIST_PATH_H
 
@@ -15,6 +15,14 @@ static inline bool path_is_stdin(const char *path)
 static inline const char *path_shown(const char *path)
 {
 	return path_is_stdin(path) ? "standard input" : *path ? path : "''";
+}
+
+/* The name of a file without its folders. */
+static inline const char *path_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 #endif

@@ -24,7 +24,7 @@ bool job_reads_stdin(const struct job *job)
 /* The suffix of a path without .zst: what is after the last point of its name, or "". */
 static void name_end(char word[SUFFIX], const char *path)
 {
-	const char *const slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *const name = path_name(path);
 	size_t length = strlen(name);
 
 	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)

@@ -35,14 +35,17 @@ static void choose_memory(struct job *job)
 	job->machine.memory_text = "default";
 }
 
-/* The title asked for, or the name of the first FILE; NULL: that is "" or standard input. */
+/*
+ * The title asked for, or the name of the first FILE, unless each FILE has rows of its own; NULL:
+ * that is "" or standard input.
+ */
 static const char *title_of(const struct job *job, const char *asked)
 {
-	const char *const path = job->source.paths[0], *const slash = strrchr(path, '/');
-	const char *const title = asked                 ? asked
-				  : path_is_stdin(path) ? ""
-				  : slash               ? slash + 1
-							: path;
+	const char *const path = job->source.paths[0];
+	const bool several = job->each > 0 && job->source.path_count > 1;
+	const char *const title = asked                            ? asked
+				  : several || path_is_stdin(path) ? ""
+								   : path_name(path);
 
 	return *title ? title : NULL;
 }
@@ -205,10 +208,7 @@ static int check_finish(const struct job *job, struct fail *fail)
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
-	struct stat st;
-
-	if (output_descriptor(job->output) >= 0 ||
-	    (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode)))
+	if (!output_is_file(job->output))
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
 				job->output ? job->output : "standard output");
 	if (job->format->kind < FORMAT_DOCUMENT)
@@ -238,9 +238,10 @@ static int settle_into(struct job *job, struct fail *fail)
 	if (length < 5 || strcasecmp(job->into + length - 5, ".json") != 0)
 		return given_refuse("into", job->into,
 				    "must be the name of a file, and end in .json", fail);
-	if (job->output &&
-	    (strcmp(job->output, job->into) == 0 || output_is_input(job->output, job->into)))
-		return given_refuse("into", job->into, "is the file of --output too", fail);
+	if ((job->output || job->format) && output_is_output(job->output, job->into))
+		return fail_set(fail, STATUS_USAGE, "--into %s and %s%s are the same file",
+				job->into, job->output ? "--output " : "",
+				job->output ? job->output : "standard output");
 	if (check_inputs(job, job->into, fail) != 0)
 		return -1;
 	if (!job->output && !job->format) {
@@ -282,14 +283,15 @@ static int check_format(const struct given *g, struct fail *fail)
 static int settle_output(struct given *g, struct fail *fail)
 {
 	struct job *const job = &g->job;
-	const char *why;
 
 	if (job->output && job->output[0] == '\0')
 		return given_refuse("output", "", "is not a file name", fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
-	if (!job->format && !(job->format = format_of_path(job->output, &why)))
-		return given_refuse("output", job->output, why, fail);
+	if (!job->format && !(job->format = format_of_path(job->output)))
+		return given_refuse(
+			"output", job->output,
+			"its suffix is not " FORMAT_SUFFIXES "; choose a format with -f", fail);
 	picture_for(&job->style.picture, output_descriptor(job->output));
 	if (!g->counter)
 		job->style.counter = job->format->counter;

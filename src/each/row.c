@@ -267,12 +267,18 @@ static void begin_plot(struct output *out, const struct row_spec *spec)
 {
 	const struct axis *const axis = spec->axis;
 	const uint32_t bins = axis_bins(axis);
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const char *const title = spec->style->picture.title;
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], text[4 * CELLS_MOST + 1];
 
 	edge_text(lower, axis, 0);
 	edge_text(upper, axis, bins);
-	output_print(out, "%s: %lu bin%s from %s to %s\n", axis->type.name, (unsigned long)bins,
-		     bins == 1 ? "" : "s", lower, upper);
+	snprintf(text, sizeof(text), "%.*s",
+		 (int)(title ? picture_cut(title, spec->style->picture.columns - 2) : 0),
+		 title ? title : "");
+	utf8_make_plain(text);
+	output_print(out, "%s%s%s%s %lu bin%s from %s to %s\n", text, title ? ": " : "",
+		     axis->type.name, title ? "," : ":", (unsigned long)bins, bins == 1 ? "" : "s",
+		     lower, upper);
 	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
 }
 
@@ -341,7 +347,7 @@ static void write_strip(struct output *out, const struct row_spec *spec, const s
 static void write_plot_row(struct output *out, const struct row_spec *spec,
 			   const struct row_place *row, const struct hist *hist)
 {
-	const char *const name = name_of(spec, row->path), *const slash = strrchr(name, '/');
+	const char *const name = name_of(spec, row->path);
 	char label[NUMBER_TEXT];
 
 	label[number_format_count(label, row->first * spec->packed)] = '\0';
@@ -357,9 +363,7 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 		if (c > 0)
 			snprintf(label, sizeof(label), "channel %lu", (unsigned long)c);
 		write_strip(out, spec, hist, c,
-			    c > 0 || spec->size != ROW_IS_INPUT ? label
-			    : slash                             ? slash + 1
-								: name);
+			    c > 0 || spec->size != ROW_IS_INPUT ? label : path_name(name));
 	}
 }
 
@@ -390,8 +394,9 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 		return "a picture of many rows is -f plot";
 	if (stats && !rows->stats)
 		return "figures of rows are for csv, tsv and json";
-	if (format->write == write_npy && (!output || output_descriptor(output) >= 0))
-		return "the header of npy says how many rows there are, so -o must name a file";
+	if (format->write == write_npy && !output_is_file(output))
+		return "the header of npy says how many rows there are, so -o must name a regular "
+		       "file";
 	return NULL;
 }
 

@@ -2,13 +2,13 @@
 /* format: the tables of counters and formats; write, or rescue. */
 #include "output/format.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/path.h"
 
 const struct counter COUNTERS[] = {
 	[COUNTER_U64] = {"u64", 8, UINT64_MAX},     [COUNTER_U32] = {"u32", 4, UINT32_MAX},
@@ -51,36 +51,17 @@ const struct format *format_find(const char *name)
 	return NULL;
 }
 
-static bool is_one_of(const char *suffix, const char *const *list)
+const struct format *format_of_path(const char *path)
 {
-	for (; *list; list++)
-		if (strcasecmp(suffix, *list) == 0)
-			return true;
-	return false;
-}
+	const char *const name = path ? path_name(path) : "", *const dot = strrchr(name, '.');
 
-const struct format *format_of_path(const char *path, const char **why)
-{
-	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz",   ".bz2",
-						 ".lz4", ".zip", ".svgz", NULL};
-	static const char *const OTHERS[] = {
-		".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
-		".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};
-	const char *const dot = path ? strrchr(path, '.') : NULL;
-
-	if (!dot)
+	if (!dot || dot == name || dot[1] == '\0')
 		return &FORMATS[0];
-	*why = NULL;
-	if (is_one_of(dot, COMPRESSED))
-		*why = "the output is not compressed: pipe it to a compressor (or choose by -f "
-		       "what to write under this name)";
-	else if (is_one_of(dot, OTHERS))
-		*why = "not a format that can be written (-f " FORMAT_NAMES
-		       " writes that under this name)";
 	for (size_t i = 0; i < ROWS; i++)
-		if (is_one_of(dot, FORMATS[i].suffixes))
-			return &FORMATS[i];
-	return *why ? NULL : &FORMATS[0];
+		for (const char *const *suffix = FORMATS[i].suffixes; *suffix; suffix++)
+			if (strcasecmp(dot, *suffix) == 0)
+				return &FORMATS[i];
+	return NULL;
 }
 
 /* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
@@ -108,22 +89,6 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	return -1;
 }
 
-/* Finds the first free name of FILE.rescue.json, FILE.2.rescue.json ... False: none is free. */
-static bool free_name(char name[PATH_MAX], const char *target)
-{
-	struct stat st;
-
-	for (unsigned i = 1; i <= 1000; i++) {
-		const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", target)
-				     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", target, i);
-		if (n < 0 || n >= PATH_MAX)
-			return false;
-		if (stat(name, &st) != 0)
-			return errno == ENOENT;
-	}
-	return false;
-}
-
 int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
 		   char name[PATH_MAX], struct fail *fail)
 {
@@ -132,7 +97,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	struct fail first = {.status = STATUS_OK};
 
 	/* If no name beside FILE can be used but another name can, the reason is not reported. */
-	if (output_resolve(target, path, &first) == 0 && free_name(beside, target) &&
+	if (output_resolve(target, path, &first) == 0 && output_free_name(beside, target) &&
 	    output_open(&out, beside, &first) == 0 &&
 	    save_document(out, hist, from, name, &first) == 0)
 		return 0;

@@ -102,14 +102,15 @@ struct format {
 };
 
 #define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
+#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json or .svg"
 const struct format *format_row(size_t i);          /* NULL after the last; 0 is the default */
 const struct format *format_find(const char *name); /* NULL: there is no such format */
 
 /*
- * The format for the suffix of a file, in either case; the default if there is no suffix, an
- * unknown one, or path is NULL. NULL if the suffix promises what is not written; *why says so.
+ * The format for the suffix of a file, in either case; the default if there is no suffix or path is
+ * NULL; NULL if the suffix is unknown.
  */
-const struct format *format_of_path(const char *path, const char **why);
+const struct format *format_of_path(const char *path);
 
 /*
  * Writes the histogram, and closes out in any case. Under -C u32 a count above 2^32-1 publishes

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -104,6 +105,13 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+bool output_is_file(const char *path)
+{
+	struct stat st;
+
+	return output_descriptor(path) < 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
 bool output_is_input(const char *path, const char *input)
 {
 	struct stat out, in;
@@ -111,6 +119,35 @@ bool output_is_input(const char *path, const char *input)
 	return stat_output(path, &out) && S_ISREG(out.st_mode) &&
 	       (path_is_stdin(input) ? fstat(STDIN_FILENO, &in) : stat(input, &in)) == 0 &&
 	       is_same(&out, &in);
+}
+
+bool output_is_output(const char *path, const char *other)
+{
+	char target[2][PATH_MAX], folder[PATH_MAX];
+	struct stat st[2];
+	struct fail fail;
+
+	if (output_is_input(path, other))
+		return true;
+	if (output_descriptor(path) >= 0 || output_descriptor(other) >= 0)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		if (output_resolve(target[i], i == 0 ? path : other, &fail) != 0)
+			return false; /* opening it will say why */
+		output_folder(folder, target[i]);
+		if (stat(folder, &st[i]) != 0)
+			return false;
+	}
+	return is_same(&st[0], &st[1]) && strcmp(path_name(target[0]), path_name(target[1])) == 0;
+}
+
+bool output_is_stderr_terminal(const char *path)
+{
+	struct stat out, err;
+
+	return isatty(STDERR_FILENO) && stat_output(path, &out) &&
+	       fstat(STDERR_FILENO, &err) == 0 && S_ISCHR(out.st_mode) &&
+	       (out.st_rdev == err.st_rdev || out.st_rdev == makedev(5, 0)); /* 5, 0: /dev/tty */
 }
 
 bool output_is_stdout(const char *path)
@@ -140,8 +177,6 @@ static struct output *blank(struct fail *fail)
 /* Makes a file .NAME.gpuhist-PID-N.tmp, as the manual calls it. -1: errno says why. */
 static int open_temporary(struct output *o, mode_t mode)
 {
-	const char *const slash = strrchr(o->target, '/');
-	const char *const name = slash ? slash + 1 : o->target;
 	sigset_t old;
 
 	o->temporary = signals_file[signals_slot()];
@@ -149,8 +184,8 @@ static int open_temporary(struct output *o, mode_t mode)
 	for (unsigned attempt = 0;; attempt++) {
 		/* The name is hidden, and not too long even where NAME is as long as can be. */
 		int n = snprintf(o->temporary, sizeof(signals_file[0]),
-				 "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name, (long)getpid(),
-				 attempt);
+				 "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, path_name(o->target),
+				 (long)getpid(), attempt);
 		if (n < 0 || (size_t)n >= sizeof(signals_file[0])) {
 			errno = ENAMETOOLONG;
 			break;
@@ -336,19 +371,38 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 	return rc;
 }
 
+bool output_free_name(char name[PATH_MAX], const char *target)
+{
+	struct stat st;
+
+	for (unsigned i = 1; i <= 1000; i++) {
+		const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", target)
+				     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", target, i);
+		errno = ENAMETOOLONG;
+		if (n < 0 || n >= PATH_MAX)
+			return false;
+		if (lstat(name, &st) != 0) /* a link to nothing is no free name */
+			return errno == ENOENT;
+	}
+	errno = EEXIST;
+	return false;
+}
+
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
 	struct output *o = *out = blank(fail);
+	char name[PATH_MAX];
 
 	if (!o)
 		return -1;
 	const size_t length = strlen(folder);
-	const int n = snprintf(o->target, PATH_MAX, "%s%sgpuhist-%ld.rescue.json", folder,
+	const int n = snprintf(name, PATH_MAX, "%s%sgpuhist-%ld", folder,
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
-	output_folder(o->folder, o->target);
 	o->shown = o->target;
 	errno = ENAMETOOLONG;
-	if (n < PATH_MAX && open_temporary(o, shared ? 0600 : 0666) == 0)
+	const bool found = n < PATH_MAX && output_free_name(o->target, name);
+	output_folder(o->folder, o->target);
+	if (found && open_temporary(o, shared ? 0600 : 0666) == 0)
 		return 0;
 	fail_errno(fail, "%s", folder);
 	free(o);
@@ -402,11 +456,11 @@ size_t output_used(const struct output *o)
 
 bool output_rescue(struct output *o)
 {
-	static const char SUFFIX[] = ".rescue.json";
+	char name[PATH_MAX];
 
-	if (o->direct || strlen(o->target) + sizeof(SUFFIX) > PATH_MAX)
+	if (o->direct || !output_free_name(name, o->target))
 		return false;
-	strcat(o->target, SUFFIX);
+	strcpy(o->target, name);
 	o->shown = o->target;
 	return true;
 }

@@ -30,11 +30,13 @@ struct output;
 int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
- * For counts that must not appear under the name asked for. output_rescue turns the output of a
- * file into one named NAME.rescue.json beside it; false if it is no file, or that name is too long.
- * output_open_rescue opens gpuhist-PID.rescue.json in a folder; shared: the folder is shared, so
- * only the user may read the file.
+ * For counts that must not appear under the name asked for. output_free_name finds the first free
+ * name of TARGET.rescue.json, TARGET.2.rescue.json ...; false if none is free or it would be too
+ * long, and errno says why. output_rescue gives the output of a file such a name; false if it is no
+ * file either. output_open_rescue opens gpuhist-PID.rescue.json, or with a number, in a folder;
+ * shared: the folder is shared, so only the user may read the file.
  */
+bool output_free_name(char name[PATH_MAX], const char *target);
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
@@ -102,8 +104,17 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
 /* The folder of a path, with a slash at its end. */
 void output_folder(char folder[PATH_MAX], const char *path);
 
+/* Is the output a regular file, or will it be one? */
+bool output_is_file(const char *path);
+
 /* Is the output `path` the same regular file as `input`, where "-" is standard input? */
 bool output_is_input(const char *path, const char *input);
+
+/* Would two outputs of one command be the same file, whether or not it exists yet? */
+bool output_is_output(const char *path, const char *other);
+
+/* Does the output go to the terminal that standard error is? */
+bool output_is_stderr_terminal(const char *path);
 
 /* Would output written to path be mixed with the bytes of standard output? */
 bool output_is_stdout(const char *path);

@@ -71,7 +71,7 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 		const double gap = edges_value(edges, p->stripes.stripe[r].end) / 2 - x / 2;
 		const double shown = !edges->auto_bins.log && fabs(x / 2) * EXACT < gap ? 0 : x;
 		int whole = 0;
-		for (double bound = 1; fabs(x) >= bound && bound < 1e7; bound *= 10)
+		for (double bound = 1; fabs(x) >= bound && whole < 8; bound *= 10)
 			whole++;
 		if (fixed)
 			snprintf(text, NUMBER_TEXT, "%.*f", digits, shown);

@@ -370,7 +370,7 @@ static double rank_place(const struct drawing *d, double x)
 	const struct edges *const edges = &d->hist->axis.edges;
 	uint32_t low = 0, high = axis_bins(&d->hist->axis), k = 0;
 
-	if (!(d->x.lo <= x && x <= d->x.hi))
+	if (d->columns.count == 0 || !(d->x.lo <= x && x <= d->x.hi)) /* 0: there are no bins */
 		return -1;
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;

@@ -193,6 +193,13 @@ exec 8>&-
 cat <&9
 exec 9<&-
 wait
+# npy writes its header last, so rows go to a file; a title
+mkfifo fifo
+run $c -r 97:102 -b 5 --each=4 -o fifo -f npy ten
+run $c -r 97:102 -b 5 --each=4 -f plot --title 'A title' ten seven
+# With -n, only inputs that are reached have a row
+run $c -r 97:102 -b 5 --each=file -n 10 ten seven
+run $c -r 97:102 -b 5 --each=file -n 11 ten seven
 # The same rows by any number of threads, from files and pipes, in chunks of any size
 seq 100000 160000 | head -c 400000 >text
 for each in 100 3001 65536 100000 file; do

@@ -27,7 +27,7 @@ shell 'gpuhist -t u8 -r 1:2 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat16 --flow both both both 2>&1 | grep saturated'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 --flow both 2>&1 | grep saturated'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 both 2>&1 | grep saturated'
-for name in h.csv h.tsv h.raw h.bin h.npy h.json h.txt h dir.raw/h .tsv; do
+for name in h.csv h.tsv h.raw h.bin h.npy h.json h dir.raw/h .tsv h.; do
 	mkdir -p dir.raw
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	echo "$name:"
@@ -39,12 +39,12 @@ for name in h.csv h.tsv h.raw h.bin h.npy h.json h.txt h dir.raw/h .tsv; do
 done
 run gpuhist -t u8 -b 2 -q ones -f tsv -o h.csv
 cat h.csv
-# A suffix in either case; a name that promises something else is refused and not created
+# A suffix in either case; one that is no format's is refused, and nothing is created
 for name in H.TSV h.Json; do
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	od -An -c "$name" | head -n 1
 done
-for name in h.SVG h.svgz h.csv.gz h.csv.ZST h.xz h.npz h.png h.GIF h.h5 h.parquet; do
+for name in h.SVG h.svgz h.csv.gz h.txt h.pkl dir.raw/h.1 .h.npz; do
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done

@@ -108,6 +108,16 @@ run $c --into=f.json -o f.json a
 run $c --into=f.json -o ./f.json a
 run $c --into=new.json -o new.json a
 run $c --into=f.json -o link.json a
+# ... of a file that does not exist yet, by a link to it, through a link to its folder, as standard output
+ln -s new.json nothing.json
+ln -s . here
+run $c --into=new.json -o ./new.json a
+run $c --into=new.json -o nothing.json a
+run $c --into=nothing.json -o new.json a
+run $c --into=here/new.json -o new.json a
+shell "$c --into=f.json -f json a >>f.json"
+ls new.json
+rm nothing.json here
 run $c --into=f.json --flow a
 run $c --into=f.json -C sat8 a
 shell "$c --into=f.json a < f.json"

@@ -89,3 +89,10 @@ shell "$c -o /dev/fd/3 a 3> third; cat third"
 sh -c 'ulimit -f 1; gpuhist -t u8 -r full -b 100000 -o toobig a; :' >nowhere 2>&1
 rm -f nowhere core*
 ls -A
+# Two overflows of -C u32 lose nothing
+$c -f json a | sed 's/\[0,4,0\]/[0,5000000000,0]/; s/"\(samples\|bytes\)": 4,/"\1": 5000000000,/g' >5e9.json
+for first in 5 6; do
+	sed "s/\([^0-9]\)5000000000/\1${first}000000000/g" 5e9.json >in.json
+	run gpuhist --merge -o h.bin in.json
+done
+grep -o '"values".*' h.bin.rescue.json h.bin.2.rescue.json

@@ -86,3 +86,6 @@ run gpuhist -t f32 --log=auto -b 4096 -f plot signs
 run gpuhist -t f32 --log=auto -b 40 -f plot --title= signs
 perl -e 'print pack "L<*", map {int exp($_ % 200 / 10)} 1..999' >whole
 run gpuhist --log=auto -f plot whole
+# Labels above 10^7 have no more digits than those below it
+perl -e 'print pack "d<*", map {1.5 * 3 ** $_} 0..39' >powers
+shell 'gpuhist -t f64 --log=1.1:1e19 -b 19 -f plot powers | sed -n "s/ *\([^ ]*\) |.*/\1/p" | grep -c ".\{8\}"'
