@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,6 +61,25 @@ static void check_reports(const struct job *job, struct fail *fail)
 		fail_errno(fail, "standard error");
 }
 
+/*
+ * What an INT or TERM says while inputs are read: only what is true at any moment until then. Of
+ * --finish it speaks only if that could have been given.
+ */
+static void set_interrupted(const struct job *job)
+{
+	const bool as_they_come = job->each > 0 && !output_is_file(job->output);
+	char text[128];
+
+	snprintf(text, sizeof(text), "interrupted; %s%s",
+		 as_they_come     ? "the rows that follow were not written"
+		 : job->every > 0 ? "the final counts were not written"
+		 : job->tee       ? "no histogram was written"
+				  : "nothing was written",
+		 job->merge || job->finish || job_file(job) ? ""
+							    : " (--finish keeps what was counted)");
+	msg_interrupted(text);
+}
+
 void command_count(const struct job *job, struct fail *fail)
 {
 	struct output *out = NULL;
@@ -84,7 +104,10 @@ void command_count(const struct job *job, struct fail *fail)
 		return;
 	if (!job->output_none && output_open(&out, job->output, fail) != 0)
 		return;
-	if (count(job, out, &hist, &report, fail) == 0) {
+	set_interrupted(job);
+	const int rc = count(job, out, &hist, &report, fail);
+	msg_interrupted(NULL);
+	if (rc == 0) {
 		const struct provenance from = run_provenance(job, &report.totals);
 		if (job->each > 0)
 			output_commit(out, fail);
@@ -128,8 +151,10 @@ void command_merge(const struct job *job, struct fail *fail)
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0 &&
-	    rework(job, &sum.total, fail) == 0) {
+	set_interrupted(job);
+	const int rc = merge_files(&sum, job->source.paths, job->source.path_count, fail);
+	msg_interrupted(NULL);
+	if (rc == 0 && rework(job, &sum.total, fail) == 0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
 		report_picture(job, &sum.total.hist, &sum.total.from, fail);
 		report_stats(&sum.total.hist);

@@ -245,14 +245,22 @@ static void save(void *arg)
 	partial_write(&run->partial, run->asked, __atomic_load_n(&run->now, __ATOMIC_ACQUIRE));
 }
 
-/* Where the user types the samples, no line is drawn among them unless it was asked for. */
+/* Do samples that the user types, rows, or what --tee passes on appear on stderr's terminal? */
+static bool shares_terminal(const struct job *job)
+{
+	return (job_reads_stdin(job) && isatty(STDIN_FILENO)) ||
+	       (job->each > 0 && output_is_stderr_terminal(job->output)) ||
+	       (job->tee && output_is_stderr_terminal(NULL));
+}
+
+/* On a terminal that others write to, no line is drawn unless it was asked for. */
 static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)
 		return job->progress;
-	const bool typed = job_reads_stdin(job) && isatty(STDIN_FILENO);
-	return job->voice == VOICE_QUIET || typed || !msg_terminal() ? PROGRESS_NEVER
-								     : PROGRESS_TERMINAL;
+	return job->voice == VOICE_QUIET || !msg_terminal() || shares_terminal(job)
+		       ? PROGRESS_NEVER
+		       : PROGRESS_TERMINAL;
 }
 
 static void start_watch(struct run *run)
@@ -261,6 +269,7 @@ static void start_watch(struct run *run)
 
 	run->watch = watch_start(&(struct watch_spec){
 		.line = line_of(job),
+		.in_place = msg_terminal() && !shares_terminal(job),
 		.every = job->every,
 		.look = look,
 		.save = save,
@@ -533,6 +542,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	else
 		hist_free(&run.hist);
 	run.report.seconds = clock_seconds() - run.began;
+	run.report.driver = job->voice == VOICE_VERBOSE && run.report.kernels &&
+			    run.report.gpu.state == GPU_NONE && cuda_found();
 	*report = run.report;
 	if (job->shape.axis.type.bytes == 0) /* else it is the caller's */
 		edges_free(&run.job.shape.axis.edges);
@@ -542,8 +553,6 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	return rc;
 }
 
-	run.report.driver = job->voice == VOICE_VERBOSE && run.report.kernels &&
-			    run.report.gpu.state == GPU_NONE && cuda_found();
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals)
 {
 	const bool slices = job->source.parts > 0;

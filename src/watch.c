@@ -11,7 +11,7 @@
 #include "cli/msg.h"
 
 #define DRAW_SECONDS 0.25
-#define LINE_SECONDS 5.0 /* from one line to the next where stderr is no terminal */
+#define LINE_SECONDS 5.0 /* from one line to the next if they are not drawn in place */
 #define PATIENCE_SECONDS 1.0
 /* between attempts to print a line that was asked for and that stderr does not take */
 #define RETRY_SECONDS 0.1
@@ -119,8 +119,7 @@ struct watch *watch_start(const struct watch_spec *spec)
 	w->began = now;
 	w->next_line = w->next_save = INFINITY;
 	rate_look(&w->rate, now, 0);
-	if (spec->line != PROGRESS_NEVER && msg_terminal())
-		w->terminal = true;
+	w->terminal = spec->line != PROGRESS_NEVER && spec->in_place;
 	if (w->terminal)
 		w->next_line =
 			now + (spec->line == PROGRESS_ALWAYS ? DRAW_SECONDS : PATIENCE_SECONDS);

@@ -7,9 +7,9 @@
  * delays it. From watch_start to watch_stop it is the only thread that prints (msg.h) and, beside
  * the main thread, the only one that has an output open (output.h).
  *
- * The line is drawn where stderr is a terminal and this process is in its foreground: after the
- * first second, or with PROGRESS_ALWAYS immediately, and only when something has been counted. With
- * PROGRESS_ALWAYS and no terminal there is a line every few seconds and one at the end. SIGUSR1
+ * The line is drawn if this process is in its terminal's foreground: after the first second, or with
+ * PROGRESS_ALWAYS immediately, and only when something has been counted. With PROGRESS_ALWAYS, and
+ * not in place, there is a line every few seconds and one at the end. SIGUSR1
  * prints a line in any case, under -q too.
  *
  * A wait for a stderr that takes nothing (a stopped terminal, a full pipe) ends by watch_stop, after
@@ -27,6 +27,7 @@ struct watch;
 
 struct watch_spec {
 	enum progress line;
+	bool in_place; /* lines are drawn one over the other; else each stays */
 	/* Seconds between partial outputs, more where writing one takes half of that; 0: none */
 	double every;
 	/* Fills in how far the run is, but for rate and seconds. Called by the thread at any time. */

@@ -46,15 +46,15 @@ def screen(data, columns):
 
 
 class Run:
-    """A run whose standard error is a terminal and whose input is a pipe of ours."""
+    """A run whose standard error is a terminal, its standard output too if `both`, and whose input is a pipe of ours."""
 
-    def __init__(self, options, columns=80):
+    def __init__(self, options, columns=80, both=False):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         begin = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", begin, PROGRAM, "-t", "u8", "-o", "h.csv"] + options,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave)
+            [sys.executable, "-c", begin, PROGRAM, "-t", "u8"] + ([] if both else ["-o", "h.csv"]) + options,
+            stdin=subprocess.PIPE, stdout=slave if both else subprocess.DEVNULL, stderr=slave)
         os.close(slave)
         self.data, self.columns = b"", columns
 
@@ -119,6 +119,30 @@ def main():
     shown = screen(run.data, 200)
     check(shown and shown[0].startswith("gpuhist: standard input: ends inside a record") and shown[1:] == [""],
           f"before a message: {shown!r}")
+    # INT leaves what is drawn, and says what became of the counts.
+    run = Run(["--progress"])
+    run.feed(1 << 20)
+    check(run.read(rb"1\.05 MB"), f"{run.data!r}")
+    run.process.send_signal(signal.SIGINT)
+    check(run.end() == -signal.SIGINT, "died of INT")
+    shown = screen(run.data, 80)
+    check(shown and shown[0].startswith("gpuhist: 1.05 MB in ") and
+          shown[1:] == ["gpuhist: interrupted; nothing was written (--finish keeps what was counted)", ""], f"INT: {shown!r}")
+    # Rows, or what --tee passes on, on the same terminal: nothing is drawn among them.
+    rows = ["-b", "2", "-r", "0:2"]
+    for options in (["--each=64", "-f", "plot"], ["--each=64", *rows], ["--each=64", *rows, "-o", "/dev/tty"], ["--tee", "-o", "h.csv"]):
+        run = Run(options, both=True)
+        for _ in range(8):
+            run.feed(1 << 15 if "--tee" in options else 64)
+            run.read(rb"(?!)", 0.2)
+        check(run.end() == 0, f"{options}: status")
+        check(not re.search(rb"B in |\r[^\r\n]", run.data), f"{options}: {run.data!r}")
+    # Asked for, it is a line of its own.
+    run = Run(["--progress", "--each=512K", *rows], both=True)
+    run.feed(1 << 20)
+    check(run.read(rb"524288,524288,524288,0"), f"{run.data!r}")
+    check(run.end() == 0, "status")
+    check(re.fullmatch(rb"input,first,records,0,1\r\n(-,[0-9,]*\r\n){2}gpuhist: 1\.05 MB in [^\r]*\r\n", run.data), f"{run.data!r}")
     # Not wanted.
     for options in (["-q"], ["--no-progress"]):
         run = Run(options)

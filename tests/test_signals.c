@@ -4,6 +4,7 @@
  */
 #include "base/signals.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -311,6 +312,60 @@ static void finish(void)
 	}
 }
 
+/*
+ * INT and TERM print the last words, whole or not at all: they wait for no stderr, and the process
+ * dies of the same signal if nobody reads it.
+ */
+static void last_words(void)
+{
+	static const char LINE[] = "these\n";
+	const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	enum { READ, FULL, CLOSED, NONE, HOWS };
+
+	for (int i = 0; i < 4 * HOWS; i++) {
+		const int number = numbers[i / HOWS], how = i % HOWS;
+		char text[1 << 12], fill[1 << 12] = "";
+		int ends[2], status;
+		CHECK(pipe(ends) == 0, "pipe");
+		const pid_t child = fork();
+		if (child == 0) {
+			setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+			dup2(ends[1], STDERR_FILENO);
+			if (how == CLOSED)
+				close(ends[0]);
+			fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+			while (how == FULL && write(STDERR_FILENO, fill, sizeof(fill)) > 0)
+				;
+			fcntl(STDERR_FILENO, F_SETFL, 0);
+			signals_init();
+			signals_last_words("others\n");
+			signals_last_words(how == NONE ? NULL : LINE);
+			raise(number);
+			_exit(96);
+		}
+		close(ends[1]);
+		if (how == CLOSED)
+			close(ends[0]);
+		waitpid(child, &status, 0);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == number, "%d: status %x", i,
+		      (unsigned)status);
+		if (how == CLOSED)
+			continue;
+		ssize_t n, all = 0;
+		while ((n = read(ends[0], text, sizeof(text))) > 0 && how == FULL)
+			all += n;
+		if (how == FULL)
+			CHECK(all > 0 && all % (ssize_t)sizeof(fill) == 0, "%d: %zd bytes", i, all);
+		else
+			CHECK(how == READ && i < 2 * HOWS
+				      ? n == (ssize_t)strlen(LINE) &&
+						memcmp(text, LINE, (size_t)n) == 0
+				      : n == 0,
+			      "%d: %zd bytes", i, n);
+		close(ends[0]);
+	}
+}
+
 int main(void)
 {
 	alarm(300);
@@ -320,6 +375,7 @@ int main(void)
 	usr1();
 	threads_block();
 	finish();
+	last_words();
 	stacks();
 	scratch_leave();
 	return check_report();

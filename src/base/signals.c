@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,6 +32,8 @@ static sigset_t ours;          /* the signals that have a handler of ours, USR1'
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
 
+static const char *last_words; /* what INT and TERM print, or NULL; atomic */
+
 static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
 /*
@@ -49,6 +52,19 @@ static bool finishes(int number)
 	(void)!write(finish_pipe, "", 1);
 	errno = error;
 	return true;
+}
+
+/* Prints the last words, unless stderr would have to be waited for. */
+static void say_last_words(void)
+{
+	const char *const line = __atomic_load_n(&last_words, __ATOMIC_ACQUIRE);
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	if (!line || poll(&p, 1, 0) != 1)
+		return;
+	/* If nobody reads stderr, the process still dies of its own signal. */
+	signal(SIGPIPE, SIG_IGN);
+	(void)!write(STDERR_FILENO, line, strlen(line));
 }
 
 /*
@@ -73,6 +89,8 @@ static void on_signal(int number)
 	for (int i = 0; i < SIGNALS_FILES; i++)
 		if (signals_file[i][0] != '\0')
 			unlink(signals_file[i]);
+	if (number == SIGINT || number == SIGTERM)
+		say_last_words();
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -135,6 +153,11 @@ int signals_finish(void)
 	finish_pipe = ends[1];
 	signals_finish_fd = ends[0];
 	return 0;
+}
+
+void signals_last_words(const char *line)
+{
+	__atomic_store_n(&last_words, line, __ATOMIC_RELEASE);
 }
 
 bool signals_finished(void)

@@ -12,6 +12,8 @@
  * that signals_thread started never receives one of these signals; in a thread that is not ours
  * the handler passes the signal to the main thread.
  *
+ * INT and TERM print the last words, if there are any, when the files are removed.
+ *
  * After signals_finish the first INT or TERM is only remembered.
  *
  * USR1 never ends the process. Every thread blocks it, so that it stays pending for the one thread
@@ -38,6 +40,12 @@ int signals_slot(void);
 
 /* Call once, in the main thread, before any other thread is started. */
 void signals_init(void);
+
+/*
+ * What an INT or TERM that ends the process writes to stderr, if that can be written to without
+ * waiting: a whole line, or NULL for nothing. It must stay valid until the next call.
+ */
+void signals_last_words(const char *line);
 
 /*
  * For --finish: the first INT or TERM from now on ends nothing; the second ends the process, unless

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "each/row.h"
@@ -17,6 +19,19 @@ bool job_reads_stdin(const struct job *job)
 		if (path_is_stdin(job->source.paths[i]))
 			return true;
 	return false;
+}
+
+const char *job_file(const struct job *job)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		const char *const path = job->source.paths[i];
+		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0 &&
+		    (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+			return path_shown(path);
+	}
+	return NULL;
 }
 
 #define SUFFIX 24 /* bytes; a longer suffix names no type */

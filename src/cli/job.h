@@ -124,6 +124,9 @@ uint32_t job_records_packed(const struct job *job);
 /* Samples of all channels in a record of the source. No overflow: a sample has a bit or more. */
 uint64_t job_record_samples(const struct job *job);
 
+/* The name of an input that has an end of its own, a file or a disk; NULL: all are streams. */
+const char *job_file(const struct job *job);
+
 /* Is one of the inputs standard input? */
 bool job_reads_stdin(const struct job *job);
 

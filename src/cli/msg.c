@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/signals.h"
 #include "base/utf8.h"
 
 #define PROGRESS_COLUMNS 256u /* of the longest line of progress */
@@ -90,6 +91,18 @@ void msg_note(const char *format, ...)
 	if (!quiet)
 		print("", format, ap);
 	va_end(ap);
+}
+
+void msg_interrupted(const char *text)
+{
+	static char line[256];
+
+	signals_last_words(NULL);
+	if (!text || quiet)
+		return;
+	snprintf(line, sizeof(line), "%sgpuhist: %s%s\n", msg_terminal() ? "\n" : "", of_part,
+		 text);
+	signals_last_words(line);
 }
 
 #define NAME "gpuhist: "

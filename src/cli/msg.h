@@ -31,6 +31,12 @@ void msg_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
+ * "gpuhist: text", unless -q, when INT or TERM ends the process from now on; NULL: nothing. On a
+ * terminal it leaves the line that shows progress and the ^C.
+ */
+void msg_interrupted(const char *text);
+
+/*
  * "gpuhist: text" on the terminal's last line, in place of the text before it; "" erases that. Only
  * if stderr is a terminal. It never waits: what the terminal does not take immediately is not
  * drawn.

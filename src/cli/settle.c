@@ -186,22 +186,6 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return check_inputs(job, NULL, fail);
 }
 
-/* Refuses --finish for a file, which has an end of its own. */
-static int check_finish(const struct job *job, struct fail *fail)
-{
-	struct stat st;
-
-	for (size_t i = 0; i < job->source.path_count; i++) {
-		const char *const path = job->source.paths[i];
-		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0 &&
-		    (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
-			return fail_set(fail, STATUS_USAGE,
-					"--finish is for pipes and other streams: %s is a file",
-					path_shown(path));
-	}
-	return 0;
-}
-
 /*
  * --every replaces its output while the run goes on: that must be a file, in a format that can say
  * that counts are partial.
@@ -310,7 +294,9 @@ int settle(struct given *g)
 	fill_in(g);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape(job, NULL, fail) != 0))
 		return -1;
-	if (job->finish && check_finish(job, fail) != 0)
-		return -1;
+	if (job->finish && job_file(job))
+		return fail_set(fail, STATUS_USAGE,
+				"--finish is for pipes and other streams: %s is a file",
+				job_file(job));
 	return settle_part(job, given(g, "part"), fail) != 0 ? -1 : settle_output(g, fail);
 }

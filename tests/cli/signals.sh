@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A signal while a FIFO is read: nothing published, no temporary file left, died of it. USR1, and a
 # signal that was ignored from the start, as nohup does, change nothing.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016
 mkfifo pipe
 
 # die SIGNAL BEFORE: opening the FIFO waits for the program to open it too, and by then its
@@ -21,9 +21,9 @@ die() {
 	) 2>killed
 	wait
 	echo "temporary files: $(cat during), then $(find . -name '.h.*' | wc -l)"
-	cat h
 	# USR1's line, which has a time and perhaps a rate in it
 	sed -n '/counted yet\|B in /s/: .*/: PROGRESS/; s/^gpuhist:/! &/p' err
+	cat h
 	echo
 }
 die TERM ''
@@ -57,3 +57,34 @@ sh -c 'echo $$ >pid; exec gpuhist --device=cpu -T 2 -b 1 -r full -o h big pipe' 
 wait
 echo 'TERM held back by'
 sort -u masks
+
+# What is said of what was written: only what is true, and of --finish only if all inputs are streams. The signal comes
+# when the FIFO is open, or when a row has been written.
+c='-t u8 -b 1 -r full --no-progress'
+export c
+said() {
+	rm -f out
+	(
+		exec 3>pipe
+		[ "$1" = open ] || printf 'abcdefgh' >&3
+		[ "$1" != row ] || until [ -s out ]; do sleep 0.01; done
+		kill -s "$2" "$(cat pid)"
+	) &
+	(
+		sh -c 'echo $$ >pid; exec gpuhist '"$3"' >out' 2>err
+		echo "$2 $3: status $?"
+	) 2>killed
+	wait
+	sed -n 's/^gpuhist:/! &/p' err
+}
+printf abcd >a
+said open INT '$c -o h pipe'
+said open TERM '$c pipe'
+said open INT '$c -o h a pipe'
+said open INT '$c -q pipe'
+said row INT '$c --each=4 --no-header pipe'
+said open INT '$c --each=4 -o h pipe'
+said open INT '$c --tee -o h pipe'
+said open TERM '$c --every=9s -o h.json pipe'
+gpuhist -t u8 -b 1 -r full -f json a >a.json
+said open INT '--merge a.json pipe'
