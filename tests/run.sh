@@ -165,6 +165,7 @@ if [ -z "$quick" ]; then
 	*/san-* | */coverage) echo 'left out: torture, the Makefile (instrumented)' ;;
 	*)
 		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so" "$seed"
+		test_of changed sh "$here/changed.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of makefile sh "$here/makefile.sh"
 		[ -z "${VALGRIND:-}" ] || test_of valgrind sh "$here/valgrind.sh" "$gpuhist"

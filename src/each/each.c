@@ -29,6 +29,7 @@ struct result {
 	struct rows *owner;  /* the worker that fills it */
 	size_t path;         /* the input that its records are of */
 	uint64_t first, records;
+	uint64_t end; /* the record from which on the next result has them */
 	struct part head, tail; /* row.records 0: there is none */
 	struct output *rows;
 	uint64_t row_count, saturated; /* rows in it, and counts of these that were clipped */
@@ -199,18 +200,16 @@ static void take(struct each *e, struct result *r)
 	}
 	add_part(e, &r->tail);
 	e->records += r->records;
-	e->at = r->first + r->records;
+	e->at = r->end;
 }
 
 /* Is there something to take: a result, or the end of an input? */
 static bool can_take(const struct each *e, bool *is_result)
 {
 	const struct result *const r = e->waiting;
-	const bool ended = e->ended > e->path;
 
-	/* Records before the result may be missing, if a file became shorter. */
-	*is_result = r && r->path == e->path && (r->first == e->at || ended);
-	return !e->failed && !e->torn && (*is_result || ended);
+	*is_result = r && r->path == e->path && r->first == e->at;
+	return !e->failed && !e->torn && (*is_result || e->ended > e->path);
 }
 
 static void wait_taken_unlocks(struct each *e, struct rows *rows)
@@ -358,22 +357,29 @@ struct rest {
 	size_t bytes;              /* how many are at data */
 };
 
+/* If the rest has no bytes, reads some; none: the file ends here. -1: it cannot be read. */
+static int refill(struct worker *w, struct rest *rest)
+{
+	const uint32_t record = w->work->record;
+	const size_t cap = w->work->step / record * record, left = rest->chunk->bytes - rest->at;
+
+	if (rest->bytes > 0)
+		return 0;
+	rest->data = w->rows->block;
+	if (source_read(rest->chunk, rest->at, w->rows->block, left < cap ? left : cap,
+			&rest->bytes, &w->fail) != 0)
+		return -1;
+	rest->bytes -= rest->bytes % record;
+	rest->at += rest->bytes;
+	return 0;
+}
+
 /* Takes at most `most` bytes of the rest. *bytes 0: the file ends here. -1: it cannot be read. */
 static int next_bytes(struct worker *w, struct rest *rest, size_t most, const unsigned char **data,
 		      size_t *bytes)
 {
-	const uint32_t record = w->work->record;
-
-	if (rest->bytes == 0) {
-		const size_t cap = w->work->step / record * record,
-			     left = rest->chunk->bytes - rest->at;
-		rest->data = w->rows->block;
-		if (source_read(rest->chunk, rest->at, w->rows->block, left < cap ? left : cap,
-				&rest->bytes, &w->fail) != 0)
-			return -1;
-		rest->bytes -= rest->bytes % record;
-		rest->at += rest->bytes;
-	}
+	if (refill(w, rest) != 0)
+		return -1;
 	*data = rest->data;
 	*bytes = rest->bytes < most ? rest->bytes : most;
 	rest->data += *bytes;
@@ -472,6 +478,8 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 		const uint64_t left = size - at % size;
 		if (!r && !(r = wait_free(e, w->rows, 1, &w->fail)))
 			return -1;
+		if (refill(w, &rest) != 0)
+			return -1;
 		if (r->records == 0) {
 			r->path = chunk->path;
 			r->first = at;
@@ -487,6 +495,8 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 		r->records += row.records;
 		more = row.records == wanted;
 		if (output_used(r->rows) >= TEXT_MOST || at == end || !more) {
+			/* Nobody else brings the records that a shorter file does not have. */
+			r->end = more ? at : end;
 			submit(e, r);
 			r = NULL;
 		}
@@ -611,7 +621,7 @@ static enum turn turn(struct worker *w)
 	const struct want want = {.room = w->rows->block,
 				  .cap = w->work->block,
 				  .lent = true,
-				  .range = w->work->part};
+				  .range = w->work->part > 0 ? w->work->part : w->work->block};
 	size_t counted;
 	int rc = worker_take(w, &want, &chunk);
 	if (rc == 0 && chunk.bytes == 0)

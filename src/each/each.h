@@ -17,11 +17,12 @@
  * is never written.
  *
  * Why every wait ends. A worker waits for one of its own results to be taken. These wait for the
- * results of earlier records, which were handed out earlier; the worker with the earliest of them
- * waits for nothing, as what it submits is taken immediately. They also wait for earlier inputs to
- * end: all of their chunks were handed out by then, their workers give them back, and who gives back
- * the last one calls each_ended. Where a worker fails, or meets the failure of an input, that
- * wakes all.
+ * results of earlier records, which were handed out earlier; the worker with the earliest of
+ * them waits for nothing, as what it submits is taken immediately. If a file has become shorter,
+ * the worker whose range came short says where the next result begins. They also wait for
+ * earlier inputs to end: all of their chunks were handed out by then, their workers give them
+ * back, and who gives back the last one calls each_ended. Where a worker fails, or meets the
+ * failure of an input, that wakes all.
  */
 #ifndef GPUHIST_EACH_H
 #define GPUHIST_EACH_H

@@ -99,11 +99,14 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 	return over > 0 && over < records ? (size_t)(records - over) * s->use.record : n;
 }
 
-/* With -n the next input waits for this one, so a reader with a range would wait for itself. */
+/*
+ * With -n the next input waits for this one, so a reader that keeps ranges would wait for itself.
+ * If chunks are ordered, it keeps none, and needs ranges: a range that comes short says so.
+ */
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
-	return bytes_in_regular(in->bytes) &&
-	       (in->limit == NO_END || s->next_path == s->spec.path_count);
+	return s->spec.ordered || (bytes_in_regular(in->bytes) &&
+				   (in->limit == NO_END || s->next_path == s->spec.path_count));
 }
 
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)

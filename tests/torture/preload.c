@@ -16,6 +16,9 @@
  *                        for calls without one;
  *                        worker where a thread that is not the first one allocates
  *
+ *   TORTURE_STEP=N:COMMAND   before its Nth pread a thread waits until all others sleep, and runs the
+ *                        shell's COMMAND: so a file changes at a moment that a test has chosen
+ *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
  * so on, read for __read_chk. Noise spares close: when it is interrupted the descriptor is gone
  * and what was written may be lost, which is an error.
@@ -26,6 +29,7 @@
  * allocator alone, for the address sanitizer, which has its own; its runtime must be set not to
  * insist on being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +91,8 @@ struct plan {
 
 static struct plan to_fail = {.function = -1}, to_raise = {.function = -1};
 static bool noisy;
+static const char *step; /* TORTURE_STEP; NULL: none */
+static unsigned long step_at, preads;
 static uint64_t seed;
 static int log_fd = -1;
 static unsigned long calls[FUNCTION_COUNT], others_calls[FUNCTION_COUNT], chances;
@@ -138,6 +144,11 @@ __attribute__((constructor)) static void begin(void)
 	noisy = noise != NULL;
 	parse(&to_raise, "TORTURE_RAISE");
 	parse(&to_fail, "TORTURE_FAIL");
+	const char *const plan = getenv("TORTURE_STEP");
+	if (plan) {
+		step_at = strtoul(plan, NULL, 10);
+		step = strchr(plan, ':') + 1;
+	}
 }
 
 static const char *role_of(int fd)
@@ -266,6 +277,42 @@ static size_t shortened(size_t n)
 	return 1 + (size_t)(draw() % most);
 }
 
+/* Do all threads but this one sleep? */
+static bool others_sleep(void)
+{
+	DIR *const tasks = opendir("/proc/self/task");
+	bool sleep = tasks != NULL;
+	char path[64], stat[256];
+
+	for (struct dirent *e; sleep && (e = readdir(tasks)) != NULL;) {
+		snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", e->d_name);
+		const int fd = e->d_name[0] == '.' || strtol(e->d_name, NULL, 10) == gettid()
+				       ? -1
+				       : next.open(path, O_RDONLY);
+		const ssize_t n = fd < 0 ? 0 : next.read(fd, stat, sizeof(stat) - 1);
+		if (fd >= 0)
+			next.close(fd);
+		stat[n > 0 ? n : 0] = '\0';
+		const char *const name_end = strrchr(stat, ')');
+		sleep = !name_end || name_end[2] == 'S';
+	}
+	if (tasks)
+		closedir(tasks);
+	return sleep;
+}
+
+static void take_step(void)
+{
+	if (!step || __atomic_add_fetch(&preads, 1, __ATOMIC_RELAXED) != step_at)
+		return;
+	/* One that was woken a moment ago may not run yet. */
+	for (int times = 0; times < 5; times = others_sleep() ? times + 1 : 0)
+		usleep(1000);
+	unsetenv("LD_PRELOAD");
+	if (system(step) != 0)
+		_exit(99);
+}
+
 /* ---- calls with rules of their own ---- */
 
 ssize_t read(int fd, void *buffer, size_t n)
@@ -382,7 +429,7 @@ int __open_2(const char *path, int flags)
 
 /* clang-format off */
 CALL(ssize_t, pread, (int fd, void *p, size_t n, off_t at), role_of(fd), WAITS, -1, (fd, p,
-     shortened(n), at))
+     (take_step(), shortened(n)), at))
 CALL(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int flags), role_of(fd),
      WAITS, -1, (fd, iov, n, at, flags))
 CALL(ssize_t, tee, (int from, int to, size_t n, unsigned flags), role_of(from), WAITS, -1, (from,
