@@ -29,7 +29,7 @@ struct result {
 	struct rows *owner;  /* the worker that fills it */
 	size_t path;         /* the input that its records are of */
 	uint64_t first, records;
-	uint64_t end; /* the record from which on the next result has them */
+	uint64_t end;           /* the record from which on the next result has them */
 	struct part head, tail; /* row.records 0: there is none */
 	struct output *rows;
 	uint64_t row_count, saturated; /* rows in it, and counts of these that were clipped */

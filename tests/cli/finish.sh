@@ -59,6 +59,16 @@ cat one.zst two.zst | head -c 30 >cut.zst
 ended cut.zst '-t u8 --nonzero pipe'
 head -c 6 one.zst >begun.zst
 ended begun.zst '-t u8 --nonzero pipe'
+# Within the checksum, of small frames and of long ones.
+for left in 1 2 3; do
+	head -c -$left one.zst >cut.zst
+	ended cut.zst '-t u8 -b 1 -r full pipe'
+done
+seq 900000 >long
+zstd -qc long | head -c -2 >cut.zst
+for threads in 1 2; do
+	ended cut.zst "-t u8 -b 1 -r full -T $threads pipe"
+done
 
 # What was cut off counts as far as libzstd decodes it, by any number of threads.
 seq 300000 >text
