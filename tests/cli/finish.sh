@@ -2,7 +2,7 @@
 # needs: zstd
 # --finish: a signal ends streams where they are, and all that was written to them by then is counted, whatever it cuts:
 # a record, a frame, a header's length, what -S skips. No time is asserted: the signal comes when all has been written
-# to the FIFO, and the writer holds that open until the program has ended. (test_signals has the second signal.)
+# to the FIFO, and the writer holds that open until the program has ended.
 # shellcheck shell=sh
 mkfifo pipe next
 
@@ -120,6 +120,33 @@ wait
 ) &
 run sh -c 'echo $$ >pid; exec gpuhist --finish -t u16 -b 1 -r full -T 2 pipe'
 wait
+
+echo
+echo '# the second signal kills'
+# By then the program writes more than its reader takes. A signal within a tenth of a second counts as the first.
+twice() {
+	(
+		exec 4<out 3>pipe
+		cat few >&3
+		kill -s "$1" "$(cat pid)"
+		head -c 1 <&4 >/dev/null
+		sleep 0.2
+		kill -s "$1" "$(cat pid)"
+		i=0
+		while kill -0 "$(cat pid)" 2>/dev/null && [ $i -lt 2000 ]; do
+			sleep 0.01
+			i=$((i + 1))
+		done
+		kill -KILL "$(cat pid)" 2>/dev/null
+	) &
+	(
+		sh -c 'echo $$ >pid; exec gpuhist --finish -q -t u8 -r full -b 1000000 pipe >out'
+		echo "$1 twice: status $?"
+	) 2>/dev/null
+	wait
+}
+twice INT
+twice TERM
 
 echo
 echo '# what was ignored stays so; what cannot be ended'
