@@ -150,7 +150,9 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	 * A frame of unknown size is made in one call if possible: in steps, its pieces would wait
 	 * for their places and hold it up.
 	 */
-	plan(s, c, HOW_CALLS, f->bound, CONTEXT_BYTES);
+	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
+	plan(s, c, HOW_CALLS, f->bound,
+	     frame_in_steps(f, s->spec.no_check) ? steps : CONTEXT_BYTES);
 	const struct cut calls = *c;
 	if (last || small_window(f) || f->bound > most || c->need > s->use.memory) {
 		cut_as_steps(s, c);
@@ -296,7 +298,7 @@ static bool next_small(struct source *s, struct input *in, uint64_t offset, stru
 	       refuse(s, in, f, &bad) == 0 &&
 	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
 	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
-	       !small_window(f) && f->bound <= BATCH_BYTES;
+	       !small_window(f) && !frame_in_steps(f, s->spec.no_check) && f->bound <= BATCH_BYTES;
 }
 
 /*

@@ -188,6 +188,36 @@ static void read_trailer(struct zstd_job *j)
 
 /* ---- one call for each frame ---- */
 
+bool frame_in_steps(const struct frame *f, bool no_check)
+{
+	return f->bound > FRAME_BLOCK_MAX && (no_check || !f->header.checksum);
+}
+
+/* The same as ZSTD_decompressDCtx, but blocks that are too long are refused. */
+static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const struct frame *f,
+				  const unsigned char *from, size_t stored)
+{
+	ZSTD_outBuffer out = {to, (size_t)f->bound, 0};
+	/* With all of its bytes the frame would be decoded in one call. */
+	ZSTD_inBuffer in = {from, stored - 1, 0};
+
+	ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
+	size_t left = ZSTD_decompressStream(context, &out, &in);
+	in.size = stored;
+	while (!ZSTD_isError(left) && in.pos < in.size) {
+		const size_t before = in.pos;
+		left = ZSTD_decompressStream(context, &out, &in);
+		if (in.pos == before)
+			break;
+	}
+	if (ZSTD_isError(left))
+		return left;
+	const uint64_t content = f->header.content;
+	return left == 0 && (content == UNKNOWN || out.pos == content)
+		       ? out.pos
+		       : (size_t)-ZSTD_error_corruption_detected;
+}
+
 /* Decodes the frames that fit the piece. True: they were the last. */
 static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
@@ -214,8 +244,12 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 			j->sum.value = little32(from + stored);
 		}
 		/* Not all the room there is: small_window() relies on it. */
-		const size_t n = ZSTD_decompressDCtx(j->decoder->context, p->room + p->bytes,
-						     (size_t)f.bound, from, stored);
+		unsigned char *const to = p->room + p->bytes;
+		const size_t n =
+			frame_in_steps(&f, j->sum.follows && !j->sum.adds)
+				? decompress_in_steps(j->decoder->context, to, &f, from, stored)
+				: ZSTD_decompressDCtx(j->decoder->context, to, (size_t)f.bound,
+						      from, stored);
 		if (ZSTD_isError(n))
 			return bad_code(j, offset, n);
 		p->bytes += n;

@@ -159,6 +159,12 @@ uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
 /* A job FROM_MEMORY takes its packed bytes, which were read of a stream. */
 int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 
+/*
+ * In one call libzstd does not see a block that is longer than the format allows, if there is room
+ * for it: must a frame of CALLS be decoded in steps, as no checksum covers it?
+ */
+bool frame_in_steps(const struct frame *f, bool no_check);
+
 /* The input goes on where its open frame has ended; a stream gets back what was read after it. */
 void job_close_open(struct zstd_job *j);
 

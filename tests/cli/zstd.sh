@@ -102,3 +102,12 @@ for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M
 		printf '%s, %d less: exit status %d\n' "$job" $less $?
 	done
 done
+# A block of more than 128 KiB, made by hand, without a checksum and with one that is not looked at: zstd refuses it too.
+bytes '\050\265\057\375\200\120\146\000\002\000\135\000\000\105\006\101\001\124\017\002\064\377\377\004' >large
+bytes '\050\265\057\375\204\120\315\000\003\000\134\000\000\105\006\101\001\124\017\002\064\000\000\004' >larger
+bytes '\135\000\000\105\006\101\001\124\017\002\064\377\377\004none' >>larger
+for threads in 1 2; do
+	run $c -T $threads large
+	run $c -T $threads --no-check larger
+	shell "cat larger | $c -T $threads --no-check"
+done
