@@ -458,10 +458,8 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 {
 	int rc = 0;
 
-	if (b->in_file) {
-		b->passed = at;
+	if (b->in_file) /* any thread may pass bytes of a file, and nothing is kept of them */
 		return 0;
-	}
 	if (b->kept != UINT64_MAX)
 		rc = look_further(b, at, SIZE_MAX, fail);
 	while (rc == 0 && at > b->from + b->have && !b->eof) {

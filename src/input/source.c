@@ -434,8 +434,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task, &piece_task,
-	&fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
+	&sweep_task, &execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
+	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -503,8 +503,6 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	s->reader_count += !r->takes;
 	r->takes = true;
 	while (!s->stopped && !answered(&q)) {
-		if (s->zstd.dropped)
-			jobs_sweep(s);
 		const bool ran = run_one_unlocks(s, &q);
 		tell_ended_unlocks(s);
 		if (ran) {
@@ -536,11 +534,12 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 		return;
 	tally_add(&r->counted, counted - counted % s->use.record); /* the rest is a tail */
 	if (chunk->piece || chunk->input) {
+		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);
 		if (chunk->piece)
 			piece_back_unlocks(s, chunk);
 		else
-			range_back(s, chunk, counted);
+			range_back(s, chunk, counted, shorter);
 		tell_ended_unlocks(s);
 		lock_drop(&s->lock);
 	}
@@ -600,9 +599,10 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
-	return j->cut.how == HOW_STEPS && packed > 0 && j->in->is_file
-		       ? (uint64_t)((double)j->at / packed * size)
-		       : 0;
+	if (j->cut.how != HOW_STEPS || packed == 0 || !j->in->is_file)
+		return 0;
+	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
+	return all < 0x1p63 ? (uint64_t)all : 0;
 }
 
 uint64_t source_expected(struct source *s)

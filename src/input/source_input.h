@@ -125,7 +125,7 @@ struct decoding {
 	unsigned on_device;                    /* jobs that have the unpacker, or it is tried on */
 	/* Was the unpacker tried, if it must be? It is tried once, and used if it pays. */
 	enum { DEVICE_NEW, DEVICE_TRIED, DEVICE_PAYS } device;
-	bool dropped; /* some jobs were dropped, and wait to be freed */
+	bool dropped; /* jobs were dropped, and not swept yet */
 };
 
 struct source {
@@ -165,18 +165,19 @@ struct task {
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 };
-extern const struct task execute_task, /* put the next block together */
-	mended_task,                   /* hand out a record that lay in several pieces */
-	decode_task,                   /* decode a frame, or some small ones, with one thread */
-	piece_task,                    /* hand out a piece that was decoded */
-	fetch_task,                    /* read blocks, some ahead of those who decode them */
-	unpack_task,                   /* read a block, or decode its literals and sequences */
-	send_task,                     /* send blocks to a device that decodes them */
-	done_task,                     /* take what a device has decoded */
-	feed_task,                     /* cut off a frame for that device */
-	wait_task,                     /* wait for what a device decodes */
-	plain_task,                    /* read plain samples */
-	cut_task;                      /* cut frames off */
+extern const struct task sweep_task, /* free what lies behind a failure */
+	execute_task,                /* put the next block together */
+	mended_task,                 /* hand out a record that lay in several pieces */
+	decode_task,                 /* decode a frame, or some small ones, with one thread */
+	piece_task,                  /* hand out a piece that was decoded */
+	fetch_task,                  /* read blocks, some ahead of those who decode them */
+	unpack_task,                 /* read a block, or decode its literals and sequences */
+	send_task,                   /* send blocks to a device that decodes them */
+	done_task,                   /* take what a device has decoded */
+	feed_task,                   /* cut off a frame for that device */
+	wait_task,                   /* wait for what a device decodes */
+	plain_task,                  /* read plain samples */
+	cut_task;                    /* cut frames off */
 
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
@@ -274,7 +275,10 @@ int part_changed(const struct input *in, struct fail *fail);
 
 /* ---- source_plain.c: the task "read" ---- */
 
+/* Only the first `counted` bytes of a range were there: did the file become shorter? No lock. */
+bool range_shorter(const struct chunk *range, size_t counted);
+
 /* Takes a range back, of which the first `counted` bytes were there. */
-void range_back(struct source *s, const struct chunk *range, size_t counted);
+void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter);
 
 #endif

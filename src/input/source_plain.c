@@ -28,7 +28,7 @@ struct plain_input {
 /* The most of a stream for one read: what was read is still in the cache when it is counted. */
 #define STREAM_PIECE ((size_t)128 << 10)
 
-/* A read of the samples ended at offset `at`: is that because the file became shorter? */
+/* A read of the samples ended at offset `at`: is that because the file became shorter? No lock. */
 static bool became_shorter(const struct input *in, uint64_t at)
 {
 	return in->sliced || (at < in->bound && bytes_shorter(in->bytes, at));
@@ -61,9 +61,9 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 }
 
 /* Of the bytes claimed from `at` on only `got` came: the file ends there. */
-static void came_short(struct source *s, struct input *in, uint64_t at, size_t claimed, size_t got)
+static void came_short(struct source *s, struct input *in, size_t claimed, size_t got, bool shorter)
 {
-	in->shorter |= became_shorter(in, at + got);
+	in->shorter |= shorter;
 	in->plain->missing += claimed - got;
 	in->plain->torn += got % s->use.record;
 	if (!in->ended) {
@@ -135,26 +135,32 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 	in->plain->reading++;
 	lock_drop(&s->lock);
 	const int rc = bytes_read_at(in->bytes, at, q->want->room, n, &got, &fail);
+	const bool shorter = rc == 0 && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->plain->reading--;
 	if (rc != 0)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
-		came_short(s, in, at, n, got);
+		came_short(s, in, n, got, shorter);
 	hand_out(s, in, q, at, got - got % s->use.record);
 	input_check(s, in);
 }
 
-void range_back(struct source *s, const struct chunk *range, size_t counted)
+bool range_shorter(const struct chunk *range, size_t counted)
+{
+	uint64_t origin;
+
+	(void)bytes_fd(range->input->bytes, &origin);
+	return became_shorter(range->input, range->offset - origin + counted);
+}
+
+void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter)
 {
 	struct input *const in = range->input;
 
 	in->lent--;
-	if (counted < range->bytes) {
-		uint64_t origin;
-		(void)bytes_fd(in->bytes, &origin);
-		came_short(s, in, range->offset - origin, range->bytes, counted);
-	}
+	if (counted < range->bytes)
+		came_short(s, in, range->bytes, counted, shorter);
 	input_check(s, in);
 }
 
@@ -223,6 +229,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	lock_drop(&s->lock);
 	const int rc = finishes ? finish(s, in, at, q->want->room, n, &got, &fail)
 				: read_records(s, in, at, q->want->room, n, &got, &fail);
+	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->busy = false;
 	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
@@ -237,8 +244,8 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	const bool ended =
 		in->is_file ? got < n : bytes_ended(in->bytes) && in->at < input_stop(in);
-	if (rc == 0 && in->is_file && ended && !in->ended)
-		in->shorter |= became_shorter(in, in->at);
+	if (!in->ended)
+		in->shorter |= shorter;
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
 	if (got > 0) /* else this reader goes on itself */

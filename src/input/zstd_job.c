@@ -298,8 +298,8 @@ static bool is_behind(const struct source *s, const struct zstd_job *j)
 }
 
 /*
- * Ends the jobs behind the failure, and frees their pieces that no worker has. jobs_sweep frees the
- * jobs.
+ * Ends the jobs behind the failure, and frees their pieces that no worker has. The task sweep frees
+ * the jobs that no thread is in; of the others, the last thread that leaves one does.
  */
 void jobs_drop(struct source *s)
 {
@@ -327,8 +327,16 @@ void jobs_drop(struct source *s)
 	}
 }
 
-void jobs_sweep(struct source *s)
+static bool sweep_ready(const struct source *s, const struct request *q)
 {
+	(void)q;
+	return s->zstd.dropped;
+}
+
+static void sweep_run(struct source *s, struct request *q)
+{
+	(void)q;
+	s->zstd.dropped = false;
 	for (struct zstd_job *j = jobs_first(s->inputs); j;) {
 		const unsigned jobs = s->zstd.jobs;
 		job_check(s, j); /* may free the job and its input */
@@ -339,3 +347,5 @@ void jobs_sweep(struct source *s)
 		input_check(s, in);
 	}
 }
+
+const struct task sweep_task = {sweep_ready, sweep_run};
