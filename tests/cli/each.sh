@@ -193,6 +193,23 @@ exec 8>&-
 cat <&9
 exec 9<&-
 wait
+# The same inside one frame of zstd, made by hand, whose writer ends a block after each row: the first waits for nothing
+# that follows it. If a row does not come, timeout ends the wait.
+for threads in 1 2 3; do
+	timeout 60 "$(command -v gpuhist)" -t u8 -r 97:102 -b 5 --each=4 --no-header -T $threads samples >rows &
+	exec 9<rows 8>samples
+	bytes '\050\265\057\375\000\120' >&8
+	for row in aaaa bbbb cccd; do
+		bytes '\040\000\000'$row >&8
+		read -r line <&9
+		echo "$line"
+	done
+	bytes '\001\000\000' >&8
+	exec 8>&-
+	cat <&9
+	exec 9<&-
+	wait
+done
 # npy writes its header last, so rows go to a file; a title
 mkfifo fifo
 run $c -r 97:102 -b 5 --each=4 -o fifo -f npy ten
