@@ -244,14 +244,20 @@ void job_end(struct source *s, struct zstd_job *j)
 
 /* ---- ends ---- */
 
-static void check_sum(struct source *s, const struct zstd_job *j)
+bool job_sum_differs(const struct zstd_job *j)
 {
 	const struct checksum *const sum = &j->sum;
+
+	return sum->follows && sum->adds && sum->read &&
+	       (uint32_t)xxh64_end(&sum->hash) != sum->value;
+}
+
+static void check_sum(struct source *s, const struct zstd_job *j)
+{
 	struct fail fail = {.status = STATUS_OK};
 
-	if (!sum->follows || !sum->adds || j->dropped || !sum->read ||
-	    j->fail.status != STATUS_OK || j->at >= j->in->limit ||
-	    (uint32_t)xxh64_end(&sum->hash) == sum->value)
+	if (j->dropped || j->fail.status != STATUS_OK || j->at >= j->in->limit ||
+	    !job_sum_differs(j))
 		return;
 	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);

@@ -199,6 +199,9 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 /* Called by the thread that runs the job: it has ended, and the job after it gets its place. */
 void job_end(struct source *s, struct zstd_job *j);
 
+/* All of a frame was added up: is the checksum after it another one? */
+bool job_sum_differs(const struct zstd_job *j);
+
 /* Frees the job, and checks its input, if nothing of the job is left. */
 void job_check(struct source *s, struct zstd_job *j);
 

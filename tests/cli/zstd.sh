@@ -102,6 +102,24 @@ for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M
 		printf '%s, %d less: exit status %d\n' "$job" $less $?
 	done
 done
+# All four bytes of a checksum are compared, of a short frame and of a long one.
+head -c 6000000 /dev/zero | tr '\000' x >long
+seq 400000 >>long
+printf 'a short one' >short
+for name in short long; do
+	zstd -qf $name
+	size=$(wc -c <$name.zst)
+	for byte in 1 2 3 4; do
+		{
+			head -c $((size - byte)) $name.zst
+			tail -c $byte $name.zst | head -c 1 | tr '\000-\377' '\200-\377\000-\177'
+			tail -c $((byte - 1)) $name.zst
+		} >wrong
+		for threads in 1 2; do
+			run gpuhist -t u8 -r full -b 1 -T $threads --device=cpu wrong
+		done
+	done
+done
 # A block of more than 128 KiB, made by hand, without a checksum and with one that is not looked at: zstd refuses it too.
 bytes '\050\265\057\375\200\120\146\000\002\000\135\000\000\105\006\101\001\124\017\002\064\377\377\004' >large
 bytes '\050\265\057\375\204\120\315\000\003\000\134\000\000\105\006\101\001\124\017\002\064\000\000\004' >larger
