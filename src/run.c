@@ -343,7 +343,9 @@ static int open_source(struct run *run, struct fail *fail)
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
-	spec.wanted = source_wanted(spec.skip, job->shape.limit, job->shape.record);
+	/* What an input says of itself counts with -n 0 too. */
+	spec.wanted = source_wanted(spec.skip, job->shape.limit + (job->shape.limit == 0),
+				    job->shape.record);
 	if (source_open(&run->work.source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(run->work.source);

@@ -67,6 +67,12 @@ run $c -S 4 -n 2 a.npy
 run $c -S 12 a.npy
 run $c -S 13 a.npy
 run $c -S 13 a.npy.zst
+# -n 0 counts nothing, in the bins of -n 1
+for file in a.wav a.npy; do
+	gpuhist -q -b 4 -r full -n 1 $file | cut -d , -f 1-3 >one
+	gpuhist -q -b 4 -r full -n 0 $file | cut -d , -f 1-3 | cmp - one
+done
+run gpuhist -q -b 4 -r full -n 0 a.wav
 shell "cat a.wav | $c -S 9"
 # What -n leaves in a pipe, or of a redirected file
 shell "cat a.npy | { $c -n 2; echo --; $c -t i16; }"

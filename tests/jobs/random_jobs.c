@@ -163,9 +163,6 @@ static void draw_job(struct job *j, bool gpu)
 	j->limit = j->limited ? draw_magnitude(18) : 0;
 	if (!once_in(10)) /* else it may end inside a byte, a usage error */
 		j->limit -= j->limit % packed_in(j->type);
-	/* With -n 0 no header is read, and -c last asks for one. */
-	if (j->header && j->limit == 0)
-		j->limited = false;
 	j->quiet = once_in(4);
 	j->finer = 1;
 	if (once_in(4) && !gpu && (!is_automatic(j) || once_in(20)) &&
