@@ -343,7 +343,7 @@ static int open_source(struct run *run, struct fail *fail)
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
-	/* What an input says of itself counts with -n 0 too. */
+	/* With -n 0 the header of the first input gives the type and the bins, too. */
 	spec.wanted = source_wanted(spec.skip, job->shape.limit + (job->shape.limit == 0),
 				    job->shape.record);
 	if (source_open(&run->work.source, &spec, fail) != 0)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Files that change while they are read, at each moment: before its Nth read of a file a thread waits until the others
-# sleep, and then the file is changed (TORTURE_STEP). No run may hang; what is lost is said.
+# sleep, and then the file is changed (TORTURE_STEP). No run may hang, and each reports lost samples.
 # usage: tests/changed.sh GPUHIST TORTURE_PRELOAD
 set -u
 gpuhist=$(realpath "$1") preload=$(realpath "$2")
@@ -31,7 +31,7 @@ check() {
 	fi
 }
 
-# Rows: the other workers have counted, and wait to submit more, when one finds that its part is not there any more.
+# Rows: the other workers have counted, and wait to submit more, when one finds that its part of the file has gone.
 rows() {
 	lost=0
 	for when in 1 2 3 4 5 6 7 8 9 10 11 12; do

@@ -4,10 +4,10 @@
  * and block headers, and makes a job of the next frame or of small ones that follow one another.
  *
  * A file's frames are read by those who decode them. A stream's are gathered in input.bytes: no
- * more is waited for than the frame in hand needs; if -n may end in it, or what comes is wanted at
- * once (source_spec.prompt), only its header. A frame
- * that is longer than there is memory for is decoded in steps; the input goes on where that ends,
- * unless it is a file, whose next frame is looked for meanwhile.
+ * more is waited for than the frame in hand needs; if -n may end in it, or rows are wanted at once
+ * (source_spec.prompt), only its header. A frame that is longer than there is memory for is
+ * decoded in steps; the input goes on where that ends, unless it is a file, whose next frame is
+ * looked for meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -356,7 +356,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 		c->checksum = f.header.checksum;
 		found = FIND_FAR;
 		if (in->is_file || (!last && (content == UNKNOWN || content <= FIND_MAX)))
-			/* If rows are wanted at once, nothing is waited for that they do not need. */
+			/* If rows are wanted at once, follow only bytes that were read. */
 			found = frames_walk(in->bytes, &f, most, !in->is_file && s->spec.prompt,
 					    &c->fail);
 		/*
