@@ -106,22 +106,18 @@ struct bin_linear {
 
 /*
  * Edges by their keys (table.c). A sample in the range, at distance e = key - first, has the entry
- * g of the guide (table_entry_...). Its bin is guide[g] plus the number of keys, from there on,
- * that e is above.
+ * g of the guide (table_entry32, table_entry64). Its bin is guide[g] plus the number of keys, from
+ * there on, that e is above.
  */
 struct bin_table {
-	uint32_t guide;    /* 32-bit entries of the guide; the keys follow, from an even entry on */
-	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: no step is needed */
-	uint32_t shift;    /* g = e >> shift, unless by_value or by_ratio is set */
-	uint32_t by_value; /* floats: g = floor((x - lo) scale) */
-	/* integers: g = (bits of e + from as a float) >> shift, less the same at e = 0 */
-	uint32_t by_ratio;
-	uint32_t spare;   /* so that the struct has no padding here */
-	uint64_t from;    /* the first value of the range, or 1, or 0: e + from fits a key */
-	uint64_t origin;  /* bits of from as a float, >> shift */
-	double lo, scale; /* in binary32 if the samples are */
-	uint64_t words;   /* 32-bit words of the guide and the keys together */
-	uint64_t at;      /* address of these words; in a kernel's rule, in its device's memory */
+	uint32_t guide;  /* 32-bit entries of the guide; the keys follow, from an even entry on */
+	uint32_t half;   /* 2^(steps - 1) of the bisection; 0: no step is needed */
+	uint32_t shift;  /* g = (bits of the distance as a float) >> shift, */
+	uint32_t origin; /* less the same at the distance `least` */
+	double lo;       /* floats: the first value of the range; integers: -1 */
+	double least, most; /* distances that have entries; others have the nearest one's */
+	uint64_t words;     /* 32-bit words of the guide and the keys together */
+	uint64_t at;        /* address of these words; in a kernel's rule, in its device's memory */
 };
 
 /* A value is its key - bias; mod N that is (key mod N + add) mod N. */
@@ -479,32 +475,26 @@ BINNING_INLINE uint64_t key64_of_double(uint64_t bits)
 }
 
 /*
- * Each step rounds to the type, and rounding never reverses an order: these entries never fall as x
- * rises.
+ * The entry of a float x, or of an integer at x = e: the distance is x - lo. Each step rounds to the
+ * nearest, and that never reverses an order, so entries never fall as samples rise.
  */
-BINNING_INLINE uint32_t table_entry_float(const struct bin_table *t, float x)
+BINNING_INLINE uint32_t table_entry32(const struct bin_table *t, float x)
 {
-	return (uint32_t)(int32_t)BINNING_MUL_FLOAT(BINNING_ADD_FLOAT(x, -(float)t->lo),
-						    (float)t->scale);
+	const float least = (float)t->least, most = (float)t->most;
+	float distance = BINNING_ADD_FLOAT(x, -(float)t->lo);
+
+	distance = distance > least ? distance : least; /* NaN, too */
+	distance = distance < most ? distance : most;
+	return (bits_of_float(distance) >> t->shift) - t->origin;
 }
 
-BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
+BINNING_INLINE uint32_t table_entry64(const struct bin_table *t, double x)
 {
-	return (uint32_t)(int32_t)BINNING_MUL(BINNING_ADD(x, -t->lo), t->scale);
-}
+	double distance = BINNING_ADD(x, -t->lo);
 
-/*
- * For integers: entries at equal ratios, for edges such as 1, 2, 4, 8. Rounding to a float never
- * reverses an order.
- */
-BINNING_INLINE uint32_t table_entry_ratio32(const struct bin_table *t, uint32_t e)
-{
-	return (bits_of_float((float)(e + (uint32_t)t->from)) >> t->shift) - (uint32_t)t->origin;
-}
-
-BINNING_INLINE uint32_t table_entry_ratio64(const struct bin_table *t, uint64_t e)
-{
-	return (uint32_t)((bits_of_double((double)(e + t->from)) >> t->shift) - t->origin);
+	distance = distance > t->least ? distance : t->least;
+	distance = distance < t->most ? distance : t->most;
+	return (uint32_t)(bits_of_double(distance) >> t->shift) - t->origin;
 }
 
 /* The entry at which the keys begin: an even one, so that 64-bit keys are aligned. */
@@ -513,7 +503,7 @@ BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
 	return (t->guide + 1) & ~1u;
 }
 
-/* The cell of a key; x is the float that has this key, or 0 for an integer. */
+/* The cell of a key; x is the float that has this key, or key - first of an integer. */
 BINNING_INLINE uint32_t bin_table32(const struct binning *b, uint32_t key, float x)
 {
 	const struct bin_table *const t = &b->table;
@@ -523,9 +513,7 @@ BINNING_INLINE uint32_t bin_table32(const struct binning *b, uint32_t key, float
 
 	if (e > (uint32_t)b->span)
 		return x != x ? cell_nan(b) : key < first ? cell_under(b) : cell_over(b);
-	uint32_t bin = BINNING_LOAD(guide + (t->by_value   ? table_entry_float(t, x)
-					     : t->by_ratio ? table_entry_ratio32(t, e)
-							   : e >> t->shift));
+	uint32_t bin = BINNING_LOAD(guide + table_entry32(t, x));
 	for (uint32_t half = t->half; half > 0; half /= 2)
 		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
 	return bin;
@@ -541,9 +529,7 @@ BINNING_INLINE uint32_t bin_table64(const struct binning *b, uint64_t key, doubl
 
 	if (e > b->span)
 		return x != x ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
-	uint32_t bin = BINNING_LOAD(guide + (t->by_value   ? table_entry_double(t, x)
-					     : t->by_ratio ? table_entry_ratio64(t, e)
-							   : (uint32_t)(e >> t->shift)));
+	uint32_t bin = BINNING_LOAD(guide + table_entry64(t, x));
 	for (uint32_t half = t->half; half > 0; half /= 2)
 		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
 	return bin;
@@ -636,7 +622,7 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 	case BIN_RANK:
 		return bin_rank_key64(b, key);
 	case BIN_TABLE:
-		return bin_table64(b, key, 0);
+		return bin_table64(b, key, (double)e);
 	default:
 		return b->bins;
 	}
@@ -686,7 +672,7 @@ BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32
 	case BIN_RANK:
 		return bin_rank_key32(b, key);
 	case BIN_TABLE:
-		return bin_table32(b, key, 0);
+		return bin_table32(b, key, (float)e);
 	default:
 		bin = b->bins;
 		break;

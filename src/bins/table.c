@@ -6,18 +6,19 @@
  * equivalent to the smallest key whose value is not below it. Only those keys are compared; nothing
  * is rounded.
  *
- * The guide cuts the range into equal entries and holds, for each, how many inner edges are before
- * it. A sample's entry g is a function that never falls as samples rise, computed alike here and in
- * every loop and kernel. So edges with a lower g than the sample's are not above it, and those with
- * a higher g are above it; only edges with the same g are compared, by bisection, in as many steps
- * as the most crowded entry needs. Edges that are anywhere near regular need one step; edges that
- * are crowded into one place need at most 20, for 2^20 of them. An edge at the smallest key of its
- * entry is not above any sample of the entry and needs no step, so the many edges between two
- * neighbouring integers need none either.
+ * The guide divides the range into entries and holds, for each, how many inner edges are before it.
+ * A sample's entry g never falls as samples rise, and is computed alike here and in every loop and
+ * kernel. So edges with a lower g than the sample's are not above it, and edges with a higher g are
+ * above it; only edges with the same g are compared, by bisection, in as many steps as the most
+ * crowded entry needs. Edges that are anywhere near regular need one step; edges that are crowded
+ * into one place need at most 20, for 2^20 of them. An edge at the smallest key of its entry is not
+ * above any sample of the entry and needs no step, so the many edges between two neighbouring
+ * integers need none either.
  *
- * g is (key - first) >> shift: equal steps of an integer, equal ratios of a float. For floats, (x -
- * lo) scale in the sample's own precision is tried too: equal steps of the value. For integers, the
- * bits of their value as a float are tried too: equal ratios.
+ * g is the upper bits of a float, the distance from the first value of the range: each octave of
+ * the distance has equally many entries. Only the octaves from the first inner edge to the last
+ * have any, so this serves edges at equal steps as well as edges at equal ratios. For integers it
+ * is the distance plus 1, because no integer is in the many octaves of floats below 1.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,15 +27,12 @@
 #include "bins/edges.h"
 
 /*
- * A guide begins with GUIDE_FINE entries for each bin, in case a few are crowded, but at most
- * GUIDE_NEAR, which fit L2; or with GUIDE_PER_BIN for each bin, if that is more. Their number is
- * halved as long as that adds no step.
+ * A guide begins with GUIDE_PER_BIN entries for each bin, in case a few bins are crowded, or with
+ * GUIDE_LEAST, which fit L2. Their number is halved as long as that adds no step.
  */
-#define GUIDE_LEAST 1024u /* 4 KiB of L1 */
-#define GUIDE_FINE 16u
-#define GUIDE_NEAR ((uint32_t)1 << 16)
-#define GUIDE_PER_BIN 4u
-#define GUIDE_MOST ((uint32_t)1 << 22)
+#define GUIDE_LEAST (UINT64_C(1) << 16)
+#define GUIDE_PER_BIN UINT64_C(8)
+#define GUIDE_MOST (UINT64_C(1) << 22)
 
 /* What is known of a type, and of the range in it. */
 struct span {
@@ -79,18 +77,24 @@ static int128_t key_last(const struct span *s)
 
 /* ---- the guide ---- */
 
-/* The entry of a key of the range. */
+/* The x of table_entry32 and table_entry64 for a sample of this key. */
+static double value_of(const struct span *s, uint64_t key)
+{
+	return s->real ? sample_of_key(s->type, key) : (double)(key - s->first);
+}
+
+static double distance_of(const struct span *s, const struct bin_table *t, uint64_t key)
+{
+	const double x = value_of(s, key);
+
+	return (s->bits == 32 ? (double)((float)x - (float)t->lo) : x - t->lo) + 0.0; /* not -0 */
+}
+
 static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64_t key)
 {
-	const double x = t->by_value ? sample_of_key(s->type, key) : 0;
+	const double x = value_of(s, key);
 
-	if (t->by_ratio && s->bits == 32)
-		return table_entry_ratio32(t, (uint32_t)(key - s->first));
-	if (t->by_ratio)
-		return table_entry_ratio64(t, key - s->first);
-	if (!t->by_value)
-		return (uint32_t)((key - s->first) >> t->shift);
-	return s->bits == 32 ? table_entry_float(t, (float)x) : table_entry_double(t, x);
+	return s->bits == 32 ? table_entry32(t, (float)x) : table_entry64(t, x);
 }
 
 /* Is the key of an inner edge, which is above `first`, the smallest of its entry? */
@@ -99,12 +103,11 @@ static bool leads(const struct span *s, const struct bin_table *t, uint64_t key,
 	return entry_of(s, t, key - 1) < entry;
 }
 
-/* Sets the number of entries, and the steps that the most crowded of them needs. */
-static void measure(const struct span *s, struct bin_table *t)
+/* Sets the steps that the most crowded entry needs. */
+static void set_steps(const struct span *s, struct bin_table *t)
 {
 	uint32_t run = 0, crowd = 0, entry = 0;
 
-	t->guide = entry_of(s, t, s->last) + 1;
 	for (uint32_t i = s->passed; i < s->inner - s->ahead; i++) {
 		const uint32_t own = entry_of(s, t, s->key[i]);
 		if (leads(s, t, s->key[i], own))
@@ -120,86 +123,44 @@ static void measure(const struct span *s, struct bin_table *t)
 		t->half = half;
 }
 
-static uint32_t guide_most(const struct span *s)
+static uint64_t guide_most(const struct span *s)
 {
-	const uint64_t bins = (uint64_t)s->inner + 1, coarse = GUIDE_PER_BIN * bins;
-	const uint64_t fine = GUIDE_FINE * bins < GUIDE_NEAR ? GUIDE_FINE * bins : GUIDE_NEAR;
-	const uint64_t n = fine > coarse ? fine : coarse;
+	const uint64_t n = GUIDE_PER_BIN * ((uint64_t)s->inner + 1);
 
-	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : (uint32_t)n;
+	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : n;
 }
 
-/*
- * Makes the entries of a guide, which are twice as large with each level. False: they would be as
- * large as the range; or by_value overflows, or the range is too narrow for it.
- */
-static bool set_level(const struct span *s, struct bin_table *t, uint32_t level)
+/* Sets the width of the entries, their number, and the steps that they need. */
+static void set_shift(const struct span *s, struct bin_table *t, uint32_t shift)
 {
-	if (t->by_value) {
-		const double range = sample_of_key(s->type, s->last) - t->lo;
-		const uint32_t entries = guide_most(s) >> level;
-		/* Both are numbers of the sample's precision. */
-		t->scale = s->bits == 32 ? (double)(float)(entries / (double)(float)range)
-					 : entries / range;
-		if (entries < 2 || !isnormal(range) || !isnormal(t->scale))
-			return false;
-	} else {
-		if (level + 1 >= s->bits)
-			return false;
-		t->shift = level;
-		t->origin = 0;
-		t->origin = entry_of(s, t, s->first);
-	}
-	measure(s, t);
-	return true;
-}
-
-/* The coarsest guide, from this level on, that needs no more steps. */
-static struct bin_table coarsest(const struct span *s, struct bin_table t, uint32_t level)
-{
-	struct bin_table best;
-
-	t.half = UINT32_MAX; /* of a guide that cannot be made */
-	if (!set_level(s, &t, level))
-		return t;
-	do
-		best = t;
-	while (best.guide > 2 && set_level(s, &t, ++level) && t.half <= best.half);
-	return best;
-}
-
-/* The guide of integers by the bits of their value as a float. */
-static struct bin_table by_ratio(const struct span *s)
-{
-	const int128_t value = sample_min(s->type) + (int128_t)s->first;
-	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
-	/* A float from 0 on would spend most entries below 1. */
-	struct bin_table t = {.by_ratio = 1,
-			      .from = value > 0                   ? (uint64_t)value
-				      : s->last - s->first < most ? 1
-								  : 0};
-	/* so that the difference of two entries is sure to fit 32 bits */
-	uint32_t shift = s->bits == 32 ? 8 : 40;
-
-	while (set_level(s, &t, shift) && t.guide > guide_most(s))
-		shift++;
-	return coarsest(s, t, shift);
+	t->shift = shift;
+	t->origin = 0;
+	t->origin = entry_of(s, t, s->first);
+	t->guide = entry_of(s, t, s->last) + 1;
+	set_steps(s, t);
 }
 
 static struct bin_table choose_guide(const struct span *s)
 {
+	const bool single = s->bits == 32;
+	struct bin_table coarser,
+		t = {.lo = s->real ? sample_of_key(s->type, s->first) : -1, .guide = 1};
 	uint32_t shift = 0;
 
-	while ((s->last - s->first) >> shift >= guide_most(s))
+	if (s->passed == s->inner - s->ahead)
+		return t;
+	t.least = distance_of(s, &t, s->key[s->passed] - 1);
+	t.most = distance_of(s, &t, s->key[s->inner - s->ahead - 1]);
+	const uint64_t from = single ? bits_of_float((float)t.least) : bits_of_double(t.least),
+		       to = single ? bits_of_float((float)t.most) : bits_of_double(t.most);
+	while ((to - from) >> shift >= guide_most(s))
 		shift++;
-	const struct bin_table by_key = coarsest(s, (struct bin_table){.by_ratio = 0}, shift);
-	const struct bin_table other =
-		s->real ? coarsest(s,
-				   (struct bin_table){.by_value = 1,
-						      .lo = sample_of_key(s->type, s->first)},
-				   0)
-			: by_ratio(s);
-	return other.half < by_key.half ? other : by_key;
+	set_shift(s, &t, shift);
+	for (coarser = t; coarser.half <= t.half && t.guide > 2;) {
+		t = coarser;
+		set_shift(s, &coarser, ++shift);
+	}
+	return t;
 }
 
 /* ---- the memory ---- */
@@ -244,14 +205,14 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 }
 
 /* All of the range is in the cell "edge". */
-static uint32_t *fill_empty(const struct span *s, struct binning *b)
+static uint32_t *fill_empty(struct binning *b)
 {
 	uint32_t *const table = aligned_alloc(8, 8);
 
 	if (!table)
 		return NULL;
 	table[0] = table[1] = b->bins;
-	b->table = (struct bin_table){.guide = 2, .shift = s->bits - 1, .words = 2};
+	b->table = (struct bin_table){.guide = 1, .words = 2};
 	b->table.at = (uint64_t)(uintptr_t)table;
 	return table;
 }
@@ -277,7 +238,7 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 		first = first > most ? 0 : first;
 		b->first = (uint64_t)first;
 		b->span = (uint64_t)(most - first);
-		e->table = fill_empty(&s, b);
+		e->table = fill_empty(b);
 		return e->table ? 0 : -1;
 	}
 	s.first = b->first = (uint64_t)first;

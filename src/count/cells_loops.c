@@ -71,17 +71,15 @@ BINNING_INLINE uint32_t outside_of(const struct binning *b, bool inside, bool is
 	return inside ? 0 : is_nan ? cell_nan(b) : below ? cell_under(b) : cell_over(b);
 }
 
-/* A sample out of the range takes the steps of a sample at the range's beginning. */
+/* A sample out of the range takes the steps of the nearest sample that is in it. */
 BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p, size_t n,
-				 uint32_t *restrict cells, enum cells_load load, bool by_value,
-				 bool by_ratio)
+				 uint32_t *restrict cells, enum cells_load load)
 {
 	const uint32_t *const guide = (const uint32_t *)(uintptr_t)b->table.at;
 	const uint32_t *const below32 = guide + table_guide_words(&b->table);
 	const uint64_t *const below64 = (const uint64_t *)(const void *)below32;
 	const uint64_t first = b->first, span = b->span, bias = b->bias;
 	const uint32_t first32 = (uint32_t)first, span32 = (uint32_t)span, bias32 = (uint32_t)bias;
-	const double lo = b->table.lo;
 	const bool real = is_real(load), wide = is_wide(load);
 	const size_t size = bytes_of(load);
 	uint32_t e32[STRIDE], outside[STRIDE];
@@ -90,24 +88,18 @@ BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p
 	for (size_t i = 0; i < n && wide; i++) {
 		const uint64_t word = word64(p + size * i, load);
 		const uint64_t key = real ? key64_of_double(word) : word ^ bias, e = key - first;
-		const bool inside = e <= span;
-		const double x = double_of_bits(word);
-		outside[i] = outside_of(b, inside, real && x != x, key < first);
-		e64[i] = inside ? e : 0;
-		cells[i] = by_value   ? table_entry_double(&b->table, inside ? x : lo)
-			   : by_ratio ? table_entry_ratio64(&b->table, e64[i])
-				      : (uint32_t)(e64[i] >> b->table.shift);
+		const double x = real ? double_of_bits(word) : (double)e;
+		outside[i] = outside_of(b, e <= span, x != x, key < first);
+		e64[i] = e;
+		cells[i] = table_entry64(&b->table, x);
 	}
 	for (size_t i = 0; i < n && !wide; i++) {
 		const uint32_t word = word32(p + size * i, load);
 		const uint32_t key = real ? key32_of_float(word) : word ^ bias32, e = key - first32;
-		const bool inside = e <= span32;
-		const float x = single_of(word);
-		outside[i] = outside_of(b, inside, real && x != x, key < first32);
-		e32[i] = inside ? e : 0;
-		cells[i] = by_value   ? table_entry_float(&b->table, inside ? x : (float)lo)
-			   : by_ratio ? table_entry_ratio32(&b->table, e32[i])
-				      : e32[i] >> b->table.shift;
+		const float x = real ? single_of(word) : (float)e;
+		outside[i] = outside_of(b, e <= span32, x != x, key < first32);
+		e32[i] = e;
+		cells[i] = table_entry32(&b->table, x);
 	}
 	for (size_t i = 0; i < n; i++)
 		cells[i] = guide[(int32_t)cells[i]];
@@ -128,12 +120,7 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 {
 	for (size_t some; n > 0; n -= some, p += bytes_of(load) * some, cells += some) {
 		some = n < STRIDE ? n : STRIDE;
-		if (is_real(load) && b->table.by_value)
-			table_stride(b, p, some, cells, load, true, false);
-		else if (!is_real(load) && b->table.by_ratio)
-			table_stride(b, p, some, cells, load, false, true);
-		else
-			table_stride(b, p, some, cells, load, false, false);
+		table_stride(b, p, some, cells, load);
 	}
 }
 
