@@ -67,7 +67,6 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
 		plain.most = plain.auto_bins.most = 0;
 		plain.extent = NULL;
-		plain.late = 0;
 	}
 	for (uint32_t c = 0; c < channels; c++) {
 		struct counts counts;

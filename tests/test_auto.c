@@ -473,40 +473,6 @@ static void rising(const char *type)
 	}
 }
 
-/*
- * Where tables are large, magnitudes that rise through all exponents make them coarser once for
- * many samples: here for all together, when they are flushed.
- */
-static void seldom(void)
-{
-	const struct axis_spec spec = {.edges = {.bins = 1 << 20, .kind = AXIS_AUTO}};
-	struct sample_type t;
-	struct axis axis;
-	struct counting c;
-	struct counts counts;
-	struct fail fail = {.status = STATUS_OK};
-	const char *why = "";
-
-	sample_type_parse(&t, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "f32be" : "f32");
-	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s", why);
-	counting_init_layout(&c, &t, &axis.edges, NULL, true);
-	c.alone = true;
-	counts_init(&counts, c.cells, &fail);
-	counts_set_auto(&counts, &c.auto_bins);
-	struct counter *const counter = counter_open(&c, &counts);
-	for (int e = -126; e < 128; e++) {
-		const float x[2] = {(float)ldexp(1, e), (float)ldexp(-1.5, e)};
-		counter_add(counter, (const unsigned char *)x, 2);
-	}
-	CHECK(counts.k == auto_k_least(&t), "coarser before the samples were many");
-	counter_flush(counter);
-	CHECK(counts.k > auto_k_least(&t) && counts.samples == 2 * 254, "%llu samples",
-	      (unsigned long long)counts.samples);
-	counter_close(counter);
-	counts_free(&counts);
-	edges_free(&axis.edges);
-}
-
 /* Many bins, few samples: the tables of 2^28 slots are another matter, the arithmetic is not. */
 static void most_bins(void)
 {
@@ -558,7 +524,6 @@ int main(void)
 {
 	all_types(false);
 	all_types(true);
-	seldom();
 	most_bins();
 	CHECK(grown > 100 && shared > 100 && binned > 100,
 	      "grown %lu times, shared %lu times, codes binned %lu times", grown, shared, binned);

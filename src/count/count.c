@@ -11,12 +11,8 @@
  * they are: every 16 KiB the counter looks whether such a run begins, and measures it at the speed
  * of the cache.
  *
- * Where the range comes from the samples, the counter looks for the least and the greatest of some
- * of them, makes its tables as coarse as they require, and then counts them. Samples that rise
- * would require that again and again, and each time every cell is walked. So samples that would
- * make the tables coarser are put aside, uncounted, until there are enough of them to be worth a
- * walk, and then one is made for all of them: such samples are called late. All others are counted
- * immediately.
+ * If the range comes from the samples, the counter finds the least and the greatest of the next
+ * 16 KiB of them, makes its tables as coarse as these require, and then counts them.
  */
 #include "count/count.h"
 
@@ -36,9 +32,6 @@
 #define UNIT_BYTES ((size_t)16 << 10)
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-/* Cells that are walked to make tables coarser, for each late sample. A cell takes 1 ns. */
-#define WALK 8u
-#define LATE_SHARED ((size_t)1 << 20) /* bytes of late samples beside a shared table */
 #define CODES 65536u
 #define HOT_SLOTS 1024u /* 8 KiB, a part of L1 */
 #define PREFETCH 128u   /* lines of the totals that are prefetched together: 8 KiB of L1 */
@@ -60,10 +53,6 @@ struct counter {
 	struct binning binning;
 	int k;                /* of the rule */
 	struct extent extent; /* auto_bins.most > 0: of all samples that were counted */
-	/* Late samples, and their extent. */
-	unsigned char *late; /* counting.late bytes; owned */
-	size_t late_bytes;
-	struct extent late_extent;
 	/* PRIVATE, SHARED: added to the cell of sample i of a block: its channel * table_each */
 	uint32_t base[BLOCK];
 };
@@ -95,7 +84,6 @@ static void count_codes(struct counting *c)
 	c->auto_bins.most = 0;
 	c->bins_codes = false;
 	c->extent = NULL;
-	c->late = 0;
 	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
 }
 
@@ -127,13 +115,9 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-	if (c->auto_bins.most)
-		c->late = c->tables * c->table_cells / WALK * c->bytes;
-	if (shared && c->late > LATE_SHARED)
-		c->late = LATE_SHARED;
 	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
 			    : c->tables * round_up(table, LINE) + LINE) +
-		    c->late + (c->bins_codes ? CODES * sizeof(uint16_t) : 0);
+		    (c->bins_codes ? CODES * sizeof(uint16_t) : 0);
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
@@ -205,15 +189,12 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
-	counter->late = c->late ? malloc(c->late) : NULL;
-	counter->late_extent = EXTENT_NONE;
 	counter->bin_of = c->bins_codes ? malloc(CODES * sizeof(*counter->bin_of)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->bin_of) ||
+	if (!counter->table || (c->bins_codes && !counter->bin_of) ||
 	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
-		free(counter->late);
 		free(counter->bin_of);
 		free(counter->stats);
 		free(counter);
@@ -399,16 +380,6 @@ static void flush_tables(struct counter *counter)
 	counter->held = 0;
 }
 
-static void flush_counted(struct counter *counter)
-{
-	if (counter->held == 0)
-		return;
-	if (counter->c->method == COUNT_SHARED)
-		flush_shared(counter);
-	else
-		flush_tables(counter);
-}
-
 /*
  * How many of the n samples from p on are all equal; 0 where they are few. 24 bytes are whole
  * samples of any size, so equal samples repeat after them: comparing two words rules out nearly all
@@ -431,7 +402,7 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
-		flush_counted(counter);
+		counter_flush(counter);
 	counter->held += n;
 }
 
@@ -484,7 +455,7 @@ static void coarsen(struct counter *counter, int k)
 	const struct counting *c = counter->c;
 
 	if (c->method == COUNT_SHARED)
-		flush_counted(counter);
+		counter_flush(counter);
 	for (unsigned t = 0; t < c->tables && c->method != COUNT_SHARED; t++)
 		for (size_t at = 0; at < c->table_cells; at += c->table_each)
 			auto_coarsen32(counter->table + t * counter->stride + at, &c->auto_bins,
@@ -496,35 +467,10 @@ static void coarsen(struct counter *counter, int k)
 }
 
 /*
- * Adds to the extent of the samples that were counted. Where tables and rule have to become coarser
- * for it, they become so for late samples too, and these are counted. A shared table is the totals,
- * and no other counter adds to them then.
+ * Makes the rule and the tables fit n more samples, of which the first `differing` have the extent
+ * of all. A shared table is the totals, and no other counter adds to them then.
  */
-static void grow(struct counter *counter, const struct extent *more)
-{
-	const struct counting *c = counter->c;
-	struct extent all = counter->extent;
-	size_t late = 0;
-
-	extent_add(&all, more);
-	if (auto_k_grown(&c->auto_bins, &all, counter->k) > counter->k) {
-		extent_add(&all, &counter->late_extent);
-		coarsen(counter, auto_k_grown(&c->auto_bins, &all, counter->k));
-		late = counter->late_bytes / c->bytes;
-		counter->late_bytes = 0;
-		counter->late_extent = EXTENT_NONE;
-	}
-	if (c->method == COUNT_SHARED)
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, counter->k, &all);
-	counter->extent = all;
-	add_some(counter, counter->late, late);
-}
-
-/*
- * Can the n samples from p on be counted by the rule, which may have to change? false: they are
- * kept until they can. The first `differing` of them have the extent of all.
- */
-static bool cover(struct counter *counter, const unsigned char *p, size_t n, size_t differing)
+static void cover(struct counter *counter, const unsigned char *p, size_t differing)
 {
 	const struct counting *c = counter->c;
 	const struct extent more = extent_of(c, p, differing);
@@ -532,23 +478,23 @@ static bool cover(struct counter *counter, const unsigned char *p, size_t n, siz
 
 	extent_add(&all, &more);
 	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
-		return true;
-	if (auto_k_grown(&c->auto_bins, &all, counter->k) == counter->k ||
-	    n * c->bytes > c->late - counter->late_bytes) {
-		grow(counter, &more);
-		return true;
-	}
-	extent_add(&counter->late_extent, &more);
-	memcpy(counter->late + counter->late_bytes, p, n * c->bytes);
-	counter->late_bytes += n * c->bytes;
-	return false;
+		return;
+	const int k = auto_k_grown(&c->auto_bins, &all, counter->k);
+	if (k > counter->k)
+		coarsen(counter, k);
+	if (c->method == COUNT_SHARED)
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, counter->k, &all);
+	counter->extent = all;
 }
 
 void counter_flush(struct counter *counter)
 {
-	if (counter->late_bytes > 0)
-		grow(counter, &counter->late_extent);
-	flush_counted(counter);
+	if (counter->held == 0)
+		return;
+	if (counter->c->method == COUNT_SHARED)
+		flush_shared(counter);
+	else
+		flush_tables(counter);
 }
 
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
@@ -560,10 +506,11 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	while (n > 0) {
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
-		const bool now = !c->extent || cover(counter, samples, some, same > 0 ? 1 : some);
-		if (now && same > 0)
+		if (c->extent)
+			cover(counter, samples, same > 0 ? 1 : some);
+		if (same > 0)
 			add_same(counter, samples, same);
-		else if (now)
+		else
 			add_some(counter, samples, some);
 		if (counter->stats && same == 0)
 			stats_add_channels(counter->stats, c->channels, samples, some);
@@ -592,7 +539,6 @@ void counter_close(struct counter *counter)
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
-	free(counter->late);
 	free(counter->bin_of);
 	free(counter->table);
 	free(counter);

@@ -58,7 +58,6 @@ struct counting {
 	size_t table_cells;
 	struct auto_bins auto_bins;
 	cells_extent_fn *extent; /* auto_bins.most > 0: finds the extent of samples; else NULL */
-	size_t late; /* auto_bins.most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
