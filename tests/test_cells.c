@@ -247,35 +247,6 @@ static void slots(const char *type, enum axis_kind kind)
 	}
 }
 
-/*
- * The length of equal samples: whole strides, none with a byte that differs; blocks of exact size.
- */
-static void repeated(cells_repeat_fn *repeat, const char *isa)
-{
-	static const uint32_t SIZES[] = {1, 2, 3, 4, 8};
-
-	for (size_t s = 0; s < sizeof(SIZES) / sizeof(SIZES[0]); s++)
-		for (size_t bytes = 0; bytes <= 5 * CELLS_STRIDE; bytes += bytes < 900 ? 7 : 1) {
-			const size_t n = bytes / SIZES[s] * SIZES[s],
-				     from = check_random(&state) % 9;
-			const uint64_t sample = check_random(&state);
-			unsigned char *const room = malloc(from + n + 1), *const p = room + from;
-			for (size_t i = 0; i < n; i++)
-				p[i] = (unsigned char)(sample >> 8 * (i % SIZES[s]));
-			CHECK(repeat(p, n, SIZES[s]) == n / CELLS_STRIDE * CELLS_STRIDE,
-			      "%s: %zu bytes of samples of %u repeat", isa, n, SIZES[s]);
-			if (n > SIZES[s]) { /* in any but the first sample */
-				const size_t at = SIZES[s] + check_random(&state) % (n - SIZES[s]);
-				p[at] ^= (unsigned char)(1 << check_random(&state) % 8);
-				const size_t whole = at < n / CELLS_STRIDE * CELLS_STRIDE ? at : n;
-				CHECK(repeat(p, n, SIZES[s]) == whole / CELLS_STRIDE * CELLS_STRIDE,
-				      "%s: byte %zu of %zu differs, samples of %u", isa, at, n,
-				      SIZES[s]);
-			}
-			free(room);
-		}
-}
-
 int main(void)
 {
 	static const char *const TYPES[] = {"u24", "i24", "u32", "i32", "u64", "i64", "f32", "f64"};
@@ -311,12 +282,9 @@ int main(void)
 				snprintf(big, sizeof(big), "%sbe", TYPES[t]);
 				one(big, SPECS[s].lo, SPECS[s].hi, SPECS[s].bins, closed);
 			}
-	for (enum isa isa = ISA_BASE; isa < ISAS; isa++) {
-		const bool forced = isa_force(isa_name(isa)) == 0;
-		CHECK(forced == supported(isa), "%s cannot be forced", isa_name(isa));
-		if (forced)
-			repeated(cells_best()->repeat, isa_name(isa));
-	}
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++)
+		CHECK((isa_force(isa_name(isa)) == 0) == supported(isa), "%s cannot be forced",
+		      isa_name(isa));
 	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 		for (int closed = 0; closed <= 1; closed++) {
 			snprintf(big, sizeof(big), "%sbe", TYPES[t]);

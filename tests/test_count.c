@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * count: every method and instruction set against the obvious loop, for one worker and for several
- * on one struct counts; and more samples than 32 bits can count, also in one call.
+ * on one struct counts; and more samples than 32 bits can count.
  */
 #include "count/count.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/isa.h"
 #include "check.h"
@@ -177,38 +176,6 @@ static void past_32_bits(void)
 	counts_free(&counts);
 }
 
-/* As many equal samples in one call: pages that are read and never written take no memory. */
-static void past_32_bits_at_once(const char *type, bool shared)
-{
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	const size_t n = ((size_t)1 << 32) + 12345;
-	struct sample_type t;
-	struct edges e;
-	struct counting c;
-	struct counts counts;
-	struct fail fail = {0};
-
-	set_up(&t, &e, type, 100000);
-	counting_init_layout(&c, &t, &e, NULL, shared);
-	unsigned char *const p = mmap(NULL, n * t.bytes, PROT_READ,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
-		return;
-	/* Where the system has large pages, this takes thousands of faults instead of millions. */
-	madvise(p, n * t.bytes, MADV_HUGEPAGE);
-	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
-	struct counter *const counter = counter_open(&c, &counts);
-	counter_add(counter, p, n);
-	counter_close(counter);
-	CHECK(counts.cell[cell_of(&e, &t, p)] == n && counts.samples == n, "%s: not %zu", type, n);
-	counts_free(&counts);
-	munmap(p, n * t.bytes);
-#else
-	(void)type;
-	(void)shared;
-#endif
-}
-
 /* What the caller learns of memory before any is allocated. */
 static void sizes(void)
 {
@@ -252,8 +219,6 @@ int main(void)
 	CHECK(isa_force("avx1024") != 0 && isa_force(NULL) == 0, "the best instruction set");
 	one("u32", (1u << 25) + 1, 1, true, NOISE);
 	past_32_bits();
-	past_32_bits_at_once("u8", false);
-	past_32_bits_at_once("u24", true);
 	sizes();
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
 		CHECK(reached[m] > 0, "method %d was not reached", m);

@@ -52,19 +52,11 @@ typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, ui
 typedef void cells_widen_fn(const struct sample_type *type, const unsigned char *samples, size_t n,
 			    uint32_t *words);
 
-/*
- * How many bytes, in whole strides, hold nothing but copies of the first sample; 0 where the first
- * stride holds something else. `sample` is the size of one, 1, 2, 3, 4 or 8 bytes.
- */
-#define CELLS_STRIDE 192u /* three vectors of 64 bytes, and whole samples of every size */
-typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint32_t sample);
-
 /* The loops of an instruction set. */
 struct cells_isa {
 	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
 	cells_extent_fn *extent[LOADS];
 	cells_widen_fn *widen;
-	cells_repeat_fn *repeat;
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 

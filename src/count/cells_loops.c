@@ -206,23 +206,6 @@ static void widen(const struct sample_type *type, const unsigned char *samples, 
 	}
 }
 
-/* ---- samples that repeat ---- */
-
-static size_t repeat(const unsigned char *samples, size_t bytes, uint32_t sample)
-{
-	if (bytes < CELLS_STRIDE || memcmp(samples, samples + sample, CELLS_STRIDE - sample) != 0)
-		return 0;
-	size_t n = CELLS_STRIDE;
-	for (; bytes - n >= CELLS_STRIDE; n += CELLS_STRIDE) {
-		uint64_t differ = 0;
-		for (size_t i = 0; i < CELLS_STRIDE; i += 8)
-			differ |= little64(samples + i) ^ little64(samples + n + i);
-		if (differ != 0)
-			break;
-	}
-	return n;
-}
-
 /* ---- a function for each load, and for each kind that has loops for it (BIN_KIND_LIST) ---- */
 
 #define LOOP_0(load, kind)
@@ -257,5 +240,4 @@ const struct cells_isa NAME(cells_, ISA) = {
 	.cells = {CELLS_LOADS(CELLS_ROW)},
 	.extent = {CELLS_LOADS(EXTENT_ROW)},
 	.widen = widen,
-	.repeat = repeat,
 };

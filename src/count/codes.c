@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codes: samples of 8 and 16 bits to tables of their codes, one increment for each sample, or one
- * for each run of equal bytes.
+ * codes: samples of 8 and 16 bits to tables of their codes, one increment for each sample.
  *
  * An increment is a load, an addition and a store. A processor makes one store a cycle here, and
  * that bounds the loop as long as it does nothing else: it must not spill a register (hence the
@@ -10,10 +9,6 @@
  * of its samples is a constant, and neighbours of one channel go to different tables.
  */
 #include "count/codes.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/little.h"
 
@@ -66,68 +61,6 @@ add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsi
 	return i;
 }
 
-#ifdef __SSE2__
-/*
- * Where bytes repeat there is less to store: if the five in the middle of a group of 64 are equal,
- * its runs are counted instead of its bytes, with one increment each. On noise that test costs
- * three instructions a group. It is made one group ahead, so that the processor notices a wrong
- * prediction while it still has the increments of the group before to do.
- */
-#define GROUP_BYTES 64u
-#define NOISE UINT64_MAX
-
-/* Bit i: a run ends at byte i of a group, i < 63; or NOISE. Reads the byte after the group, too. */
-static inline uint64_t run_ends(const unsigned char *p)
-{
-	uint64_t same = 0;
-
-	if (__builtin_expect(little32(p + 28) != little32(p + 29), 1))
-		return NOISE;
-#pragma GCC unroll 4
-	for (unsigned i = 0; i < GROUP_BYTES; i += 16) {
-		const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-		const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(p + i + 1));
-		same |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
-	}
-	return ~same & UINT64_MAX >> 1; /* where the last run ends does not matter */
-}
-
-/*
- * No end or one end is counted without a branch, because which of the two it is cannot be
- * predicted. The last run goes to a table of its own: if there is a single run, its two additions
- * need not wait for each other.
- */
-static inline void add_runs(byte_table *t, const unsigned char *p, uint64_t ends)
-{
-	uint32_t begin = (uint32_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
-
-	t[0][*p] += begin;
-	for (ends &= ends - 1; ends != 0; ends &= ends - 1) {
-		const uint32_t end = (uint32_t)__builtin_ctzll(ends) + 1;
-		t[0][p[begin]] += end - begin;
-		begin = end;
-	}
-	t[1][p[GROUP_BYTES - 1]] += GROUP_BYTES - begin;
-}
-
-/* Counts bytes of a single channel; returns how many it has counted. */
-static inline size_t add_runs_or_groups(byte_table *t, const unsigned char *p, size_t n)
-{
-	uint64_t ends = n > GROUP_BYTES ? run_ends(p) : 0;
-	size_t i = 0;
-
-	for (; i + 2 * GROUP_BYTES < n; i += GROUP_BYTES) {
-		const uint64_t next = run_ends(p + i + GROUP_BYTES);
-		if (__builtin_expect(ends != NOISE, 0))
-			add_runs(t, p + i, ends);
-		else
-			add_groups(t, p + i, GROUP_BYTES + 8, 8, 8);
-		ends = next;
-	}
-	return i;
-}
-#endif
-
 /* As many tables as there are bytes in the whole records that a few words hold; all fit L1. */
 unsigned bytes_tables(uint32_t channels)
 {
@@ -142,12 +75,8 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 	byte_table *const t = (byte_table *)(void *)tables;
 	size_t done = 0;
 
-#ifdef __SSE2__
-	if (channels == 1)
-		done = add_runs_or_groups(t, p, n);
-#endif
 	if (count == 8)
-		done += add_groups(t, p + done, n - done, 4, 8);
+		done = add_groups(t, p, n, 4, 8);
 	else if (count == 10)
 		done = add_groups(t, p, n, 5, 10);
 	else if (count == 12)

@@ -7,10 +7,6 @@
  * to different tables, two to eight of them. The tables have 32-bit entries, which take half the
  * cache of 64-bit ones; they are flushed into the totals before any entry can reach 2^32.
  *
- * Samples that are all equal (zeros, silence, padding) are counted by one addition, however many
- * they are: every 16 KiB the counter looks whether such a run begins, and measures it at the speed
- * of the cache.
- *
  * If the range comes from the samples, the counter finds the least and the greatest of the next
  * 16 KiB of them, makes its tables as coarse as these require, and then counts them.
  */
@@ -25,11 +21,7 @@
 #include "count/codes.h"
 
 #define BLOCK 512u /* samples that are binned, then counted: cells[] stays in L1 */
-/*
- * How often the counter looks for equal samples: this takes 5 to 10 ns, the counting in between
- * 1200 to 5000.
- */
-#define UNIT_BYTES ((size_t)16 << 10)
+#define UNIT_BYTES ((size_t)16 << 10) /* samples whose extent is found, then counted: from L1 */
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define CODES 65536u
@@ -136,7 +128,6 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.cells_each = each,
 		.cells = each * layout->channels,
 		.widen = cells_best()->widen,
-		.repeat = cells_best()->repeat,
 	};
 	if (type->bytes > 2) {
 		c->most = edges->auto_bins.most;
@@ -381,21 +372,6 @@ static void flush_tables(struct counter *counter)
 }
 
 /*
- * How many of the n samples from p on are all equal; 0 where they are few. 24 bytes are whole
- * samples of any size, so equal samples repeat after them: comparing two words rules out nearly all
- * noise. With several channels only records whose bytes are all equal are found: samples of
- * different channels are seldom equal otherwise.
- */
-static inline size_t repeats(const struct counting *c, const unsigned char *p, size_t n)
-{
-	if (n * c->bytes < CELLS_STRIDE || little64(p) != little64(p + 24))
-		return 0;
-	if (c->channels > 1)
-		return c->repeat(p, n * c->bytes, 1) / (c->channels * c->bytes) * c->channels;
-	return c->repeat(p, n * c->bytes, c->bytes) / c->bytes;
-}
-
-/*
  * Flushes if the tables could not take n more samples, n at most 2^31: no 32-bit count may reach
  * 2^32.
  */
@@ -404,29 +380,6 @@ static void hold(struct counter *counter, size_t n)
 	if (counter->held + n > UINT32_MAX)
 		counter_flush(counter);
 	counter->held += n;
-}
-
-/* Counts n samples that equal the one at p, n / channels of each channel. */
-static void add_same(struct counter *counter, const unsigned char *p, size_t n)
-{
-	const struct counting *c = counter->c;
-	const size_t apart = holds_codes(c) ? counter->stride : c->table_each,
-		     each = n / c->channels;
-	uint32_t cell;
-
-	hold(counter, n);
-	if (c->method == COUNT_BYTES)
-		cell = p[0];
-	else if (c->method == COUNT_CODES)
-		cell = code_at(p);
-	else
-		find_cells(counter, p, 1, &cell);
-	for (uint32_t i = 0; i < c->channels; i++) {
-		if (c->method == COUNT_SHARED)
-			counts_add_cell(counter->counts, i * apart + cell, each);
-		else
-			counter->table[i * apart + cell] += (uint32_t)each;
-	}
 }
 
 static void add_some(struct counter *counter, const unsigned char *p, size_t n)
@@ -467,13 +420,13 @@ static void coarsen(struct counter *counter, int k)
 }
 
 /*
- * Makes the rule and the tables fit n more samples, of which the first `differing` have the extent
- * of all. A shared table is the totals, and no other counter adds to them then.
+ * Makes the rule and the tables fit n more samples. A shared table is the totals, and no other
+ * counter adds to them then.
  */
-static void cover(struct counter *counter, const unsigned char *p, size_t differing)
+static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, differing);
+	const struct extent more = extent_of(c, p, n);
 	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
@@ -501,23 +454,15 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t unit = UNIT_BYTES / c->bytes / block * block, most = (size_t)1 << 31;
+	const size_t unit = UNIT_BYTES / c->bytes / block * block;
 
-	while (n > 0) {
-		const size_t same = repeats(c, samples, n < most ? n : most);
-		const size_t some = same > 0 ? same : n < unit ? n : unit;
+	for (size_t some; n > 0; n -= some, samples += some * c->bytes) {
+		some = n < unit ? n : unit;
 		if (c->extent)
-			cover(counter, samples, same > 0 ? 1 : some);
-		if (same > 0)
-			add_same(counter, samples, same);
-		else
-			add_some(counter, samples, some);
-		if (counter->stats && same == 0)
+			cover(counter, samples, some);
+		add_some(counter, samples, some);
+		if (counter->stats)
 			stats_add_channels(counter->stats, c->channels, samples, some);
-		for (uint32_t i = 0; counter->stats && same > 0 && i < c->channels; i++)
-			stats_add_same(&counter->stats[i], samples, same / c->channels);
-		samples += some * c->bytes;
-		n -= some;
 	}
 }
 

@@ -44,7 +44,6 @@ struct counting {
 	bool bins_codes;         /* PRIVATE: samples of 16 bits are binned */
 	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
 	cells_widen_fn *widen;   /* bins_codes: samples to words, for extent */
-	cells_repeat_fn *repeat; /* finds samples that are all equal */
 	struct layout layout;    /* where samples are in the bytes that gather_add is given */
 	uint32_t bytes;          /* of a sample */
 	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
