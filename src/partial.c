@@ -74,7 +74,7 @@ static int make_blank(struct hist *hist, const struct job *asked, struct fail *f
 			     true);
 	if (hist_reserve(hist, &job.shape.axis, job.shape.channels, fail) == 0 &&
 	    counts_init(&none, counting.cells, fail) == 0) {
-		if (counting.most > 0)
+		if (counting.auto_bins.most > 0)
 			counts_set_auto(&none, &counting.auto_bins);
 		hist_fill(hist, &none);
 		rc = 0;

@@ -48,8 +48,8 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 	if (job->quantiles.n > 0)
 		counting_keep_stats(&p->counting, job->shape.layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
-	p->counting.alone =
-		workers == 1 && (job->machine.device == DEVICE_CPU || p->counting.most > 0);
+	p->counting.alone = workers == 1 &&
+			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
 	/* The counts of rows are a worker's own. */
 	p->counting.alone |= job->shape.row > 0;
 	return workers * (p->counting.memory + p->block + PAGE +

@@ -431,7 +431,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
 	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
 		return -1;
-	if (counting->most > 0)
+	if (counting->auto_bins.most > 0)
 		counts_set_auto(&run->counts, &counting->auto_bins);
 	run->workers = calloc(run->plan.workers, sizeof(*run->workers));
 	return run->workers ? 0 : fail_errno(fail, "workers");

@@ -65,7 +65,7 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 
 	if (lane->slots_of_k) { /* at the chunk's k, whatever that is */
 		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
-		plain.most = plain.auto_bins.most = 0;
+		plain.auto_bins.most = 0;
 		plain.extent = NULL;
 	}
 	for (uint32_t c = 0; c < channels; c++) {
@@ -315,14 +315,7 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 
 	if (counts_init(&totals, c->cells, &fail) != 0)
 		return;
-	/*
-	 * By codes, as the device counts, also where the CPU alone would bin samples of 16 bits
-	 * first.
-	 */
-	struct counting codes = *c;
-	if (codes.bins_codes)
-		counting_keep_stats(&codes, codes.channels);
-	struct counter *const counter = counter_open(&codes, s->all);
+	struct counter *const counter = counter_open(c, s->all);
 	for (unsigned k = 0; k < FEEDERS; k++) {
 		feed[k] = (struct feed){.lane = gpu_lane_open(gpu),
 					.totals = &totals,
@@ -491,7 +484,7 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		 layout.row, layout.pitch);
 	if (counts_init(&all, counting.cells, &fail) == 0) {
 		struct subject subject = {&counting, &plain, &edges, &all, what};
-		if (counting.most > 0)
+		if (counting.auto_bins.most > 0)
 			counts_set_auto(&all, &counting.auto_bins);
 		there = run_counting(&subject, what, sizeof(what), chunks, number);
 		counts_free(&all);

@@ -43,7 +43,6 @@ struct extent {
 };
 
 #define EXTENT_NONE ((struct extent){UINT64_MAX, 0})
-#define EXTENT_ALL ((struct extent){0, UINT64_MAX}) /* of samples that were not looked at */
 
 static inline bool extent_is_none(const struct extent *extent)
 {

@@ -20,10 +20,9 @@ const struct cells_isa *cells_best(void)
 enum cells_load cells_load(const struct sample_type *type)
 {
 	const bool real = type->kind == SAMPLE_FLOAT;
-	const bool big = type->bytes == 2 ? __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ : type->big;
 	const unsigned little = type->bytes == 3   ? LOAD_KEY24
 				: type->bytes == 8 ? (real ? LOAD_F64 : LOAD_KEY64)
 						   : (real ? LOAD_F32 : LOAD_KEY32);
 
-	return little + big;
+	return little + type->big;
 }

@@ -45,25 +45,17 @@ typedef void cells_fn(const struct binning *b, const unsigned char *samples, siz
  */
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 
-/*
- * Samples of 16 bits become words of 32 bits in this machine's order, with the same keys (auto.h):
- * integers of the same bits, floats of the same value.
- */
-typedef void cells_widen_fn(const struct sample_type *type, const unsigned char *samples, size_t n,
-			    uint32_t *words);
-
 /* The loops of an instruction set. */
 struct cells_isa {
 	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
 	cells_extent_fn *extent[LOADS];
-	cells_widen_fn *widen;
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 
 /* The loops of the instruction set that isa_best names. */
 const struct cells_isa *cells_best(void);
 
-/* How samples of the type are loaded; those of 16 bits as the words that `widen` makes of them. */
+/* How samples of the type, of 24 bits or more, are loaded. */
 enum cells_load cells_load(const struct sample_type *type);
 
 #endif

@@ -180,32 +180,6 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 EXTENT(32)
 EXTENT(64)
 
-/* ---- samples of 16 bits ---- */
-
-/* The binary32 that equals a binary16: subnormals become normal, infinities and NaNs stay. */
-BINNING_INLINE uint32_t single_of_half(uint32_t half)
-{
-	const uint32_t magnitude = half & 0x7fff, exponent = magnitude < 0x7c00 ? 112 : 224;
-	const uint32_t tiny = bits_of_float((float)(int32_t)magnitude * 0x1p-24f);
-
-	return (half & 0x8000) << 16 |
-	       (magnitude < 0x400 ? tiny : (magnitude << 13) + (exponent << 23));
-}
-
-static void widen(const struct sample_type *type, const unsigned char *samples, size_t n,
-		  uint32_t *words)
-{
-	const bool real = type->kind == SAMPLE_FLOAT, half = type->mantissa == 10;
-	const bool swap = type->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-
-	for (size_t i = 0; i < n; i++) {
-		uint16_t word;
-		memcpy(&word, samples + 2 * i, sizeof(word));
-		const uint32_t code = swap ? (word & 255u) << 8 | word >> 8 : word;
-		words[i] = !real ? code : half ? single_of_half(code) : code << 16;
-	}
-}
-
 /* ---- a function for each load, and for each kind that has loops for it (BIN_KIND_LIST) ---- */
 
 #define LOOP_0(load, kind)
@@ -239,5 +213,4 @@ CELLS_LOADS(FUNCTIONS)
 const struct cells_isa NAME(cells_, ISA) = {
 	.cells = {CELLS_LOADS(CELLS_ROW)},
 	.extent = {CELLS_LOADS(EXTENT_ROW)},
-	.widen = widen,
 };

@@ -107,11 +107,6 @@ add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words,
 	return i;
 }
 
-bool codes_by_words(uint32_t channels)
-{
-	return channels <= 4 || channels == 6 || channels == 8;
-}
-
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
 {
 	code_table *const t = (code_table *)(void *)tables;

@@ -9,7 +9,6 @@
 #ifndef GPUHIST_CODES_H
 #define GPUHIST_CODES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +24,5 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 
 /* Samples of a single channel alternate between two tables; of several, each has a table. */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
-bool codes_by_words(uint32_t channels); /* are four samples read at a time, twice as fast? */
 
 #endif

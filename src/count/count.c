@@ -23,18 +23,17 @@
 #define BLOCK 512u /* samples that are binned, then counted: cells[] stays in L1 */
 #define UNIT_BYTES ((size_t)16 << 10) /* samples whose extent is found, then counted: from L1 */
 #define LINE 64u
+#define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-#define CODES 65536u
-#define HOT_SLOTS 1024u /* 8 KiB, a part of L1 */
-#define PREFETCH 128u   /* lines of the totals that are prefetched together: 8 KiB of L1 */
+#define HOT_SLOTS 1024u                /* 8 KiB, a part of L1 */
+#define PREFETCH 128u /* lines of the totals that are prefetched together: 8 KiB of L1 */
 
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;    /* samples counted since the last flush, at most 2^32 - 1 */
-	uint16_t *bin_of; /* bins_codes: the cell of each code, by the rule; owned */
-	size_t stride;    /* entries from one table to the next */
-	uint32_t *table;  /* c->tables tables */
+	uint64_t held;   /* samples counted since the last flush, at most 2^32 - 1 */
+	size_t stride;   /* entries from one table to the next */
+	uint32_t *table; /* c->tables tables */
 	/* counting_adds_stats: statistics of each channel's samples, owned; else NULL */
 	struct stats *stats;
 	uint64_t *hot; /* SHARED: entries of cell << 32 | count, in table's memory */
@@ -45,7 +44,7 @@ struct counter {
 	struct binning binning;
 	int k;                /* of the rule */
 	struct extent extent; /* auto_bins.most > 0: of all samples that were counted */
-	/* PRIVATE, SHARED: added to the cell of sample i of a block: its channel * table_each */
+	/* PRIVATE, SHARED: added to the cell of sample i of a block: its channel * cells_each */
 	uint32_t base[BLOCK];
 };
 
@@ -72,44 +71,24 @@ static void count_codes(struct counting *c)
 
 	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
 	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
-	c->table_each = c->table_cells = c->cells_each;
-	c->auto_bins.most = 0;
-	c->bins_codes = false;
-	c->extent = NULL;
 	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
 }
 
-/*
- * Are samples of 16 bits binned before they are counted? A table of bins for each channel must take
- * much less of the caches than one of codes does, and the loops by words are as fast.
- */
-static bool is_binned_first(const struct counting *c, const struct edges *edges)
-{
-	const size_t bins = (size_t)edges->binning.bins + CELL_EXTRA;
-
-	return c->bytes == 2 && !codes_by_words(c->channels) && 4 * bins <= c->cells_each;
-}
-
 /* Has bins counted: each table has the bins of all channels. */
-static void bin_samples(struct counting *c, const struct edges *edges, bool shared)
+static void count_bins(struct counting *c, const struct edges *edges, bool shared)
 {
-	const struct sample_type *const type = &c->type;
+	const enum cells_load load = cells_load(&c->type);
+	const size_t table = c->cells * sizeof(uint32_t);
 
-	c->table_each = (size_t)edges->binning.bins + CELL_EXTRA;
-	c->table_cells = c->table_each * c->channels;
 	c->auto_bins = edges->auto_bins;
-	if (!c->bins_codes)
-		c->cells_of = cells_best()->cells[cells_load(type)][edges->binning.kind];
-	if (c->auto_bins.most)
-		c->extent = cells_best()->extent[cells_load(type)];
+	c->cells_of = cells_best()->cells[load][edges->binning.kind];
+	c->extent = c->auto_bins.most > 0 ? cells_best()->extent[load] : NULL;
 	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
-	const size_t table = c->table_cells * sizeof(uint32_t);
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
-			    : c->tables * round_up(table, LINE) + LINE) +
-		    (c->bins_codes ? CODES * sizeof(uint16_t) : 0);
+	c->memory = shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
+			   : c->tables * round_up(table, LINE) + LINE;
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
@@ -127,37 +106,18 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.channels = layout->channels,
 		.cells_each = each,
 		.cells = each * layout->channels,
-		.widen = cells_best()->widen,
 	};
-	if (type->bytes > 2) {
-		c->most = edges->auto_bins.most;
-		bin_samples(c, edges, shared);
-	} else if (is_binned_first(c, edges)) {
-		c->bins_codes = true;
-		bin_samples(c, edges, false);
-	} else {
+	if (type->bytes <= 2)
 		count_codes(c);
-	}
+	else
+		count_bins(c, edges, shared);
 }
 
 void counting_keep_stats(struct counting *c, uint32_t channels)
 {
 	c->stats = true;
-	if (c->bins_codes)
-		count_codes(c);
 	if (counting_adds_stats(c))
 		c->memory += stats_bytes(&c->type, channels);
-}
-
-/* Sets the cell of each code after the rule has changed. */
-static void bin_codes(struct counter *counter)
-{
-	const struct sample_type *const type = &counter->c->type;
-	const struct edges edges = {.binning = counter->binning};
-
-	for (uint32_t code = 0; code < CODES; code++)
-		counter->bin_of[code] =
-			(uint16_t)edges_cell_of_code(&edges, type, sample_swapped(type, code));
 }
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)
@@ -169,31 +129,25 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->counts = counts;
 	counter->binning = c->binning;
 	counter->k = auto_k(&c->auto_bins, &EXTENT_NONE);
-	counter->extent = c->bins_codes && !c->auto_bins.most ? EXTENT_ALL : EXTENT_NONE;
+	counter->extent = EXTENT_NONE;
 	for (size_t i = 0; i < BLOCK; i++)
-		counter->base[i] = (uint32_t)(i % c->channels * c->table_each);
+		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
 	/* An odd number of lines apart, so that equal cells do not share a cache set. */
-	counter->stride =
-		round_up(c->table_cells, LINE / sizeof(uint32_t)) + LINE / sizeof(uint32_t);
+	counter->stride = round_up(holds_codes(c) ? c->cells_each : c->cells, PER_LINE) + PER_LINE;
 	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
-	counter->bin_of = c->bins_codes ? malloc(CODES * sizeof(*counter->bin_of)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->bins_codes && !counter->bin_of) ||
-	    (counting_adds_stats(c) && !counter->stats)) {
+	if (!counter->table || (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
-		free(counter->bin_of);
 		free(counter->stats);
 		free(counter);
 		return NULL;
 	}
 	counter->hot = (uint64_t *)(void *)counter->table;
-	if (c->bins_codes)
-		bin_codes(counter);
 	return counter;
 }
 
@@ -277,11 +231,6 @@ static void flush_shared(struct counter *counter)
 
 /* ---- samples to cells, and tables to totals ---- */
 
-static uint32_t code_at(const unsigned char *p)
-{
-	return p[0] | (uint32_t)p[1] << 8;
-}
-
 /* Groups of a constant size become vectors at any level of optimisation. */
 static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
 {
@@ -295,78 +244,26 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
-/* Sets the cells of n samples, at most a block; the first sample is of the first channel. */
-static void find_cells(const struct counter *counter, const unsigned char *p, size_t n,
-		       uint32_t *cells)
-{
-	const struct counting *const c = counter->c;
-	const uint16_t *const bin_of = counter->bin_of;
-
-	for (size_t i = 0; i < n && bin_of; i++)
-		cells[i] = counter->base[i] + bin_of[code_at(p + 2 * i)];
-	if (bin_of)
-		return;
-	c->cells_of(&counter->binning, p, n, cells);
-	if (c->channels > 1)
-		add_base(cells, counter->base, n);
-}
-
 static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
 {
 	/* For floats bias is the bits of infinity. */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
 			      : c->bytes == 8              ? 0x7ff0000000000000
 							   : 0x7f800000;
-	struct extent all = EXTENT_NONE;
-	uint32_t words[BLOCK];
 
-	if (!c->bins_codes)
-		return c->extent(p, n, bias);
-	for (size_t some; n > 0; n -= some, p += 2 * some) {
-		some = n < BLOCK ? n : BLOCK;
-		c->widen(&c->type, p, some, words);
-		const struct extent e = c->extent((const unsigned char *)words, some, bias);
-		extent_add(&all, &e);
-	}
-	return all;
-}
-
-/*
- * Chooses the code that stands for all samples of a cell in the totals, which have codes: a finite
- * code within the extent of the samples, if there is one, so that the codes have no larger extent.
- */
-static void choose_codes(const struct counter *counter, uint32_t *code_of)
-{
-	const struct sample_type *const type = &counter->c->type;
-
-	memset(code_of, 0xff, counter->c->table_each * sizeof(*code_of));
-	for (uint32_t code = 0; code < CODES; code++) {
-		const struct extent own = auto_extent_of_code(type, sample_swapped(type, code));
-		uint32_t *const chosen = &code_of[counter->bin_of[code]];
-		if (extent_is_none(&own) ? *chosen == UINT32_MAX
-					 : own.least >= counter->extent.least &&
-						   own.least <= counter->extent.greatest)
-			*chosen = code;
-	}
+	return c->extent(p, n, bias);
 }
 
 static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
-	uint32_t code_of[CODES / 4]; /* the most bins for which is_binned_first is true */
 
-	if (c->bins_codes) {
-		choose_codes(counter, code_of);
-		counts_add_groups(counter->counts, counter->table, c->tables, counter->stride,
-				  c->channels, code_of, c->table_each, counter->held,
-				  &counter->extent);
-	} else if (c->auto_bins.most) {
+	if (c->auto_bins.most > 0)
 		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
 				  counter->held, counter->k, &counter->extent);
-	} else {
+	else
 		counts_add(counter->counts, counter->table, c->tables, counter->stride,
 			   holds_codes(c) ? c->channels : 1, counter->held);
-	}
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
 	counter->held = 0;
 }
@@ -395,7 +292,9 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 		codes_add(counter->table, p, n, c->channels);
 	for (size_t some; n > 0 && !holds_codes(c); n -= some, p += some * c->bytes) {
 		some = n < block ? n : block;
-		find_cells(counter, p, some, cells);
+		c->cells_of(&counter->binning, p, some, cells);
+		if (c->channels > 1)
+			add_base(cells, counter->base, some);
 		if (c->method == COUNT_PRIVATE)
 			add_cells(counter, cells, some);
 		else
@@ -410,12 +309,10 @@ static void coarsen(struct counter *counter, int k)
 	if (c->method == COUNT_SHARED)
 		counter_flush(counter);
 	for (unsigned t = 0; t < c->tables && c->method != COUNT_SHARED; t++)
-		for (size_t at = 0; at < c->table_cells; at += c->table_each)
+		for (size_t at = 0; at < c->cells; at += c->cells_each)
 			auto_coarsen32(counter->table + t * counter->stride + at, &c->auto_bins,
 				       &counter->extent, counter->k, k);
 	auto_rule(&counter->binning, &c->auto_bins, k);
-	if (c->bins_codes)
-		bin_codes(counter);
 	counter->k = k;
 }
 
@@ -484,7 +381,6 @@ void counter_close(struct counter *counter)
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
-	free(counter->bin_of);
 	free(counter->table);
 	free(counter);
 }

@@ -10,10 +10,6 @@
  * memory, read as little endian; hist.c bins the codes when all is counted. For other types it is
  * the cell of binning.h. Each channel has cells of its own, all of one channel before those of the
  * next.
- *
- * Where 16-bit types have so many channels that their codes would not fit a cache, and their bins
- * would, a counter's own tables have bins. To the totals it adds codes even then: one code of a bin
- * stands for all samples of it.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -41,22 +37,15 @@ struct counting {
 	struct sample_type type;
 	struct binning binning;
 	enum count_method method;
-	bool bins_codes;         /* PRIVATE: samples of 16 bits are binned */
-	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
-	cells_widen_fn *widen;   /* bins_codes: samples to words, for extent */
-	struct layout layout;    /* where samples are in the bytes that gather_add is given */
-	uint32_t bytes;          /* of a sample */
-	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
-	size_t cells_each;       /* cells of one channel */
-	size_t cells; /* cells of all channels: those of channel c begin at c * cells_each */
-	/* cells are bins whose range comes from the samples: the most bins there may be; else 0 */
-	uint32_t most;
-	/* Each counter's own tables: where bins_codes is true they have bins, not codes. */
-	unsigned tables;
-	size_t table_each; /* cells of one channel in these tables */
-	size_t table_cells;
-	struct auto_bins auto_bins;
-	cells_extent_fn *extent; /* auto_bins.most > 0: finds the extent of samples; else NULL */
+	cells_fn *cells_of;   /* PRIVATE, SHARED: samples of 24 bits and more to cells */
+	struct layout layout; /* where samples are in the bytes that gather_add is given */
+	uint32_t bytes;       /* of a sample */
+	uint32_t channels;    /* interleaved: sample i is of channel i % channels */
+	size_t cells_each;    /* cells of one channel */
+	size_t cells;    /* cells of all channels: those of channel c begin at c * cells_each */
+	unsigned tables; /* each counter's own: of a channel if cells are codes, else of all */
+	struct auto_bins auto_bins; /* cells are bins whose range comes from the samples; else 0 */
+	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */

@@ -92,21 +92,6 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 	added_unlocks(counts, samples);
 }
 
-void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		       uint32_t channels, const uint32_t *cell_of, size_t groups, uint64_t samples,
-		       const struct extent *extent)
-{
-	const size_t cells = counts->cells / channels;
-
-	lock_take(&counts->lock);
-	extent_add(&counts->extent, extent);
-	for (unsigned t = 0; t < tables; t++, table += stride)
-		for (size_t i = 0; i < groups * channels; i++)
-			if (table[i] > 0)
-				counts->cell[i / groups * cells + cell_of[i % groups]] += table[i];
-	added_unlocks(counts, samples);
-}
-
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
 {
 	counts->auto_bins = *bins;

@@ -27,10 +27,7 @@ struct counts {
 	struct stats *stats;     /* --stats: of each channel, freed by counts_free; else NULL */
 	uint32_t stats_channels; /* how many channels have statistics */
 	struct lock lock;        /* used by counts.c alone */
-	/*
-	 * Where the range comes from the samples, the extent of those in cell, or a larger one.
-	 * After counts_add_groups, the extent of the samples that it added, or EXTENT_ALL.
-	 */
+	/* If the range comes from the samples, the extent of those in cell, or a larger one. */
 	struct extent extent;
 	struct auto_bins auto_bins; /* what all tables in cell count by, if most is not 0 */
 	int k;                      /* the k of all tables in cell, if auto_bins.most is not 0 */
@@ -62,14 +59,6 @@ void counts_free(struct counts *counts);
  */
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 		uint32_t channels, uint64_t samples);
-
-/*
- * As counts_add, for tables that count groups of cells, of samples of this extent. Each table has
- * `groups` groups of every channel; group i of a channel is added to the channel's cell cell_of[i].
- */
-void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		       uint32_t channels, const uint32_t *cell_of, size_t groups, uint64_t samples,
-		       const struct extent *extent);
 
 /*
  * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups

@@ -134,7 +134,6 @@ static void take_job(struct device *d)
 
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
-	d->counting.widen = NULL;
 	d->counting.extent = NULL;
 	if (r->table_bytes > 0)
 		d->counting.binning.table.at = (uint64_t)(uintptr_t)d->region + r->table_at;

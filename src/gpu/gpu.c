@@ -285,7 +285,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 		.device = d,
 		.cells = d->cells,
 		.stays = d->layout.piece > 0,
-		.slots_of_k = c->most > 0 && c->bytes > 2,
+		.slots_of_k = c->auto_bins.most > 0,
 		.k = auto_k(&c->auto_bins, &EXTENT_NONE),
 		.extent = EXTENT_NONE,
 	};

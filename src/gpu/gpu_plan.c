@@ -78,7 +78,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const struct counting *c = spec->counting;
 	const unsigned named = devices_named(spec->devices), devices = named ? named : DEVICES_ALL;
 	const size_t cells = counters_of(c);
-	const bool stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS;
+	const bool stays = !spec->fetch && c->auto_bins.most == 0 && cells > STAY_CELLS;
 	/* Of all cells, as a device may not support groups, and an extent (driver/kernel.h). */
 	const size_t cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t);
 	const uint64_t lane_bytes = lane_bytes_for(c, cells, stays, cell_bytes);

@@ -437,15 +437,13 @@ void hist_fill(struct hist *h, struct counts *counts)
 		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
 	if (coded) {
-		const struct extent seen = extent_of(h, cell, codes);
-		extent_add(&extent, &seen);
-		h->extent = !extent_is_none(&extent) && extent.greatest < UINT64_MAX;
+		extent = extent_of(h, cell, codes);
+		h->extent = !extent_is_none(&extent);
 		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
 	}
-	if (axis_kind_of(&h->axis)->from_samples && coded) {
+	if (axis_kind_of(&h->axis)->from_samples && coded)
 		auto_rule(&edges->binning, &edges->auto_bins, auto_k(&edges->auto_bins, &extent));
-	}
 	if (!coded)
 		h->count = cell;
 	for (uint32_t c = 0; c < h->channels && coded; c++) {
