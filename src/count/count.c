@@ -8,7 +8,7 @@
  * cache of 64-bit ones; they are flushed into the totals before any entry can reach 2^32.
  *
  * If the range comes from the samples, the counter finds the least and the greatest of the next
- * 16 KiB of them, makes its tables as coarse as these require, and then counts them.
+ * 16 KiB of them, makes its rule as coarse as these require, and then counts them.
  */
 #include "count/count.h"
 
@@ -268,57 +268,19 @@ static void flush_tables(struct counter *counter)
 	counter->held = 0;
 }
 
-/*
- * Flushes if the tables could not take n more samples, n at most 2^31: no 32-bit count may reach
- * 2^32.
- */
-static void hold(struct counter *counter, size_t n)
+void counter_flush(struct counter *counter)
 {
-	if (counter->held + n > UINT32_MAX)
-		counter_flush(counter);
-	counter->held += n;
-}
-
-static void add_some(struct counter *counter, const unsigned char *p, size_t n)
-{
-	const struct counting *c = counter->c;
-	const size_t block = BLOCK / c->channels * c->channels;
-	uint32_t cells[BLOCK];
-
-	hold(counter, n);
-	if (c->method == COUNT_BYTES)
-		bytes_add(counter->table, p, n, c->channels);
-	else if (c->method == COUNT_CODES)
-		codes_add(counter->table, p, n, c->channels);
-	for (size_t some; n > 0 && !holds_codes(c); n -= some, p += some * c->bytes) {
-		some = n < block ? n : block;
-		c->cells_of(&counter->binning, p, some, cells);
-		if (c->channels > 1)
-			add_base(cells, counter->base, some);
-		if (c->method == COUNT_PRIVATE)
-			add_cells(counter, cells, some);
-		else
-			hot_add(counter, cells, some);
-	}
-}
-
-static void coarsen(struct counter *counter, int k)
-{
-	const struct counting *c = counter->c;
-
-	if (c->method == COUNT_SHARED)
-		counter_flush(counter);
-	for (unsigned t = 0; t < c->tables && c->method != COUNT_SHARED; t++)
-		for (size_t at = 0; at < c->cells; at += c->cells_each)
-			auto_coarsen32(counter->table + t * counter->stride + at, &c->auto_bins,
-				       &counter->extent, counter->k, k);
-	auto_rule(&counter->binning, &c->auto_bins, k);
-	counter->k = k;
+	if (counter->held == 0)
+		return;
+	if (counter->c->method == COUNT_SHARED)
+		flush_shared(counter);
+	else
+		flush_tables(counter);
 }
 
 /*
- * Makes the rule and the tables fit n more samples. A shared table is the totals, and no other
- * counter adds to them then.
+ * Makes the rule fit n more samples; counts by a finer rule go to the totals. A shared table is the
+ * totals, and no other counter adds to them then.
  */
 static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
@@ -330,21 +292,32 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
 		return;
 	const int k = auto_k_grown(&c->auto_bins, &all, counter->k);
-	if (k > counter->k)
-		coarsen(counter, k);
+	if (k > counter->k) {
+		counter_flush(counter);
+		auto_rule(&counter->binning, &c->auto_bins, k);
+		counter->k = k;
+	}
 	if (c->method == COUNT_SHARED)
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, counter->k, &all);
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
 	counter->extent = all;
 }
 
-void counter_flush(struct counter *counter)
+static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
 {
-	if (counter->held == 0)
-		return;
-	if (counter->c->method == COUNT_SHARED)
-		flush_shared(counter);
-	else
-		flush_tables(counter);
+	const struct counting *c = counter->c;
+	const size_t block = BLOCK / c->channels * c->channels;
+	uint32_t cells[BLOCK];
+
+	for (size_t some; n > 0; n -= some, p += some * c->bytes) {
+		some = n < block ? n : block;
+		c->cells_of(&counter->binning, p, some, cells);
+		if (c->channels > 1)
+			add_base(cells, counter->base, some);
+		if (c->method == COUNT_PRIVATE)
+			add_cells(counter, cells, some);
+		else
+			hot_add(counter, cells, some);
+	}
 }
 
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
@@ -357,7 +330,15 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 		some = n < unit ? n : unit;
 		if (c->extent)
 			cover(counter, samples, some);
-		add_some(counter, samples, some);
+		if (counter->held + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
+			counter_flush(counter);
+		counter->held += some;
+		if (c->method == COUNT_BYTES)
+			bytes_add(counter->table, samples, some, c->channels);
+		else if (c->method == COUNT_CODES)
+			codes_add(counter->table, samples, some, c->channels);
+		else
+			add_bins(counter, samples, some);
 		if (counter->stats)
 			stats_add_channels(counter->stats, c->channels, samples, some);
 	}
@@ -377,9 +358,7 @@ void counter_close(struct counter *counter)
 {
 	if (!counter)
 		return;
-	counter_flush(counter);
-	if (counter->stats)
-		counts_add_stats(counter->counts, counter->stats);
+	counter_flush_all(counter);
 	free(counter->stats);
 	free(counter->table);
 	free(counter);
