@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * number: what fuzz_number checks of a text and of bits, of every form and every limit and around
- * them; steps, as they were put together.
+ * them.
  */
 #include "fuzz/fuzz_number.c"
 
@@ -66,108 +66,6 @@ static void texts(void)
 	memset(digits, '9', sizeof(digits));
 	digits[sizeof(digits) - 2] = '\0';
 	check_text(digits, 0);
-}
-
-/* NULL: too many digits. */
-static const struct steps *steps_of(const char *lo, const char *hi, const char *step)
-{
-	static struct steps steps;
-	struct number n[3];
-
-	CHECK(number_parse(&n[0], lo, strlen(lo)) == 0 &&
-		      number_parse(&n[1], hi, strlen(hi)) == 0 &&
-		      number_parse(&n[2], step, strlen(step)) == 0,
-	      "%s", hi);
-	return number_steps(&steps, &n[0], &n[1], &n[2]) == 0 ? &steps : NULL;
-}
-
-static void known_steps(void)
-{
-	static const struct {
-		const char *lo, *hi, *step;
-		int64_t count;
-		bool whole;
-		const char *end;
-	} KNOWN[] = {
-		{"0", "1", "0.1", 10, true, "1"},
-		{"0", "1", "0.3", 3, false, "0.9"},
-		{"0", "1", "0.4", 3, false, "1.2"},
-		{"0", "1", "2", 1, false, "2"},
-		{"0", "0.1", "3", 1, false, "3"},
-		{"-1", "-0.85", "0.1", 2, false, "-0.8"},
-		{"-1", "0.05", "0.1", 11, false, "0.1"},
-		{"-1", "0.01", "0.1", 10, false, "0"},
-		{"1", "0", "0.1", 0, false, NULL},
-		{"1", "1.0", "0.1", 0, false, NULL},
-		/* one apart, which binary64 cannot tell */
-		{"18446744073709551615", "18446744073709551616", "0.25", 4, true,
-		 "18446744073709551616"},
-		{"0", "0x1p-20", "0x1p-22", 4, true, "0.00000095367431640625"},
-		{"0x.8", "1.5", "0.1", 10, true, "1.5"},
-		{"0", "1e300", "1e298", 100, true, "100e298"},
-		{"0", "25e30", "1e30", 25, true, "25e30"},
-		{"0", "1e-300", "4e-301", 3, false, "12e-301"},
-		{"1e-400", "1.5e-399", "2e-400", 7, true, "15e-400"},
-		{"0e999", "-0.0e-9", "1", 0, false, NULL},
-		{"20", "75", "20", 3, false, "80"},
-	};
-	/* |x| < 2^96 in units of the last place */
-	static const char *const SPANS[][3] = {
-		{"0", "79228162514264337593543950335", "1"},
-		{"-79228162514264337593543950335", "79228162514264337593543950335", "1"},
-		{"7922816251426433759354395033", "7922816251426433759354395033.5", "0.1"},
-	};
-	static const char *const TOO_MANY[][3] = {
-		{"0", "79228162514264337593543950336", "1"},
-		{"-79228162514264337593543950336", "0", "1"},
-		{"0", "1", "1e-29"},
-		{"1e-300", "1", "0.5"},
-		{"0", "1", "0x1p-100"},
-		{"0", "1e300", "1"},
-		{"1234567890123456789012345678901234567890e-39", "2", "1"},
-	};
-
-	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
-		const struct steps *const s = steps_of(KNOWN[i].lo, KNOWN[i].hi, KNOWN[i].step);
-		CHECK(s && s->count == KNOWN[i].count, "%s:%s:%s", KNOWN[i].lo, KNOWN[i].hi,
-		      KNOWN[i].step);
-		if (!s || !KNOWN[i].end)
-			continue;
-		CHECK(s->whole == KNOWN[i].whole && strcmp(s->end, KNOWN[i].end) == 0,
-		      "%s:%s:%s ends at %s", KNOWN[i].lo, KNOWN[i].hi, KNOWN[i].step, s->end);
-	}
-	for (size_t i = 0; i < sizeof(SPANS) / sizeof(SPANS[0]); i++)
-		CHECK(steps_of(SPANS[i][0], SPANS[i][1], SPANS[i][2]), "%s", SPANS[i][1]);
-	for (size_t i = 0; i < sizeof(TOO_MANY) / sizeof(TOO_MANY[0]); i++)
-		CHECK(!steps_of(TOO_MANY[i][0], TOO_MANY[i][1], TOO_MANY[i][2]), "%s",
-		      TOO_MANY[i][1]);
-}
-
-/* The end of so many steps, as it was put together; and one place past it. */
-static void drawn_steps(void)
-{
-	uint64_t state = SEED;
-
-	for (int i = 0; i < 20000; i++) {
-		const int place = (int)(check_random(&state) % 60) - 40;
-		const int64_t count = 1 + (int64_t)(check_random(&state) >> (36 + i % 28));
-		const int64_t step = 3 + (int64_t)(check_random(&state) >> (31 + i % 33));
-		const int64_t lo = (int64_t)check_random(&state) >> (2 + i % 61);
-		const int64_t hi = lo + count * step;
-		char text[4][32];
-		snprintf(text[0], 32, "%llde%d", (long long)lo, place);
-		snprintf(text[1], 32, "%llde%d", (long long)hi, place);
-		snprintf(text[2], 32, "%lld0e%d", (long long)step, place - 1);
-		snprintf(text[3], 32, "%llde%d", (long long)hi + 1, place);
-		const struct steps *s = steps_of(text[0], text[1], text[2]);
-		CHECK(s && s->whole && s->count == count, "%s:%s:%s", text[0], text[1], text[2]);
-		CHECK(s && strtod(s->end, NULL) == strtod(text[1], NULL), "%s is %s", text[1],
-		      s->end);
-		s = steps_of(text[0], text[3], text[2]);
-		CHECK(s && !s->whole && s->count == count, "%s:%s:%s", text[0], text[3], text[2]);
-		CHECK(s && strtod(s->end, NULL) == strtod(text[1], NULL), "%s is %s", text[1],
-		      s->end);
-	}
 }
 
 static void format_one(double x)
@@ -260,8 +158,6 @@ static void integers(void)
 int main(void)
 {
 	texts();
-	known_steps();
-	drawn_steps();
 	formats();
 	integers();
 	return check_report();

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,22 +16,6 @@ static int digit_of(char c, bool hex)
 	if (isdigit((unsigned char)c))
 		return c - '0';
 	return hex && isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
-}
-
-static bool can_hold(int128_t x)
-{
-	return -WHOLE_LIMIT < x && x < WHOLE_LIMIT;
-}
-
-/* *x 10^place is the number, of which 10^place is a divisor. False: x cannot be held. */
-static bool at_place(int128_t *x, const struct number *n, long place)
-{
-	const long twos = n->twos - place, fives = n->fives - place;
-
-	*x = n->digits;
-	for (long i = 0; (i < twos || i < fives) && can_hold(*x); i++)
-		*x *= (i < twos ? 2 : 1) * (i < fives ? 5 : 1);
-	return can_hold(*x);
 }
 
 /*
@@ -80,11 +63,11 @@ static void parse_digits(struct number *n, const char *text)
 		digits /= 2;
 		scale++;
 	}
-	n->digits = *text == '-' ? -digits : digits;
-	n->twos = scale;
-	n->fives = hex ? 0 : scale;
 	n->whole = scale >= 0;
-	n->exact = n->whole && at_place(&n->integer, n, 0);
+	for (; scale > 0 && digits < WHOLE_LIMIT; scale--)
+		digits *= hex ? 2 : 10;
+	n->exact = n->whole && digits < WHOLE_LIMIT;
+	n->integer = *text == '-' ? -digits : digits;
 }
 
 int number_parse(struct number *n, const char *text, size_t length)
@@ -355,54 +338,6 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x)
 	if (fabs(x) < 0x1p127)
 		return number_format_integer(text, (int128_t)x);
 	return (size_t)snprintf(text, NUMBER_TEXT, "%.0f", x);
-}
-
-/* Writes x 10^place with every digit; with an exponent only where it is far from 1. */
-static void format_at(char text[NUMBER_TEXT], int128_t x, long place)
-{
-	int128_t unit = 1; /* 1, in units of x's last place */
-	size_t n = 0;
-
-	for (; place < 0 && x % 10 == 0; place++)
-		x /= 10;
-	for (; place > 0 && place < 20 && can_hold(x); place--)
-		x *= 10;
-	for (bool near = place > -30; near && place < 0; place++)
-		unit *= 10;
-	if (x < 0)
-		text[n++] = '-';
-	const int128_t magnitude = x < 0 ? -x : x;
-	n += number_format_integer(text + n, magnitude / unit);
-	if (unit > 1) { /* the 1 keeps the zeros behind the point, which replaces it */
-		number_format_integer(text + n, unit + magnitude % unit);
-		text[n] = '.';
-	}
-	if (place != 0)
-		snprintf(text + n, NUMBER_TEXT - n, "e%ld", place);
-}
-
-int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,
-		 const struct number *step)
-{
-	const struct number *const all[] = {lo, hi, step};
-	int128_t x[3];
-	long places[3], place = LONG_MAX; /* 10^place is the largest that divides all */
-
-	for (int i = 0; i < 3; i++) {
-		const long least = all[i]->twos < all[i]->fives ? all[i]->twos : all[i]->fives;
-		places[i] = all[i]->digits != 0 ? least : LONG_MAX;
-		place = places[i] < place ? places[i] : place;
-	}
-	/* If false, the last digit of LO or HI is behind that of the other and of any step. */
-	steps->whole = places[0] == places[1] || place == places[2];
-	for (int i = 0; i < 3; i++)
-		if (!at_place(&x[i], all[i], place))
-			return -1;
-	const int128_t width = x[1] - x[0], past = width % x[2];
-	steps->whole = past == 0;
-	steps->count = width <= 0 ? 0 : width / x[2] + (2 * past >= x[2] || width < x[2]);
-	format_at(steps->end, x[0] + steps->count * x[2], place);
-	return 0;
 }
 
 double number_ratio(int128_t numerator, uint32_t denominator)

@@ -19,9 +19,6 @@ struct number {
 	bool whole;   /* the text names an integer */
 	bool exact;   /* the text names an integer below WHOLE_LIMIT, and `integer` is that */
 	int128_t integer;
-	/* The number is digits 2^twos 5^fives; digits from WHOLE_LIMIT on are too many to hold. */
-	int128_t digits;
-	long twos, fives;
 };
 
 /*
@@ -50,20 +47,6 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x);
 
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);
-
-struct steps {
-	int128_t count; /* the steps from LO that end nearest to HI; 0: HI is not above LO */
-	bool whole;     /* do these steps end at HI? */
-	char end[NUMBER_TEXT];
-};
-
-/*
- * Counts steps in decimal, without rounding: from 0 to 1 there are ten of 0.1. STEP is above 0. -1:
- * the numbers span too many decimal places: one of them is WHOLE_LIMIT or more units of the last;
- * then steps->whole is false if it is certain that no step ends at HI.
- */
-int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,
-		 const struct number *step);
 
 /* The binary64 nearest to numerator/denominator, ties to even. 0 < denominator <= 2^28. */
 double number_ratio(int128_t numerator, uint32_t denominator);

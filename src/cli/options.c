@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,9 +316,40 @@ static int read_each(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/*
- * LO:HI:STEP becomes LO:HI and the text of a --bins. Nothing else knows of STEP.
- */
+/* How many STEPs it is from LO to HI, rounded; 0: HI is not above LO. */
+static double count_steps(const struct number *lo, const struct number *hi,
+			  const struct number *step, bool *divides)
+{
+	const double unit = isinf(hi->value - lo->value) ? 2 : 1; /* HI - LO may overflow */
+	const double width = lo->exact && hi->exact ? (double)(hi->integer - lo->integer)
+						    : hi->value / unit - lo->value / unit;
+	const double steps = fmax(round(width / (step->value / unit)), 1);
+
+	*divides = fabs(steps * (step->value / unit) - width) <= 1e-9 * width;
+	return width > 0 ? steps : 0;
+}
+
+static int refuse_step(const struct given *g, const struct known *o, const char *text,
+		       const struct number *step, double steps)
+{
+	const struct number *const lo = &g->job.bins.edges.lo;
+	char end[NUMBER_TEXT];
+	struct number hi;
+	bool divides;
+
+	if (lo->exact && step->exact)
+		number_format_integer(end, lo->integer + (int128_t)steps * step->integer);
+	else
+		snprintf(end, sizeof(end), "%.15g", lo->value + steps * step->value);
+	if (number_parse(&hi, end, strlen(end)) != 0 || count_steps(lo, &hi, step, &divides) == 0 ||
+	    !divides)
+		return given_refuse(o->name, text, "STEP must divide the range", g->fail);
+	return fail_set(g->fail, STATUS_USAGE,
+			"--%s %s: STEP must divide the range: %.*s:%s%s would do", o->name, text,
+			(int)strcspn(text, ":"), text, end, strrchr(text, ':'));
+}
+
+/* LO:HI:STEP becomes LO:HI and the text of a --bins. Nothing else knows of STEP. */
 static int read_step(struct given *g, const struct known *o, const char *text,
 		     const char *step_text)
 {
@@ -325,36 +357,25 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 	struct value *const v = value_of(g, o);
 	const size_t ends = (size_t)(step_text - 1 - text);
 	struct number step;
-	struct steps steps = {.whole = true};
 	const char *why = NULL;
+	bool divides;
 
 	if (number_parse(&step, step_text, strlen(step_text)) != 0)
 		return -1;
-	if (step.digits <= 0)
+	const double steps = count_steps(&spec->lo, &spec->hi, &step, &divides);
+	if (!(step.value > 0))
 		why = "STEP must be above 0";
-	else if (ends >= sizeof(v->spelled) ||
-		 number_steps(&steps, &spec->lo, &spec->hi, &step) != 0)
-		why = spec->lo.value > spec->hi.value ? "LO must be less than HI"
-		      : (spec->hi.value - spec->lo.value) / step.value > 2.0 * BINS_MAX
-			      ? "makes more than 268435456 bins (2^28): STEP must be larger"
-		      : !steps.whole
-			      ? "from LO to HI must be a whole number of STEPs"
-			      : "too many digits: LO, HI and STEP may span 28 decimal places";
-	else if (steps.count == 0)
+	else if (steps == 0)
 		why = "LO must be less than HI";
+	else if (steps > BINS_MAX)
+		why = "makes more than 268435456 bins (2^28): STEP must be larger";
+	else if (ends >= sizeof(v->spelled))
+		why = "LO and HI have too many digits";
 	if (why)
 		return given_refuse(o->name, text, why, g->fail);
-	number_format_integer(g->steps, steps.count);
-	if (steps.count > BINS_MAX)
-		return fail_set(g->fail, STATUS_USAGE,
-				"--%s %s: makes %s bins: there may be 268435456 (2^28), so STEP "
-				"must be larger",
-				o->name, text, g->steps);
-	if (!steps.whole)
-		return fail_set(g->fail, STATUS_USAGE,
-				"--%s %s: from LO to HI must be a whole number of STEPs: the "
-				"nearest HI is %s",
-				o->name, text, steps.end);
+	if (!divides)
+		return refuse_step(g, o, text, &step, steps);
+	number_format_count(g->steps, (uint64_t)steps);
 	snprintf(v->spelled, sizeof(v->spelled), "%.*s", (int)ends, text);
 	return 0;
 }

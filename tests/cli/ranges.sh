@@ -40,21 +40,23 @@ shell 'gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q -f json /dev/null | sed s/
 for range in 5:5 6:5 nan:1 1: '' 1 0:inf a:b 0,1 Full ' 0:1' 0:1e400; do
 	run gpuhist -r "$range" u8
 done
-# STEP is decided in decimal, and is then a number of bins: its documents are those of -b
+# STEP is a number of bins: its documents are those of -b
 run gpuhist -t f32 -r 0:1:0.1 f32
 run gpuhist -t u8 -r -0x.8:0xf.8p0:4 -q u8
 run gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
 run gpuhist -t u64 -r 0:2e19:1e19 u64
 shell 'gpuhist -t f32 -r 0:1:0.1 -f json f32 >a.json; gpuhist -t f32 -r 0:1 -b 10 -f json f32 | cmp - a.json; grep -o "[^ ]*--range[^,]*" a.json'
-# Not a whole number of steps; the HI that the message names is one
-for range in 0:1:0.3 0:1:0.4 0:1:2 -1:1:0.7 -2:-0.9:0.2 20:70:20 0:1:0.3000000000000000001 0:0.0001:0.00003 0:0.1:0x1p-3 0:1e29:4e28 0:1e300:4e299 \
-	0:1e-300:7e-301 -3e-323:0:2e-323; do
+# STEP must divide the range, within one part in 10^9; the range that the message names does
+for range in 0:1:0.3 0:1:2 -2:-0.9:0.2 20:70:20 0:0.1:0x1p-3 0:1e29:4e28 -1.7e308:1.7e308:1e308; do
 	run gpuhist -t f64 -r "$range" /dev/null
-	advice=$(gpuhist -r "$range" u8 2>&1 | sed -n 's/.* nearest HI is //p')
-	run gpuhist -t f64 -r "${range%%:*}:$advice:${range##*:}" -q --no-header /dev/null
+	advice=$(gpuhist -r "$range" u8 2>&1 | sed -n 's/.*range: \(.*\) would do/\1/p')
+	[ -z "$advice" ] || run gpuhist -t f64 -r "$advice" -q --no-header /dev/null
 done
+run gpuhist -t f64 -r 0:1:0.50000000004 -q --no-header /dev/null
+run gpuhist -t f64 -r 0:1:0.5000000006 /dev/null
+run gpuhist -t u64 -r 9007199254740993:9007199254740995:1 -q --no-header /dev/null
 run gpuhist -t u64 -r 18446744073709551615:18446744073709551616:0.3 /dev/null
-for range in 0:1:2:3 0:1: 0:1:x 0:1:nan 0:1:inf 0:1:0 0:1:-0.1 1:0:0.1 1:1:1 0:268435457:1 0:1:1e-9 0:1:1e-40 1e-30:1:1 0:1e20:1e-10 1:0:1e-40 0:1:0.1234567890123456789012345678901 0:2e-30:1e-30 1e30:9e30:4e30 0:1e28:1 full:1 \
+for range in 0:1:2:3 0:1: 0:1:x 0:1:nan 0:1:inf 0:1:0 0:1:-0.1 1:0:0.1 1:1:1 0:268435457:1 0:1:1e-40 0:2e-30:1e-30 full:1 \
 	1:1.0000000000000002:1e-16; do
 	run gpuhist -t f64 -r "$range" /dev/null
 done

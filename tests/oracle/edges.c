@@ -240,6 +240,25 @@ static void full_range(struct job *job)
 	}
 }
 
+/* The range is a whole number of STEPs, to one part in 10^9. */
+static uint64_t count_steps(const struct bound *lo, const struct bound *hi, const char *text)
+{
+	bool whole = lo->is_whole && hi->is_whole && !lo->is_vast && !hi->is_vast;
+	long double width = whole ? (long double)(hi->whole - lo->whole)
+				  : (long double)hi->real - (long double)lo->real;
+	long double step = parse_bound(text).real, n = roundl(width / step);
+
+	if (!(step > 0))
+		fail(FAIL_USAGE, text, "STEP must be above 0");
+	if (!(width > 0))
+		fail(FAIL_USAGE, text, "LO must be below HI");
+	if (n > MAX_BINS)
+		fail(FAIL_USAGE, text, "too many bins");
+	if (n < 1 || fabsl(n * step / width - 1) > 1e-9L)
+		fail(FAIL_USAGE, text, "not a whole number of steps");
+	return (uint64_t)n;
+}
+
 static void set_range(struct job *job, const char *text)
 {
 	char lo[1024], hi[1024];
@@ -261,7 +280,7 @@ static void set_range(struct job *job, const char *text)
 	if (second) {
 		if (job->by.bins_given)
 			fail(FAIL_USAGE, "bins", "and STEP");
-		job->bins = count_steps(text);
+		job->bins = count_steps(&job->lo, &job->hi, second + 1);
 	}
 	if (job->type->kind != FLOAT && job->lo.is_whole && job->hi.is_whole) {
 		job->axis = RATIONAL;

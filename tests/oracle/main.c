@@ -16,7 +16,7 @@
  * ends inside a record, or before the bytes to skip have passed, or its header
  * is wrong.
  *
- * Files: sample, input, steps, edges, bins, print, stats, rows (oracle.h).
+ * Files: sample, input, edges, bins, print, stats, rows (oracle.h).
  */
 #include <ctype.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle: what its files share. Each uses only those before it: sample, input, steps, edges, bins,
+ * oracle: what its files share. Each uses only those before it: sample, input, edges, bins,
  * print, stats, rows, main.
  */
 #ifndef ORACLE_H
@@ -149,10 +149,6 @@ struct input {
 };
 
 struct input open_input(const char *name, bool raw);
-
-/* ---- steps.c ---- */
-
-uint64_t count_steps(const char *text); /* of LO:HI:STEP */
 
 /* ---- edges.c: the edges before any sample is read ---- */
 
