@@ -135,29 +135,13 @@ int number_parse_size(uint64_t *bytes, const char *text)
 
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
 {
-	static const char PAIRS[] =
-		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-		"8081828384858687888990919293949596979899";
-	char digits[20], *p = digits + sizeof(digits);
+	size_t n = 1;
 
-	if (x < 10) {
-		text[0] = (char)('0' + x);
-		text[1] = '\0';
-		return 1;
-	}
-	if (x < 100) {
-		memcpy(text, PAIRS + 2 * x, 2);
-		text[2] = '\0';
-		return 2;
-	}
-	for (; x >= 100; x /= 100)
-		memcpy(p -= 2, PAIRS + 2 * (x % 100), 2);
-	memcpy(p -= 2, PAIRS + 2 * x, 2);
-	p += x < 10;
-	const size_t n = (size_t)(digits + sizeof(digits) - p);
-	memcpy(text, p, n);
+	for (uint64_t rest = x; rest >= 10; rest /= 10)
+		n++;
 	text[n] = '\0';
+	for (size_t i = n; i-- > 0; x /= 10)
+		text[i] = (char)('0' + x % 10);
 	return n;
 }
 
