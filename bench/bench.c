@@ -148,7 +148,7 @@ static double median(double *v, int n)
 
 /* ---- data ---- */
 
-enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, RISING, FALLING, EDGES };
+enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, EDGES };
 
 static uint64_t draw(void)
 {
@@ -160,14 +160,11 @@ static uint64_t draw(void)
 	return x;
 }
 
-static uint64_t word(enum data data, uint64_t at)
+static uint64_t word(enum data data)
 {
 	const uint64_t x = draw();
-	const double unit = (double)(x >> 11) * 0x1p-53, place = (double)at / (double)file_bytes;
-	const float size = ldexpf((float)unit,
-				  (int)(253 * (data == RISING ? place : 1 - place)) - 125),
-		    floats[2] = {(float)(x >> 40) * 0x1p-24f, (float)(x << 24 >> 40) * 0x1p-24f},
-		    sizes[2] = {size, size};
+	const double unit = (double)(x >> 11) * 0x1p-53;
+	const float floats[2] = {(float)(x >> 40) * 0x1p-24f, (float)(x << 24 >> 40) * 0x1p-24f};
 	uint64_t bits = x;
 
 	if (data == BELOW_1024)
@@ -178,8 +175,6 @@ static uint64_t word(enum data data, uint64_t at)
 		memcpy(&bits, &unit, 8);
 	else if (data == FLOATS)
 		memcpy(&bits, floats, 8);
-	else if (data != NOISE)
-		memcpy(&bits, sizes, 8);
 	return bits;
 }
 
@@ -209,7 +204,7 @@ static void make_file(const char *name, enum data data)
 
 	for (uint64_t done = 0; done < file_bytes; done += BLOCK) {
 		for (size_t i = 0; i < BLOCK / 8; i++)
-			p[i] = word(data, done);
+			p[i] = word(data);
 		fwrite(p, 1, BLOCK, f);
 	}
 	closed(f, name);
@@ -345,10 +340,6 @@ static const struct row ROWS[] = {
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f64, --auto", "doubles", "-t f64 -b 1000 --auto", "f64, 1000 bins",
 	 "-t f64 -b 1000 -r 0:1"},
-	{"f32, --auto, 2^20 bins, rising", "rising", "-t f32 --auto -b 1M -f raw", "falling",
-	 "exec $G -q -t f32 --auto -b 1M -f raw falling"},
-	{"f32, --auto, 2^24 bins, rising", "rising", "-t f32 --auto -b 16M -f raw", "falling",
-	 "exec $G -q -t f32 --auto -b 16M -f raw falling"},
 	/* channels beside the same bytes as one channel; gaps beside reading */
 	{"u8, 2 channels", "noise", "-t u8 -b 256 -c 2", "u8", "-t u8 -b 256"},
 	{"u8, 3 channels", "noise", "-t u8 -b 256 -c 3 --ignore-tail", "u8", "-t u8 -b 256"},
@@ -585,8 +576,7 @@ static void engines(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const NAMES[] = {"u32",     "noise",  "constant", "floats",
-					    "doubles", "rising", "falling"};
+	static const char *const NAMES[] = {"u32", "noise", "constant", "floats", "doubles"};
 	const char *const which = argc > 4 ? argv[4] : "", *const tmp = getenv("TMPDIR");
 	const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	char folder[512], number[16], path[4096];
@@ -612,7 +602,7 @@ int main(int argc, char **argv)
 	if (strcmp(which, "loops") == 0) {
 		loops(argc > 5 && *argv[5]);
 	} else {
-		for (int k = BELOW_1024; k <= (*which ? FLOATS : FALLING); k++)
+		for (int k = BELOW_1024; k <= (*which ? FLOATS : DOUBLES); k++)
 			make_file(NAMES[k], (enum data)k);
 		if (*which) {
 			engines();
