@@ -339,10 +339,6 @@ check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC
 check: check-programs
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
-#: make check-cluster    examples/cluster with mpirun, srun and their like, as far as they are installed
-check-cluster: $(PROGRAM)
-	$(Q)sh tests/cluster.sh $(PROGRAM) $(LAUNCHERS)
-
 #: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300
 torture: $(PROGRAM) $(TORTURE)
@@ -463,7 +459,7 @@ FORMS   = source tarball wheel static deb aarch64-tarball aarch64-wheel
 release:
 	+$(Q)sh packaging/release.sh $(DIST) build/release $(FORMS)
 
-#: make cross ARCH=aarch64   or s390x: built by Debian's cross compiler, tested under qemu-user
+#: make cross ARCH=aarch64    built by Debian's cross compiler, tested under qemu-user
 ARCH =
 cross:
 	$(Q)sh tests/cross.sh $(ARCH)
@@ -478,5 +474,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
+.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean compiled coverage coverage-programs \
 	cross deb demo dist dist-bin FORCE fuzz fuzzers help install release test torture uninstall wheel

@@ -23,7 +23,6 @@ _gpuhist() {
 	-r | --range) values=full ;;
 	--log) values=auto ;;
 	-c | --channels) values=last ;;
-	--part) values=auto ;;
 	--each) values=file ;;
 	--plot) [[ $given ]] && values=log ;;
 	-b | --bins | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)

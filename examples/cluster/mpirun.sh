@@ -11,8 +11,11 @@ folder=$1 ranks=$2 && shift 2
 mkdir -p "$folder"
 rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; what was killed leaves the latter
 status=0
-# shellcheck disable=SC2086 # options of the launcher
-${MPIRUN:-mpirun} -n "$ranks" gpuhist --part=auto -o "$folder/part.%K.json" "$@" >"$folder/launcher.log" || status=$?
+# Open MPI numbers its ranks in one variable, MPICH, Intel MPI and Cray in another.
+# shellcheck disable=SC2016,SC2086 # for the ranks' shells; options of the launcher
+${MPIRUN:-mpirun} -n "$ranks" sh -uc 'k=$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} + 1)) folder=$1 n=$2
+	shift 2
+	exec gpuhist --part="$k/$n" -o "$folder/part.$k.json" "$@"' sh "$folder" "$ranks" "$@" >"$folder/launcher.log" || status=$?
 if [ "$status" -ne 0 ]; then
 	for k in $(seq "$ranks"); do
 		[ -e "$folder/part.$k.json" ] || echo "mpirun.sh: part $k of $ranks is missing" >&2

@@ -13,7 +13,7 @@ mkdir -p "$folder"
 status=0
 seq "$parts" | while read -r k; do [ -e "$folder/part.$k.json" ] || echo "$k"; done |
 	parallel --quote --no-run-if-empty --halt now,fail=1 --workdir . --ssh "${SSH:-ssh}" --sshlogin "${HOSTS:-1/:}" \
-		gpuhist --part={}/"$parts" -o "$folder/part.%K.json" "$@" || status=$?
+		gpuhist --part={}/"$parts" -o "$folder/part.{}.json" "$@" || status=$?
 if [ "$status" -ne 0 ]; then
 	for k in $(seq "$parts"); do
 		[ -e "$folder/part.$k.json" ] || echo "parallel.sh: part $k of $parts is missing" >&2

@@ -12,8 +12,8 @@
 set -eu
 case $1 in
 task)
-	folder=$2 parts=$3 && shift 3
-	exec gpuhist --part="$SLURM_ARRAY_TASK_ID/$parts" -T "${SLURM_CPUS_PER_TASK:-1}" -o "$folder/part.%K.json" "$@"
+	folder=$2 parts=$3 k=$SLURM_ARRAY_TASK_ID && shift 3
+	exec gpuhist --part="$k/$parts" -T "${SLURM_CPUS_PER_TASK:-1}" -o "$folder/part.$k.json" "$@"
 	;;
 merge) exec gpuhist --merge -o "$2/all.json" "$2"/part.*.json ;;
 esac

@@ -4,7 +4,7 @@
 # usage: sbatch [OPTION]... slurm-step.sh FOLDER OPTION... FILE...
 #   sbatch --nodes=2 --gpus-per-node=4 --ntasks-per-node=4 --cpus-per-task=8 slurm-step.sh /scratch/run1 --device=gpu -t f32 /data/*
 #
-# srun numbers the tasks, and --part=auto takes their numbers. Of the GPUs of its node each task sees the one of its own
+# srun numbers the tasks from 0. Of the GPUs of its node each task sees the one of its own
 # place; where Slurm has bound one to each task, that one. The first task that fails ends the others and the job, with its
 # status; nothing is added up then.
 #SBATCH --nodes=1
@@ -21,7 +21,9 @@ srun --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" sh -c '
 	if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
 		CUDA_VISIBLE_DEVICES=$(echo "$CUDA_VISIBLE_DEVICES" | cut -d , -f $((SLURM_LOCALID + 1)))
 	fi
-	exec gpuhist --part=auto "$@"' sh -T "${SLURM_CPUS_PER_TASK:-1}" -o "$folder/part.%K.json" "$@" || status=$?
+	k=$((SLURM_PROCID + 1)) folder=$1 && shift
+	exec gpuhist --part="$k/$SLURM_NTASKS" -o "$folder/part.$k.json" "$@"' \
+	sh "$folder" -T "${SLURM_CPUS_PER_TASK:-1}" "$@" || status=$?
 if [ "$status" -ne 0 ]; then
 	for k in $(seq "$SLURM_NTASKS"); do
 		[ -e "$folder/part.$k.json" ] || echo "slurm-step.sh: part $k of $SLURM_NTASKS is missing" >&2

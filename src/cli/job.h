@@ -64,8 +64,6 @@ struct machine {
 
 struct job {
 	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
-	/* --part=auto: the variable that gave the number of parts; NULL: not given */
-	const char *part_variable;
 	struct layout_options layout_options;
 	struct axis_spec bins; /* the bins that were asked for */
 	/* the value of --range or --log as the user wrote it, for messages; NULL: none */
@@ -77,8 +75,7 @@ struct job {
 
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;
-	const char *output; /* -o, for a part with %K and %N replaced; NULL for standard output */
-	char *output_part;  /* -o with %K and %N replaced, or NULL. Freed by options_free */
+	const char *output;         /* -o; NULL for standard output */
 	struct quantiles quantiles; /* --stats; n is 0 if it was not given */
 	bool plot;                  /* -p: a picture on stderr beside the output */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */

@@ -21,7 +21,6 @@
 #include "base/near.h"
 #include "bins/number.h"
 #include "cli/edges_arg.h"
-#include "cli/launcher.h"
 #include "cli/msg.h"
 #include "cli/options_given.h"
 #include "driver/gpu_image.h"
@@ -29,6 +28,7 @@
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
+#define PARTS_MAX ((uint32_t)1 << 31)
 
 struct known;
 
@@ -118,8 +118,8 @@ static const struct known KNOWN[] = {
 		.help = " (samples:bytes)\n"},
 	{"ignore-tail", 0, NULL, DECIDES, set, TO(job.source.ignore_tail),
 		.help = "    leave out incomplete records   "},
-	{"part", 0, "=K/N|auto", COUNTS, read_part, TO(job.source),
-		.must = "must be K/N, from 1/N to N/N with N up to 2^31, or auto",
+	{"part", 0, "=K/N", COUNTS, read_part, TO(job.source),
+		.must = "must be K/N, from 1/N to N/N with N up to 2^31",
 		.apart = {{"tee", "an input that is passed on is read whole"},
 			{"into", "a file that parts were added to cannot tell which are in it; give each "
 				"part a file by -o, and add them by --merge"}},
@@ -447,10 +447,15 @@ static int read_rows(struct given *g, const struct known *o, const char *text)
 static int read_part(struct given *g, const struct known *o, const char *text)
 {
 	struct source_spec *const source = to(g, o);
-	uint64_t n[2] = {0, 0};
+	uint64_t n[2];
 
-	if (strcmp(text, "auto") != 0 &&
-	    (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1]))
+	if (strcmp(text, "auto") == 0)
+		return given_refuse(o->name, text,
+				    "the shell of each task has the numbers: srun sh -c 'gpuhist "
+				    "--part=$((SLURM_PROCID+1))/$SLURM_NTASKS "
+				    "-o part.$SLURM_PROCID.json ...'",
+				    g->fail);
+	if (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1])
 		return -1;
 	source->part = (uint32_t)n[0];
 	source->parts = (uint32_t)n[1];
@@ -828,10 +833,9 @@ void options_free(struct job *job)
 {
 	free(job->edges);
 	free(job->options);
-	free(job->output_part);
 	edges_free(&job->shape.axis.edges);
 	job->edges = NULL;
-	job->options = job->output_part = NULL;
+	job->options = NULL;
 }
 
 int options_wait(const struct job *job, int words, struct fail *fail)

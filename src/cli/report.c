@@ -207,10 +207,6 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	struct sample_type says;
 	const char *name;
 
-	/* If a launcher started several processes, each as the only part, each counted all. */
-	if (job->part_variable && job->source.parts == 1)
-		msg_warning("%s is 1: all records were counted, as the only part",
-			    job->part_variable);
 	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
 		msg_warning("--part: parts are added by --merge, which reads json, not %s",
 			    job->format->name);

@@ -3,7 +3,6 @@
  * settle: makes a job of the options that were given: refuses those that contradict each other, and
  * decides what depends on several of them.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 
 #include "base/cores.h"
 #include "base/path.h"
-#include "cli/launcher.h"
 #include "cli/options_given.h"
 #include "cli/report.h"
 #include "each/row.h"
@@ -99,67 +97,6 @@ static int settle_bins(struct given *g, struct fail *fail)
 				g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
 	spec->list = job->edges;
-	return 0;
-}
-
-/* ---- parts ---- */
-
-/* Makes -o with %K and %N replaced, in memory that the job owns. *named: %K is in it. */
-static int name_part(struct job *job, bool *named, struct fail *fail)
-{
-	/* up to ten digits replace two characters */
-	const size_t room = 5 * strlen(job->output) + 1;
-	char *to = job->output_part = malloc(room);
-
-	if (!to) {
-		errno = ENOMEM;
-		return fail_errno(fail, "options");
-	}
-	for (const char *p = job->output; *p; p++) {
-		const bool mark = *p == '%';
-		p += mark;
-		if (mark && *p != 'K' && *p != 'N' && *p != '%')
-			return given_refuse("output", job->output,
-					    "with --part, K (the part's number), N (how many there "
-					    "are) or % must follow each %",
-					    fail);
-		if (mark && *p != '%')
-			to += sprintf(
-				to, "%lu",
-				(unsigned long)(*p == 'K' ? job->source.part : job->source.parts));
-		else
-			*to++ = *p;
-		*named |= mark && *p == 'K';
-	}
-	*to = '\0';
-	job->output = job->output_part;
-	return 0;
-}
-
-/* Settles which part this is, and the name of its -o. */
-static int settle_part(struct job *job, bool given_part, struct fail *fail)
-{
-	const bool ask = given_part && job->source.parts == 0; /* --part=auto */
-	const char *const output = job->output;
-	struct stat st;
-	bool named = false;
-
-	if (!given_part)
-		return 0;
-	if (ask &&
-	    launcher_part(&job->source.part, &job->source.parts, &job->part_variable, fail) != 0)
-		return -1;
-	if (!job->output || output_descriptor(job->output) >= 0)
-		return 0;
-	if (name_part(job, &named, fail) != 0)
-		return -1;
-	/* Refuses a file, existing or not, that all parts would replace. */
-	if (ask && !named && job->source.parts > 1 && output_descriptor(job->output) < 0 &&
-	    (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)))
-		return given_refuse("output", output,
-				    "is one file for all parts: with --part=auto %K in it becomes "
-				    "the part's number",
-				    fail);
 	return 0;
 }
 
@@ -270,6 +207,12 @@ static int settle_output(struct given *g, struct fail *fail)
 
 	if (job->output && job->output[0] == '\0')
 		return given_refuse("output", "", "is not a file name", fail);
+	if (job->source.parts > 0 && job->output && strstr(job->output, "%K"))
+		return given_refuse(
+			"output", job->output,
+			"%K is not replaced: the shell of each task has the numbers, as "
+			"in -o part.$SLURM_PROCID.json",
+			fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output)))
@@ -298,5 +241,5 @@ int settle(struct given *g)
 		return fail_set(fail, STATUS_USAGE,
 				"--finish is for pipes and other streams: %s is a file",
 				job_file(job));
-	return settle_part(job, given(g, "part"), fail) != 0 ? -1 : settle_output(g, fail);
+	return settle_output(g, fail);
 }

@@ -55,12 +55,12 @@ gpuhist -q -t i16 -r full -b 4 hour.i16 -o monday.json
 cp monday.json tuesday.json
 mkdir folder
 : >folder/.a.csv.gpuhist-12345-0.tmp
-# Stand-ins for mpirun, of two ranks, and rtl_sdr, which may not be installed.
+# Stand-ins for srun, with two tasks, and rtl_sdr, which may not be installed.
 mkdir .bin
 # shellcheck disable=SC2016
-printf '#!/bin/sh\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$@" || exit; done\n' >.bin/mpirun
+printf '#!/bin/sh\nfor task in 0 1; do SLURM_PROCID=$task SLURM_NTASKS=2 "$@" || exit; done\n' >.bin/srun
 printf '#!/bin/sh\ncat capture.bin\n' >.bin/rtl_sdr
-chmod +x .bin/mpirun .bin/rtl_sdr
+chmod +x .bin/srun .bin/rtl_sdr
 PATH=$PWD/.bin:$PATH
 
 # The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented

@@ -39,7 +39,7 @@ options -t u2bitbe -c 2 -n 8 --stats
 options -t i4bit --rows=64:40 -c 4 -r full a.u1bit
 options -t float8_e4m3fn --log=1:448 -t U1BIT -b 2 -n 7
 options -q -v -o h.CSV.gz
-options --part=3/8 -o %K.%N.%%.json -b 4
+options --part=3/8 -o 3.json -b 4
 options --each=64K -t u8 -f plot -p
 options --each=file -o rows.npy -r 0:1:0.1 -t f32 --flow
 options -t u2bit --each 1e3 --stats
