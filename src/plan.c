@@ -56,10 +56,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 			  (job->shape.row > 0 ? each_memory(&p->counting) : 0));
 }
 
-/*
- * As many workers as -T and `most` bytes allow, but at least one. With more memory they never take
- * less, on which plan_memory_for relies: workers are added only where they did not fit before.
- */
+/* As many workers as -T and `most` bytes allow, but at least one, in the way that needs least. */
 static unsigned workers_within(struct plan *p, const struct job *job, uint64_t most)
 {
 	const struct axis *const axis = &job->shape.axis;
@@ -113,7 +110,8 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
 	const bool gpu_only = job->machine.device == DEVICE_GPU;
 	const uint64_t memory = job->machine.memory, half = memory / 2;
-	struct plan p = {.block = BLOCK_BYTES, .decoders = 1};
+	const uint64_t most = facts->plain ? memory : half;
+	struct plan p = {.block = BLOCK_BYTES};
 
 	if (job->shape.record > p.block)
 		p.block = job->shape.record;
@@ -125,31 +123,24 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
-	p.workers = workers_within(&p, job, facts->plain ? memory : half);
-	if (p.tables > memory) {
+	p.workers = workers_within(&p, job, most);
+	if (p.tables > most) {
 		p.workers = 0;
 		return p;
 	}
-	const uint64_t taken = gpu_only ? 0 : p.tables; /* lanes take the place of tables */
-	const uint64_t left = memory > taken ? memory - taken : 0;
+	const uint64_t left = memory - (gpu_only ? 0 : p.tables); /* lanes replace tables */
 	if (gpu_only) {
 		p.workers = p.lanes;
 		p.lanes_memory = half;
 	} else if (p.lanes > 0) {
-		p.lanes_memory = facts->plain
-					 ? least(left / 2, memory / 8 * 3)
-					 : least(left > half ? left - half : 0, memory / 8 * 3);
+		p.lanes_memory = least(facts->plain ? left / 2 : left - half, memory / 8 * 3);
 	}
-	if (left > p.lanes_memory)
-		p.decoders = left - p.lanes_memory;
-	/*
-	 * The share of a GPU that does not fit is still lent to decoders, but not added to theirs:
-	 * where more -M means larger tables they would lose it, and plan_memory_for assumes that
-	 * they never do.
-	 */
 	const struct gpu_spec gpu = plan_gpu(&p, job);
-	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits)
+	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits) {
 		p.lanes = 0;
+		p.lanes_memory = 0;
+	}
+	p.decoders = larger(left - p.lanes_memory, 1);
 	return p;
 }
 
@@ -170,15 +161,4 @@ bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known)
 		return false;
 	const uint64_t left = known > counted ? known - counted : known > 0 ? 0 : counted;
 	return (double)left * seconds > WORTH_SECONDS * (double)counted;
-}
-
-uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need)
-{
-	struct job other = *job;
-
-	other.machine.memory = (job->machine.memory + 1023) / 1024 * 1024; /* as messages name it */
-	/* Decoders get at most what is added, so each step is too short or exactly enough. */
-	for (uint64_t got; (got = plan_make(&other, facts).decoders) < need;)
-		other.machine.memory += (need - got + 1023) / 1024 * 1024;
-	return other.machine.memory;
 }

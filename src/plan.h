@@ -3,19 +3,18 @@
  * plan: how a job is run: how many workers, how they count, and who may take how much of -M. Pure.
  * Only the GPU's share is divided elsewhere, in gpu_plan.c.
  *
- *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
- *                                       more. One worker may take all of it if it has to
- *   lanes of a GPU                      under auto what the tables leave of the other half, or, if
- *                                       no input is compressed, half of what they leave of -M; at
+ *   tables and blocks of CPU workers    at most half of -M, or all of it if it is certain that no
+ *                                       input is compressed; fewer workers if more would take more
+ *   lanes of a GPU                      under auto what the tables leave of their half, or, if no
+ *                                       input is compressed, half of what they leave of -M; at
  *                                       most three eighths of -M: of the default, 16 slots of 4
  *                                       MiB and those that end an epoch. Under --device=gpu, which
- *                                       has no CPU workers, half of -M. Where a lane and two slots
- *                                       do not fit, auto has no GPU; --device=gpu takes them, and
+ *                                       has no CPU workers, half of -M. If a lane and two slots do
+ *                                       not fit, auto has no GPU; --device=gpu takes them, and
  *                                       their counters are part of the bins
- *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
+ *   decoders of compressed inputs       the rest, at least half of -M
  *
- * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
- * alone needs more than half. Where it is known that no input is compressed, tables may take all.
+ * So an -M of twice what a worker or a decoder needs is always enough, and messages name that.
  */
 #ifndef GPUHIST_PLAN_H
 #define GPUHIST_PLAN_H
@@ -37,15 +36,15 @@ struct plan_facts {
 
 struct plan {
 	struct counting counting;
-	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
+	unsigned workers; /* the most threads; 0: one worker needs more than its share of -M */
 	size_t block;     /* bytes of a CPU worker's buffer */
 	size_t step; /* bytes that a worker reads at a time, and counts while they are cached */
 	size_t part; /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	/* bytes of tables and blocks of all CPU workers; if workers is 0, of one worker */
 	size_t tables;
 	unsigned lanes;        /* the most workers that feed a GPU; 0: none may be started */
-	uint64_t lanes_memory; /* bytes of lanes and slots, for decoders until a GPU is started */
-	uint64_t decoders;     /* bytes that decoders may take beside these, at least 1 */
+	uint64_t lanes_memory; /* bytes of lanes and slots */
+	uint64_t decoders;     /* bytes that decoders may take, at least 1 */
 };
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
@@ -55,8 +54,5 @@ struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 
 /* `counted` of `known` bytes (0: not known) took `seconds`: is the rest worth a GPU's start? */
 bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known);
-
-/* The smallest -M, not below the job's, whose plan leaves decoders `need` bytes. */
-uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need);
 
 #endif

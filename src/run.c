@@ -39,7 +39,6 @@ struct run {
 	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
 	struct job job;          /* completed by what the first input says */
 	double began;
-	struct plan_facts facts;
 	struct plan plan;         /* const once it is made */
 	struct work work;         /* what all workers share */
 	struct unpacker unpacker; /* a GPU that decodes, once there is one */
@@ -101,13 +100,11 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
-/* Decoders give back what they hold of the lanes' memory long before the GPU has started. */
 static struct gpu *start_gpu(const struct run *run)
 {
 	struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
 
 	gpu.unpacks = source_unpacks(run->work.source);
-	source_take_spare(run->work.source);
 	return gpu_start(&gpu);
 }
 
@@ -283,25 +280,6 @@ static void start_watch(struct run *run)
 
 /* ---- from the first record to the last ---- */
 
-/* A callback of the source: the -M with which decoders may take that much. */
-static uint64_t memory_for(void *arg, uint64_t need)
-{
-	const struct run *run = arg;
-
-	return plan_memory_for(&run->job, &run->facts, need);
-}
-
-/* Files are looked at before the plan only where it makes a difference that they are plain. */
-static bool looks_pay(const struct run *run)
-{
-	const struct plan_facts facts = {.kernels = run->facts.kernels, .plain = true};
-	const struct plan plain = plan_make(&run->job, &facts);
-
-	return !source_compressed(&run->job.source) &&
-	       (plain.tables != run->plan.tables || plain.workers != run->plan.workers ||
-		plain.lanes_memory != run->plan.lanes_memory);
-}
-
 static int make_plan(struct run *run, struct fail *fail)
 {
 	static const char *const METHODS[] = {[COUNT_BYTES] = "bytes",
@@ -311,23 +289,19 @@ static int make_plan(struct run *run, struct fail *fail)
 	const struct job *job = &run->job;
 	struct plan *plan = &run->plan;
 
-	run->facts = (struct plan_facts){
+	const struct plan_facts facts = {
 		.kernels = kernel_image != NULL,
-		.plain = job->source.raw,
+		.plain = source_plain(run->work.source),
 	};
-	*plan = plan_make(job, &run->facts);
-	if (looks_pay(run) && source_plain(&job->source)) {
-		run->facts.plain = true;
-		*plan = plan_make(job, &run->facts);
-	}
+	*plan = plan_make(job, &facts);
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
-				"--memory %s: must be %zuK or more: one worker needs %zu bytes",
-				job->machine.memory_text, (plan->tables + 1023) / 1024,
-				plan->tables);
+				"--memory %s: one worker needs %zu bytes: -M %zuK is enough",
+				job->machine.memory_text, plan->tables,
+				(2 * plan->tables + 1023) / 1024);
 	run->report.isa = isa_name(isa_best());
 	run->report.method = METHODS[plan->counting.method];
-	run->report.kernels = run->facts.kernels;
+	run->report.kernels = facts.kernels;
 	run->report.gpu_fits = plan->lanes > 0;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
@@ -382,8 +356,6 @@ static int start_source(struct run *run, struct fail *fail)
 		.threads = workers,
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
-		.memory_spare = run->plan.lanes_memory,
-		.memory_for = memory_for,
 		.more = more,
 		.arg = run,
 		.unpacker = run->plan.lanes > 0 ? &run->unpacker : NULL,

@@ -100,11 +100,8 @@ static inline void pack_skippable(struct pack *p, size_t n)
 	p->bytes += n + 8;
 }
 
-/*
- * All of it in random frames: tiny, small, large, empty, with skippable ones between; told: all
- * declare their sizes.
- */
-static inline struct pack pack_some(const unsigned char *bytes, size_t n, uint64_t seed, bool told)
+/* All of it in random frames: tiny, small, large, empty, with skippable ones between. */
+static inline struct pack pack_all(const unsigned char *bytes, size_t n, uint64_t seed)
 {
 	struct pack p = {.state = seed | 1};
 	const uint64_t most = pack_draw(&p, 3) == 0 ? n + 1 : 1 + n / (1 + pack_draw(&p, 40));
@@ -119,18 +116,13 @@ static inline struct pack pack_some(const unsigned char *bytes, size_t n, uint64
 			pack_skippable(&p, (size_t)pack_draw(&p, 100));
 		pack_frame(&p, bytes + at, piece,
 			   pack_draw(&p, 20) == 0 ? 12 : (int)(1 + pack_draw(&p, 3)),
-			   pack_draw(&p, 2) || told, pack_draw(&p, 2),
+			   pack_draw(&p, 2), pack_draw(&p, 2),
 			   pack_draw(&p, 8) == 0 ? 10 + (int)pack_draw(&p, 6) : 0);
 		at += piece;
 	} while (at < n);
 	if (pack_draw(&p, 12) == 0)
 		pack_skippable(&p, (size_t)pack_draw(&p, 100));
 	return p;
-}
-
-static inline struct pack pack_all(const unsigned char *bytes, size_t n, uint64_t seed)
-{
-	return pack_some(bytes, n, seed, false);
 }
 
 #endif

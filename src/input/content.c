@@ -113,7 +113,7 @@ static int peek_frame(struct peek *p, bool wait, bool *dry, struct fail *fail)
 		if (rc != 0 || *dry || p->over)
 			return rc;
 	}
-	const enum find found = frames_next(p->bytes, &p->pos, UINT64_MAX, &f, &bad);
+	const enum find found = frames_next(p->bytes, &p->pos, &f, &bad);
 	if (found == FIND_STOPPED)
 		return 1;
 	/*
@@ -541,7 +541,7 @@ int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, ui
 {
 	struct view v = {.bytes = b, .kept = kept, .from = bound, .to = at};
 
-	if (at <= bound || (c->header.chunks && !kept))
+	if (at <= bound)
 		return 0;
 	return kept ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
 }

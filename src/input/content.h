@@ -54,7 +54,7 @@ int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fai
 /*
  * Does the same for decoded bytes, which end at offset `at`. `kept` holds the first CONTENT_REST
  * after the samples, then the CONTENT_END where the header says that the file ends. NULL: nothing
- * was kept, and chunks, which may follow, are not looked at.
+ * may follow.
  */
 #define CONTENT_REST ((size_t)64 << 10)
 #define CONTENT_END ((size_t)9)

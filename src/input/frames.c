@@ -70,13 +70,12 @@ static int not_a_frame(const struct bytes *b, const struct frame *f, enum frame_
 	}
 }
 
-enum find frames_next(struct bytes *b, uint64_t *pos, uint64_t end, struct frame *f,
-		      struct fail *fail)
+enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fail *fail)
 {
 	enum frame_kind kind = FRAME_SHORT;
 	size_t got = 0;
 
-	while (*pos < end) {
+	for (;;) {
 		const enum find found = frames_header(b, *pos, false, f, &kind, &got, fail);
 		if (found != FIND_NONE)
 			return found;
@@ -88,7 +87,6 @@ enum find frames_next(struct bytes *b, uint64_t *pos, uint64_t end, struct frame
 		if (rc != 0)
 			return not_found(rc);
 	}
-	return FIND_NONE;
 }
 
 /* ---- blocks ---- */

@@ -18,10 +18,9 @@ enum find { FIND_FRAME, FIND_NONE, FIND_FAR, FIND_STOPPED, FIND_BAD = -1 };
 
 /*
  * Finds the header of the next frame of data, from *pos on, and sets *pos to the frame's offset.
- * FIND_NONE: none begins before `end`.
+ * FIND_NONE: there is none.
  */
-enum find frames_next(struct bytes *b, uint64_t *pos, uint64_t end, struct frame *f,
-		      struct fail *fail);
+enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fail *fail);
 
 /*
  * Reads the header at an offset, whatever it is; *got: bytes that are there. With `there` only

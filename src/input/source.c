@@ -124,7 +124,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 	s->use = *use;
 	if (use->decoders == 0 || use->decoders > use->threads)
 		s->use.decoders = use->threads;
-	s->budget.memory = use->memory + use->memory_spare;
+	s->budget.memory = use->memory;
 	set_kept(s, use->memory);
 	/* For a slice, -n limits what is cut into slices, not what is read. */
 	s->left = s->spec.parts > 0 && use->limit > 0 ? UINT64_MAX : use->limit;
@@ -577,6 +577,12 @@ bool source_packed(struct source *s)
 	return packed;
 }
 
+bool source_plain(const struct source *s)
+{
+	return s->spec.raw || s->spec.parts > 0 ||
+	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);
+}
+
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
@@ -618,13 +624,6 @@ uint64_t source_expected(struct source *s)
 	}
 	lock_drop(&s->lock);
 	return bytes;
-}
-
-void source_take_spare(struct source *s)
-{
-	lock_take(&s->lock);
-	s->budget.memory = s->use.memory;
-	lock_drop(&s->lock);
 }
 
 bool source_backlog(struct source *s)

@@ -76,12 +76,9 @@ struct source_use {
 	uint64_t last;           /* length of the last axis that headers must say; 0: any */
 	/* if ordered: records of a row; plain chunks are cut at the end of their last row; or 0 */
 	uint64_t row;
-	unsigned threads;      /* the most readers there will be */
-	unsigned decoders;     /* the most readers that decode at a time; 0: all */
-	uint64_t memory;       /* the most bytes that decoders may take together */
-	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
-	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
-	uint64_t (*memory_for)(void *arg, uint64_t need);
+	unsigned threads;  /* the most readers there will be */
+	unsigned decoders; /* the most readers that decode at a time; 0: all */
+	uint64_t memory;   /* bytes that decoders may take together, half of -M or more */
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
 	/*
@@ -99,12 +96,6 @@ uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record);
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
-
-/*
- * Is none of the inputs compressed, as far as a look at the first bytes of files shows? False where
- * that would have to read a pipe, or would take long. Opens files and closes them.
- */
-bool source_plain(const struct source_spec *spec);
 
 /* What was taken from the inputs that have ended: bytes = skipped + records x record + tail. */
 struct source_totals {
@@ -207,6 +198,12 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 /* Is the first input compressed? Any thread, after source_open. */
 bool source_packed(struct source *s);
 
+/*
+ * Is it certain that no input is compressed? So it is if there is one, which was looked at, and if
+ * compressed ones would be refused. After source_open, before source_start.
+ */
+bool source_plain(const struct source *s);
+
 /* Are long frames of a file decoded, or may one come, as nothing was read yet? Any thread. */
 bool source_unpacks(struct source *s);
 
@@ -215,9 +212,6 @@ bool source_unpacks(struct source *s);
  * what comes is packed like what came; later files like this one. 0: nothing says so. Any thread.
  */
 uint64_t source_expected(struct source *s);
-
-/* The spare memory is needed elsewhere: decoders give it back as they end their frames. */
-void source_take_spare(struct source *s);
 
 /*
  * Is there work for one more worker than there are? Files: always. Streams: only when one reader
@@ -246,8 +240,8 @@ uint64_t source_inputs(const struct source *s);
 
 /*
  * After source_start: bytes of records that the inputs hold, as far as -n allows, or of the part.
- * Only files that are not compressed count, but for a part, and headers count as if they were
- * samples. 0: not known. Looks at files as source_plain does. Any thread.
+ * Headers count as if they were samples. 0: not known, because an input is no regular file or may
+ * be compressed, or there are many. Opens the files and closes them. Any thread.
  */
 uint64_t source_length(const struct source *s);
 

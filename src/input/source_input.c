@@ -40,7 +40,7 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 	return 0;
 }
 
-/* ---- a look at files before the run ---- */
+/* ---- a look at files ---- */
 
 #define LOOKS 64u /* files at most: each takes a few microseconds, except on a slow network */
 
@@ -63,18 +63,6 @@ static bool looks_plain(const struct source_spec *spec, const char *path, uint64
 	*size = bytes_size(b);
 	bytes_close(b);
 	return plain;
-}
-
-bool source_plain(const struct source_spec *spec)
-{
-	uint64_t size;
-
-	if (spec->raw || spec->path_count > LOOKS)
-		return spec->raw;
-	for (size_t i = 0; i < spec->path_count; i++)
-		if (!looks_plain(spec, spec->paths[i], &size))
-			return false;
-	return true;
 }
 
 uint64_t source_length(const struct source *s)

@@ -109,7 +109,7 @@ struct waiting {
 
 /* The bytes that jobs may take: a ledger. */
 struct budget {
-	uint64_t memory; /* bytes of the budget; fewer, once a GPU takes its part back */
+	uint64_t memory; /* bytes of the budget */
 	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
 	uint64_t kept;   /* bytes held by free jobs */
 };
@@ -266,9 +266,6 @@ int part_measure(struct source *s, struct fail *fail);
 
 /* Finds which records of an open input the slice wants. -1: the input has changed. */
 int part_enter(const struct source *s, struct input *in, struct fail *fail);
-
-/* Goes to the first frame of a zstd input that the slice needs. */
-int part_begin_zstd(struct source *s, struct input *in, struct fail *fail);
 
 /* Sets *fail and returns -1: the input has changed since its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);

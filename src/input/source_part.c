@@ -4,14 +4,12 @@
  *
  * Where a slice begins depends on how many records all inputs hold. So before anything is counted
  * each input is opened for a look, as it will be when it is read: its first bytes, its header, its
- * size, of zstd the headers of frames; if anything is wrong with its end, every slice finds it
- * then. Then it is closed, so that there may be any number of inputs. When its records are read it
+ * size; if anything is wrong with its end, every slice finds it then. Then it is closed, so that there may be any number of inputs. When its records are read it
  * must not have changed.
  *
  * What is not a record belongs to some slice too (part.h): what was skipped, a partial record at
  * the end, the input itself. So all totals of a run are the sums of its slices'.
  */
-#include <endian.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -38,75 +36,29 @@ uint64_t part_records(const struct slice *slice)
 	return slice->part.end - slice->part.begin;
 }
 
+/* Sets *fail and returns -1: the input is no file that can be cut into slices. */
+static int refuse(const char *path, const char *is, struct fail *fail)
+{
+	return fail_set(fail, STATUS_USAGE,
+			"%s is %s, and --part takes regular files that are not compressed: count "
+			"each input in a process of its own (-o NAME.json) and add them by --merge",
+			path_shown(path), is);
+}
+
 int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail)
 {
 	const char *const name = spec->paths[path];
 
-	if (!S_ISREG(mode) && !S_ISBLK(mode))
-		return fail_set(fail, STATUS_USAGE,
-				"--part: %s: only files can be cut into slices, and this is %s",
-				path_shown(name),
-				S_ISFIFO(mode)   ? "a pipe (write it to a file first)"
-				: S_ISSOCK(mode) ? "a socket (write it to a file first)"
-						 : "a device or a terminal");
+	if (!S_ISREG(mode))
+		return refuse(name,
+			      S_ISFIFO(mode)   ? "a pipe"
+			      : S_ISSOCK(mode) ? "a socket"
+					       : "a device or a terminal",
+			      fail);
 	for (size_t i = 0; i < path && path_is_stdin(name); i++)
 		if (path_is_stdin(spec->paths[i]))
 			return fail_set(fail, STATUS_USAGE,
 					"--part: standard input can be named once only");
-	return 0;
-}
-
-/* ---- frames that are passed over: what they declare, without decoding any ---- */
-
-/* Where headers lie about sizes, sums go no further. */
-#define FAR (UNKNOWN - 1)
-
-static int undeclared(const struct input *in, const struct frame *f, struct fail *fail)
-{
-	return fail_set(
-		fail, STATUS_USAGE,
-		"--part: %s: the zstd frame at offset %llu does not say how much it holds: "
-		"decompress the file "
-		"(zstd -d) and compress it again by its name (zstd FILE), not through a pipe",
-		in->name, (unsigned long long)f->offset);
-}
-
-/*
- * Passes over frames that end at `until` or before, and finds where the one after them ends; if
- * there is none, where they end.
- */
-static int skim(struct source *s, struct input *in, uint64_t until, uint64_t *end,
-		struct fail *fail)
-{
-	struct frame f;
-
-	for (*end = in->at; in->at < until; in->at = *end) {
-		const enum find found = zstd_next_header(s, in, &f, fail);
-		if (found != FIND_FRAME)
-			return found == FIND_NONE ? 0 : -1;
-		if (f.header.content == UNKNOWN)
-			return undeclared(in, &f, fail);
-		*end = f.header.content < FAR - in->at ? in->at + f.header.content : FAR;
-		if (*end > until)
-			return 0;
-		if (frames_walk(in->bytes, &f, UNKNOWN, false, fail) != FIND_FRAME)
-			return -1;
-		in->zstd->pos += f.stored;
-	}
-	return 0;
-}
-
-int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
-{
-	uint64_t end;
-
-	/*
-	 * The first slice decodes what -S skips, as without slices: so all frames are decoded by
-	 * some slice.
-	 */
-	if (in->from > 0 && skim(s, in, in->first, &end, fail) != 0)
-		return -1;
-	in->zstd->begin = in->zstd->pos;
 	return 0;
 }
 
@@ -118,7 +70,7 @@ static int check_size(const struct input *in, struct fail *fail)
 	unsigned char byte;
 	size_t got;
 
-	if (!bytes_in_regular(in->bytes) || bytes_size(in->bytes) > 0)
+	if (bytes_size(in->bytes) > 0)
 		return 0;
 	if (bytes_read_at(in->bytes, 0, &byte, 1, &got, fail) != 0)
 		return -1;
@@ -130,33 +82,16 @@ static int check_size(const struct input *in, struct fail *fail)
 }
 
 /*
- * Where does an open input end, with what follows its samples? For zstd the frames' headers
- * say so; they are followed up to `until`, where -n ends.
- */
-static int find_end(struct source *s, struct input *in, uint64_t until, uint64_t *end,
-		    struct fail *fail)
-{
-	*end = bytes_size(in->bytes);
-	if (!in->content.is_zstd)
-		return check_size(in, fail);
-	return zstd_begin(in, fail) != 0 ? -1 : skim(s, in, until, end, fail);
-}
-
-/*
  * Counts the records of an open input, at most `left`; *within: there are that many, and what
  * follows them is not looked at.
  */
-static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records,
+static int count_records(const struct source *s, struct input *in, uint64_t left, uint64_t *records,
 			 bool *within, struct fail *fail)
 {
 	const uint32_t record = s->use.record;
-	uint64_t end;
+	const uint64_t end = bytes_size(in->bytes);
 
-	if (input_bounds(s, in, fail) != 0)
-		return -1;
-	const uint64_t until =
-		left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
-	if (find_end(s, in, until, &end, fail) != 0)
+	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
 		return -1;
 	const uint64_t stop = lesser(end, in->bound),
 		       bytes = stop > in->first ? stop - in->first : 0;
@@ -164,16 +99,9 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 	*records = lesser(bytes / record, left);
 	if (*within)
 		return 0;
-	/* Where the first frame is wrong, the walk has found that, or only its decoder can say how. */
-	if (in->content.unseen)
-		return frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded");
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
-	/* The slice that decodes the last record checks the chunks after the samples of zstd. */
-	if (in->content.is_zstd ? content_after_decoded(&in->content, in->bytes, in->bound, end,
-							NULL, fail) != 0
-				: end >= in->bound && content_after(&in->content, in->bytes,
-								    in->bound, fail) != 0)
+	if (end >= in->bound && content_after(&in->content, in->bytes, in->bound, fail) != 0)
 		return -1;
 	return input_check_end(s, in, bytes % record, in->bound != NO_END && end < in->bound, fail);
 }
@@ -191,6 +119,8 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 		rc = input_open(s, path, &in, fail);
 	if (rc == 0 && !in->is_file)
 		rc = part_changed(in, fail);
+	if (rc == 0 && in->content.is_zstd)
+		rc = refuse(s->spec.paths[path], "compressed", fail);
 	if (rc == 0)
 		rc = input_agrees(s, in, fail);
 	if (rc == 0) {
@@ -250,8 +180,8 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 	xxh64_begin(&h);
 	for (size_t i = 0; i < paths; i++) {
 		const struct identity *const one = &slice->input[i].identity;
-		const uint64_t words[] = {htole64(one->size), htole64((uint64_t)one->seconds),
-					  htole64((uint64_t)one->nanoseconds)};
+		const uint64_t words[] = {one->size, (uint64_t)one->seconds,
+					  (uint64_t)one->nanoseconds};
 		xxh64_add(&h, (const unsigned char *)words, sizeof(words));
 	}
 	return xxh64_end(&h);

@@ -34,31 +34,12 @@
 
 typedef unsigned long long ull;
 
-int zstd_begin(struct input *in, struct fail *fail)
-{
-	struct zstd_input *const z = calloc(1, sizeof(*z));
-	const bool rest = in->content.header.chunks && in->bound != NO_END;
-
-	in->zstd = z;
-	in->at = 0;
-	if (z && rest)
-		z->rest = malloc(CONTENT_REST + CONTENT_END);
-	if (!z || (rest && !z->rest))
-		return fail_errno(fail, "%s", in->name);
-	z->last = &z->jobs;
-	z->torn_at = NO_END;
-	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
-	return 0;
-}
-
 /* ---- headers ---- */
 
-/* The -M with which decoders may take so much, in KiB, as messages name it. */
-static ull memory_for(const struct source *s, uint64_t need)
+/* An -M, in MiB, of which decoders get `need` bytes whatever else it is for (plan.h). */
+static ull memory_for(uint64_t need)
 {
-	if (s->use.memory_for)
-		need = s->use.memory_for(s->use.arg, need);
-	return (need + 1023) / 1024;
+	return (2 * need + (1 << 20) - 1) >> 20;
 }
 
 /* Refuses what cannot be decoded, or not with this much memory. */
@@ -76,19 +57,14 @@ static int refuse(const struct source *s, const struct input *in, const struct f
 		return frames_bad(in->bytes, f->offset, fail,
 				  "its window is larger than 2 GiB, which zstd does not decode");
 	return fail_set(fail, STATUS_LIMIT,
-			"%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
-			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
+			"%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluM",
+			in->name, (ull)f->offset, (ull)need, memory_for(need));
 }
 
-/* What was appended to a file that is cut into slices belongs to none of them. */
-static uint64_t end_of(const struct input *in)
+/* The header of the next frame of data, after skippable ones: zstd->pos is there. */
+static enum find next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
-	return in->sliced ? bytes_size(in->bytes) : NO_END;
-}
-
-enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
-{
-	const enum find found = frames_next(in->bytes, &in->zstd->pos, end_of(in), f, fail);
+	const enum find found = frames_next(in->bytes, &in->zstd->pos, f, fail);
 
 	return found == FIND_FRAME && refuse(s, in, f, fail) != 0 ? FIND_BAD : found;
 }
@@ -294,8 +270,7 @@ static bool next_small(struct source *s, struct input *in, uint64_t offset, stru
 	enum frame_kind kind = FRAME_SHORT;
 	size_t got;
 
-	return offset < end_of(in) &&
-	       frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
+	return frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
 	       refuse(s, in, f, &bad) == 0 &&
 	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
 	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
@@ -342,7 +317,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 	struct frame f;
 
 	*c = (struct cut){.content = UNKNOWN, .stored = UNKNOWN};
-	enum find found = zstd_next_header(s, in, &f, &c->fail);
+	enum find found = next_header(s, in, &f, &c->fail);
 	c->offset = in->zstd->pos;
 	if (found == FIND_FRAME) {
 		const uint64_t content = f.header.content;
@@ -397,9 +372,9 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 							      : CUT_JOB;
 	if (c->what == CUT_JOB && c->seams > 0 && c->need > s->use.memory) {
 		fail_set(&c->fail, STATUS_LIMIT,
-			 "%s: zstd frame at offset %llu: records of %lu bytes in it need -M %lluK",
+			 "%s: zstd frame at offset %llu: records of %lu bytes in it need -M %lluM",
 			 in->name, (ull)c->offset, (unsigned long)s->use.record,
-			 memory_for(s, c->need));
+			 memory_for(c->need));
 		c->what = CUT_BAD;
 	}
 }
@@ -547,7 +522,20 @@ void cut_waits(struct source *s)
 
 static int begin(struct source *s, struct input *in, struct fail *fail)
 {
-	return zstd_begin(in, fail) != 0 ? -1 : in->sliced ? part_begin_zstd(s, in, fail) : 0;
+	struct zstd_input *const z = calloc(1, sizeof(*z));
+	const bool rest = in->content.header.chunks && in->bound != NO_END;
+
+	(void)s;
+	in->zstd = z;
+	in->at = 0;
+	if (z && rest)
+		z->rest = malloc(CONTENT_REST + CONTENT_END);
+	if (!z || (rest && !z->rest))
+		return fail_errno(fail, "%s", in->name);
+	z->last = &z->jobs;
+	z->torn_at = NO_END;
+	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
+	return 0;
 }
 
 static void free_zstd(struct source *s, struct input *in)
@@ -579,7 +567,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 {
 	const struct zstd_input *const z = in->zstd;
 	const uint64_t end = lesser(in->at, input_stop(in));
-	struct taken t = {.left_at = z->pos, .packed = z->pos - z->begin};
+	struct taken t = {.left_at = z->pos, .packed = z->pos};
 
 	t.bytes = in->shorter ? z->whole : end > in->first ? end - in->first : 0;
 	t.tail = t.bytes % s->use.record;

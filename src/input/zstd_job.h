@@ -118,7 +118,7 @@ struct zstd_job {
 struct seam; /* zstd_seam.c */
 
 struct zstd_input {
-	uint64_t begin, pos; /* packed offsets where cutting began, and where it goes on */
+	uint64_t pos;                  /* packed offset where cutting goes on */
 	struct zstd_job *jobs, **last; /* its jobs, in the order in which they were cut */
 	struct zstd_job *open;         /* the last job, while the end of its frame is looked for */
 	struct frame walk; /* the open job's frame, as far as its blocks were followed */
@@ -131,12 +131,6 @@ struct zstd_input {
 };
 
 /* ---- zstd_cut.c: frames found and cut ---- */
-
-/* Gets ready for the first frame: input_kind.begin, but for slices. No lock. */
-int zstd_begin(struct input *in, struct fail *fail);
-
-/* The header of the next frame of data, after skippable ones: in->pos is there. No lock. */
-enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
 
 /* Plans a cut in steps. Where it was planned in blocks, it needs no more memory than before. */
 void cut_as_steps(const struct source *s, struct cut *c);

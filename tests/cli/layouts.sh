@@ -49,7 +49,7 @@ shell 'gpuhist -v -t u8 --rows=3:4 -r 0:12 -b 1 --no-header twelve 2>&1 | sed -n
 run gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1 twelve
 shell 'cat z | gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1'
 run gpuhist -t u8 --device=cpu --record=16M -M 49420K -r 0:12 -b 1 --ignore-tail --no-header z
-run gpuhist -t u8 --device=cpu --record=16M -M 49421K -r 0:12 -b 1 --ignore-tail --no-header z
+run gpuhist -t u8 --device=cpu --record=16M -M 65M -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --record=16M -M 17M -r 0:12 -b 1 --ignore-tail --no-header twelve
 # Samples of 16 bits that are binned as they come: no range is named that they do not have
 bytes '\350\003\350\003\350\003\350\003\352\003' >five

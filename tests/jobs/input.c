@@ -123,16 +123,16 @@ static void make_input(const struct job *j, struct input *in, const char *folder
  * The same samples for gpuhist alone: compressed, after the bytes before the offset; told: in
  * frames that say how much.
  */
-static void compress_input(struct input *in, const char *folder, unsigned k, bool told)
+static void compress_input(struct input *in, const char *folder, unsigned k)
 {
 	const size_t bytes = in->bytes - in->before;
 	struct pack p = {.state = draw() | 1};
 
 	if (bytes > LONG_FRAME && !once_in(3))
-		pack_frame(&p, in->data + in->before, bytes, 1 + (int)below(5), told || once_in(2),
-			   true, 0);
+		pack_frame(&p, in->data + in->before, bytes, 1 + (int)below(5), once_in(2), true,
+			   0);
 	else
-		p = pack_some(in->data + in->before, bytes, p.state, told);
+		p = pack_all(in->data + in->before, bytes, p.state);
 	unsigned char *all = malloc(in->before + p.bytes);
 
 	if (!all)
@@ -165,11 +165,12 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 	}
 	for (unsigned k = 0; k < inputs; k++)
 		plain |= looks_compressed(&in[k]);
+	plain |= j->slices > 0 && !j->each;
 	bool all = once_in(2);
 	for (unsigned k = 0; k < inputs && !plain; k++)
 		if (all || once_in(2)) {
 			in[k].at_once = j->limited;
-			compress_input(&in[k], folder, k, j->slices > 0);
+			compress_input(&in[k], folder, k);
 		}
 	return inputs;
 }

@@ -96,9 +96,6 @@ void make_packed(void)
 
 	spill("edges", "-20000, -7 0 1 # a comment\n9 30000", 34);
 	spill("packed", many.data, many.bytes);
-	free(many.data);
-	many = pack_some((unsigned char *)small.data, small.n, 3, true);
-	spill("told", many.data, many.bytes);
 	pack_frame(&one, small.data, small.n, 3, false, true, 17);
 	spill("single", one.data, one.bytes);
 	spill("cut", one.data, one.bytes / 2);
