@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Fetches libzstd for another processor from Debian's archive by apt-get, into FOLDER/zstd/include and FOLDER/zstd/lib.
 # Nothing is installed, and nothing is done where it is there already.
-# usage: packaging/cross_zstd.sh aarch64|s390x FOLDER
+# usage: packaging/cross_zstd.sh aarch64 FOLDER
 set -eu
 triplet=$1-linux-gnu zstd=$2/zstd apt=$2/apt
 [ ! -e "$zstd/lib/libzstd.a" ] || exit 0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# For another processor: the unit tests and transcripts that its byte order or its compiler could change, and some
-# random jobs. Built by Debian's cross compiler, run by qemu-user. s390x is big endian.
-# usage: tests/cross.sh aarch64|s390x [JOBS [SECONDS]]     in the environment: LONG=1, all unit tests and transcripts
+# For another processor: the unit tests and transcripts that its compiler could change, and some random jobs. Built by
+# Debian's cross compiler, run by qemu-user.
+# usage: tests/cross.sh aarch64 [JOBS [SECONDS]]     in the environment: LONG=1, all unit tests and transcripts
 #
 # Wants the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. packaging/cross_zstd.sh
 # fetches libzstd for the other processor.
@@ -11,9 +11,8 @@ cd "$(dirname "$0")/.."
 arch=${1:-} jobs=${2:-150} seconds=${3:-60}
 case $arch in
 aarch64) debian=arm64 ;;
-s390x) debian=s390x ;;
 *)
-	echo 'cross: ARCH must be aarch64 or s390x (a 32-bit compiler has no __int128, which the edges need)' >&2
+	echo 'cross: ARCH must be aarch64 (gpuhist is for 64-bit little-endian processors)' >&2
 	exit 2
 	;;
 esac

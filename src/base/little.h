@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* little: reads words anywhere in memory, little-endian ones or of either byte order. */
+/* little: reads words anywhere in memory, of either byte order; this machine is little-endian. */
 #ifndef GPUHIST_LITTLE_H
 #define GPUHIST_LITTLE_H
 
@@ -7,16 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HOST_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "gpuhist is for 64-bit little-endian Linux"
+#endif
 
 static inline uint32_t little32(const unsigned char *p)
 {
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap32(v);
-#endif
 	return v;
 }
 
@@ -25,9 +24,6 @@ static inline uint64_t little64(const unsigned char *p)
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
 	return v;
 }
 
@@ -45,7 +41,7 @@ __attribute__((always_inline)) static inline uint64_t word_at(const unsigned cha
 		return (uint32_t)p[big ? 2 : 0] | (uint32_t)p[1] << 8 |
 		       (uint32_t)p[big ? 0 : 2] << 16;
 	memcpy(&half, p, sizeof(half));
-	if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+	if (big)
 		half = (uint16_t)(half << 8 | half >> 8);
 	return half;
 }

@@ -198,7 +198,7 @@ static inline void add_singly(struct stats *s, const unsigned char *p, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		bool odd;
-		const uint64_t bits = word_at(p + i * bytes, bytes, HOST_BIG);
+		const uint64_t bits = word_at(p + i * bytes, bytes, false);
 		const uint64_t m = mantissa_of(bits, mantissa, exponents, &odd);
 		if (__builtin_expect(odd, 0)) {
 			add_odd(s, bits, 1);
@@ -331,7 +331,7 @@ static void add_keys(struct stats *s, const unsigned char *words, size_t n)
 	add_terms(s, &terms, s->sums, s->sums);
 	s->number += whole;
 	for (size_t i = whole; i < n; i++)
-		stats_add_bits(s, word_at(words + i * (wide ? 8 : 4), wide ? 8 : 4, HOST_BIG), 1);
+		stats_add_bits(s, word_at(words + i * (wide ? 8 : 4), wide ? 8 : 4, false), 1);
 }
 
 /*
@@ -347,7 +347,7 @@ static inline size_t pick(struct stats *s, const unsigned char *from, unsigned c
 
 	for (; i < n && picked <= n / 8; i++) {
 		const unsigned char *const p = from + i * bytes;
-		const uint64_t size = word_at(p, bytes, HOST_BIG) & UINT64_MAX >> (65 - 8 * bytes);
+		const uint64_t size = word_at(p, bytes, false) & UINT64_MAX >> (65 - 8 * bytes);
 		memcpy(single + picked * bytes, p, bytes);
 		memmove(words + (i - picked) * bytes, p, bytes); /* p itself, or before it */
 		picked += size - low < many;
@@ -416,7 +416,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n)
 {
 	const struct sample_type *const type = &stats->type;
-	const bool as_is = channels == 1 && type->bytes != 3 && type->big == HOST_BIG;
+	const bool as_is = channels == 1 && type->bytes != 3 && !type->big;
 	unsigned char own[8 * STATS_BLOCK];
 
 	for (size_t records = n / channels, some; records > 0; records -= some) {

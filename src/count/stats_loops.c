@@ -209,7 +209,7 @@ static struct extent keys64(const unsigned char *p, size_t n, uint64_t flip, str
 		int##bits##_t positive = INT##bits##_MIN;                                        \
 		for (size_t i = 0; i < n; i++) {                                                 \
 			const uint##bits##_t word =                                              \
-				(uint##bits##_t)word_at(p + bits / 8 * i, bits / 8, HOST_BIG);   \
+				(uint##bits##_t)word_at(p + bits / 8 * i, bits / 8, false);      \
 			const uint##bits##_t size = 2 * word - 1;                                \
 			least = word < least ? word : least;                                     \
 			most = word > most ? word : most;                                        \

@@ -24,8 +24,6 @@
 
 #include "input/zstd_frame.h"
 
-/* On other hosts libzstd decodes all frames. */
-#define BLOCK_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define BLOCK_WINDOW_MAX ((uint64_t)1 << 30) /* frames with larger windows are libzstd's */
 #define BLOCK_BEFORE 8u /* readable bytes before the packed ones, as every frame has */
 #define BLOCK_SLACK 32u /* readable bytes after decoded literals */

@@ -232,7 +232,7 @@ static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 
 	if (in->limit != NO_END && at != UNKNOWN)
 		bytes = lesser(bytes, in->limit - at);
-	return BLOCK_HOST && f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
+	return f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
 }
 
 /* Is the frame the device's from its first block on? */

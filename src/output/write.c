@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/little.h"
-
 static uint64_t clip(const struct style *style, uint64_t count)
 {
 	const uint64_t most = COUNTERS[style->counter].max;
@@ -134,11 +132,10 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 			n = bins - i < BLOCK ? bins - i : BLOCK;
 			for (uint32_t k = 0; k < n; k++) {
 				const uint64_t count = clip(style, hist_count(hist, c, i + k));
-				const uint64_t le = little64((const unsigned char *)&count);
 				/*
 				 * All 8 bytes: the next count overwrites those past `bytes`.
 				 */
-				memcpy(block + (size_t)k * bytes, &le, sizeof(le));
+				memcpy(block + (size_t)k * bytes, &count, sizeof(count));
 			}
 			output_write(out, block, (size_t)n * bytes);
 		}
