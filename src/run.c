@@ -291,7 +291,7 @@ static int make_plan(struct run *run, struct fail *fail)
 
 	const struct plan_facts facts = {
 		.kernels = kernel_image != NULL,
-		.plain = source_plain(run->work.source),
+		.plain = source_all_plain(run->work.source),
 	};
 	*plan = plan_make(job, &facts);
 	if (plan->workers == 0)

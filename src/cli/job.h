@@ -92,8 +92,8 @@ struct job {
 	enum voice voice;
 
 	/*
-	 * the options that decide what is counted, and its bins, in one spelling and order. Freed
-	 * by options_free
+	 * the options that decide what is counted, and its bins, in one order. Freed by
+	 * options_free
 	 */
 	char *options;
 };

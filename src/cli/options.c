@@ -272,7 +272,6 @@ static int read_type(struct given *g, const struct known *o, const char *text)
 	if (sample_type_named(&g->job.shape.type, &g->pair, text) != 0)
 		return given_refuse(o->name, text, sample_type_refused(text), g->fail);
 	g->job.source.typed = true;
-	strcpy(value_of(g, o)->spelled, g->job.shape.type.name);
 	return 0;
 }
 
@@ -301,7 +300,6 @@ static int read_number(struct given *g, const struct known *o, const char *text)
 		*(uint32_t *)to(g, o) = (uint32_t)number;
 	else
 		*(uint64_t *)to(g, o) = number;
-	number_format_count(value_of(g, o)->spelled, number);
 	return 0;
 }
 
@@ -349,13 +347,11 @@ static int refuse_step(const struct given *g, const struct known *o, const char 
 			(int)strcspn(text, ":"), text, end, strrchr(text, ':'));
 }
 
-/* LO:HI:STEP becomes LO:HI and the text of a --bins. Nothing else knows of STEP. */
+/* LO:HI:STEP also becomes the text of a --bins. Nothing else knows of STEP. */
 static int read_step(struct given *g, const struct known *o, const char *text,
 		     const char *step_text)
 {
 	const struct edges_spec *const spec = &g->job.bins.edges;
-	struct value *const v = value_of(g, o);
-	const size_t ends = (size_t)(step_text - 1 - text);
 	struct number step;
 	const char *why = NULL;
 	bool divides;
@@ -369,14 +365,11 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 		why = "LO must be less than HI";
 	else if (steps > BINS_MAX)
 		why = "makes more than 268435456 bins (2^28): STEP must be larger";
-	else if (ends >= sizeof(v->spelled))
-		why = "LO and HI have too many digits";
 	if (why)
 		return given_refuse(o->name, text, why, g->fail);
 	if (!divides)
 		return refuse_step(g, o, text, &step, steps);
 	number_format_count(g->steps, (uint64_t)steps);
-	snprintf(v->spelled, sizeof(v->spelled), "%.*s", (int)ends, text);
 	return 0;
 }
 
@@ -435,12 +428,11 @@ static int read_rows(struct given *g, const struct known *o, const char *text)
 	struct layout_options *const layout = &g->job.layout_options;
 	uint64_t n[2];
 
+	(void)o;
 	if (!read_two(n, text, ':', number_parse_size, LAYOUT_BYTES_MAX))
 		return -1;
 	layout->width = (uint32_t)n[0];
 	layout->pitch = (uint32_t)n[1];
-	snprintf(value_of(g, o)->spelled, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)n[0],
-		 (unsigned long)n[1]);
 	return 0;
 }
 
@@ -668,8 +660,7 @@ static int write_down(struct given *g)
 	size_t room = 1;
 
 	for (size_t i = 0; i < OPTIONS; i++)
-		room += 64 + sizeof(g->values[i].spelled) +
-			4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
+		room += 64 + 4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
 	char *end = g->job.options = malloc(room);
 	if (!end) {
 		errno = ENOMEM;
@@ -678,12 +669,13 @@ static int write_down(struct given *g)
 	*end = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
-		if (v->at == 0 || KNOWN[i].about < DECIDES)
+		const bool implied = v->text == g->steps; /* by a STEP, which says the same */
+		if (v->at == 0 || KNOWN[i].about < DECIDES || implied)
 			continue;
 		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", KNOWN[i].name,
 			       v->text ? "=" : "");
 		if (v->text)
-			end = quote(end, v->spelled[0] ? v->spelled : v->text);
+			end = quote(end, v->text);
 	}
 	return 0;
 }
@@ -695,7 +687,6 @@ static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
 
-	v->spelled[0] = '\0';
 	if (o->read && o->read(g, o, text) != 0)
 		return given_refuse(o->name, text, o->must, g->fail);
 	v->at = ++g->options;

@@ -20,8 +20,6 @@
 struct value {
 	unsigned at;      /* place among the options that were given, from 1; 0: not given */
 	const char *text; /* NULL: it has no value */
-	/* the value as documents spell it; "": as `text` has it */
-	char spelled[2 * NUMBER_TEXT];
 };
 
 #define OPTIONS_MAX 48

@@ -534,61 +534,41 @@ static const char *impossible(const struct hist *h)
 	return NULL;
 }
 
-/* The value of an option, which ends at a blank; NULL: it was not given. */
-static const char *option_of(const char *options, const char *name)
-{
-	bool quoted = false;
-
-	for (const char *p = options; *p; p++) {
-		if (!quoted && (p == options || p[-1] == ' ') &&
-		    strncmp(p, name, strlen(name)) == 0)
-			return p + strlen(name);
-		quoted ^= *p == '\'';
-		p += *p == '\\' && !quoted && p[1];
-	}
-	return NULL;
-}
-
 /*
  * Is this a row of --each that a run may have? Only the first row of an input counts the input, and
- * the bytes skipped before it. A record, as -n counts them, has `samples` samples.
+ * the bytes skipped before it. A record, as -n counts them, has a sample of each channel, or, if
+ * `apart`, any number.
  */
-static bool row_agrees(const struct document *document, uint64_t samples)
+static bool row_agrees(const struct document *document, bool apart)
 {
 	const struct provenance *const from = &document->from;
 	const bool begins = from->row_first == 0;
 
 	return from->parts == 1 && from->inputs == begins && (begins || from->skipped == 0) &&
-	       (uint128_t)from->row_records * samples == document->hist.samples;
+	       (apart ||
+		(uint128_t)from->row_records * document->hist.channels == document->hist.samples);
 }
 
 /*
- * What is wrong with bytes that do not agree with the samples as after a run (run.c), or NULL. The
- * options say what a record is. Without them, which is how a sum of runs with different options is
- * written, each sample has bytes of its own, and there may be others between them. A part may begin
- * inside an input, which another part counts.
+ * What is wrong with bytes that do not agree with the samples as after a run (run.c), or NULL. With
+ * --record or --rows, and in a sum of runs with different options, which has none, each sample has
+ * bytes of its own, and there may be others between them. A part may begin inside an input, which
+ * another part counts.
  */
 static const char *disagree(const struct document *document)
 {
 	const struct provenance *const from = &document->from;
 	const struct hist *const h = &document->hist;
 	const struct sample_type *const type = &h->axis.type;
-	const char *const record = option_of(document->options, "--record="),
-			  *const rows = option_of(document->options, "--rows=");
+	const bool apart =
+		strstr(document->options, "--record=") || strstr(document->options, "--rows=");
 	const uint32_t packed = sample_packed(type);
 	const uint128_t outside = (uint128_t)from->skipped + from->tail;
-	/* Samples and bytes of a record, or of a row of --rows. */
-	uint64_t samples = h->channels > packed ? h->channels : packed,
-		 bytes = samples / packed * type->bytes;
-	bool known = document->options[0] != '\0';
-	char *end = NULL;
+	/* Samples and bytes of a record. */
+	const uint64_t samples = h->channels > packed ? h->channels : packed,
+		       bytes = samples / packed * type->bytes;
+	const bool known = document->options[0] != '\0' && !apart;
 
-	if (rows)
-		samples = strtoull(rows, &end, 10);
-	if (record || rows) {
-		bytes = strtoull(record ? record : end + (*end == ':'), &end, 10);
-		known = bytes > 0;
-	}
 	if (outside > from->bytes)
 		return "more is skipped and left over than there are bytes";
 	const uint64_t counted = from->bytes - (uint64_t)outside;
@@ -597,7 +577,7 @@ static const char *disagree(const struct document *document)
 			    (counted > 0 && h->samples == 0))
 		return "its bytes, skipped, tail and samples do not agree (did another program "
 		       "change it?)";
-	if (from->row_of && !row_agrees(document, record || rows ? samples : h->channels))
+	if (from->row_of && !row_agrees(document, apart))
 		return "its row does not agree with its inputs, skipped and samples (did another "
 		       "program change it?)";
 	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0 && !from->row_of)

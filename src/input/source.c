@@ -577,7 +577,7 @@ bool source_packed(struct source *s)
 	return packed;
 }
 
-bool source_plain(const struct source *s)
+bool source_all_plain(const struct source *s)
 {
 	return s->spec.raw || s->spec.parts > 0 ||
 	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);

@@ -18,7 +18,7 @@
  * keep.
  *
  * A part of the records (--part) is a run of them, across inputs, that is known before the first
- * one is taken; its inputs must be files (source_part.c).
+ * one is taken; its inputs must be files that are not compressed (source_part.c).
  *
  * Bytes, skips and limits are those of the samples: in compressed inputs, after decoding; in inputs
  * with a header (header.h), between the header and what follows the samples.
@@ -202,7 +202,7 @@ bool source_packed(struct source *s);
  * Is it certain that no input is compressed? So it is if there is one, which was looked at, and if
  * compressed ones would be refused. After source_open, before source_start.
  */
-bool source_plain(const struct source *s);
+bool source_all_plain(const struct source *s);
 
 /* Are long frames of a file decoded, or may one come, as nothing was read yet? Any thread. */
 bool source_unpacks(struct source *s);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a document says of the options: those that decide what is counted, in one spelling and one order.
+# What a document says of the options: those that decide what is counted, as they were given, in one order.
 # shellcheck shell=sh
 bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >twelve
 options() {

@@ -86,6 +86,10 @@ for job in '-T 1' '-T 8' '-T 64' '-T 4096' '-T 8 -t u32 -b 400000' '-T 1 -t u16'
 	gpuhist -q --nonzero $job -M 2M window-1m >out 2>&1
 	printf '%s: exit status %d\n' "$job" $?
 done
+# Of several inputs a later one may be compressed, so tables leave half to it.
+bytes '\050\265\057\375\000\210\041\000\000\001\000\000\000' >window-128m
+bytes '\002\000\000\000' >two
+run gpuhist -q --nonzero --no-header -t u32 -b 16777216 -T 2 -M 256M --device=cpu two window-128m
 # A window of 256 MiB and a block of four bytes.
 bytes '\050\265\057\375\000\220\041\000\000\001bcd' >window
 run $c -T 1 --device=cpu window
