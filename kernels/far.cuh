@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * far: any number of cells, straight to a table in global memory.
+ * far: any number of cells, straight to a table in global memory, of 64-bit counters if rule.wide.
  *
  * Global memory takes 16 to 100 billion additions a second if the cells are many, ten times what a
  * bus delivers; but data in a few cells gets a tenth of that, or less. So each block keeps the
  * cells that it meets first in shared memory. Nearly all hot cells are among them, because 4096
- * entries have room for everything that a block meets early.
+ * entries have room for everything that a block meets early in a chunk. What is left is a hot cell
+ * whose entry another cell took first in every block: all of its samples go to one word of global
+ * memory, 1.3 billion a second.
  */
 #ifndef GPUHIST_FAR_CUH
 #define GPUHIST_FAR_CUH
 
-#include "shared.cuh"
+#include "cell.cuh"
 
 enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 
-/* Launch: up to 1024 threads, any grid. The counts are added to out, which need not be clear. */
+/*
+ * data and n as for whole. The counts are added to out, which need not be clear.
+ * Launch: up to 1024 threads, any grid.
+ */
 template <int SIZE, class BIN>
-__device__ __forceinline__ void count_far(const void *data, u64 n, const struct rule &r, u32 *out)
+__device__ __forceinline__ void count_far(const void *data, u64 n, const struct rule &r, void *out)
 {
 	__shared__ u32 kept[FAR_ENTRIES], met[FAR_ENTRIES];
 	const u32 none = ~0u, tid = threadIdx.x, nt = blockDim.x; /* no cell has that number */
 	const reader<SIZE> in(data, n);
+	const auto add = [&](u32 cell, u32 more) {
+		if (r.wide)
+			atomicAdd((unsigned long long *)out + cell, (unsigned long long)more);
+		else
+			atomicAdd((u32 *)out + cell, more);
+	};
 	const auto count = [&](u32 cell) {
 		const u32 e = cell * 0x9e3779b1u >> (32 - FAR_LOG2);
 		u32 own = ((volatile u32 *)kept)[e];
@@ -32,7 +43,7 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 		if (own == cell)
 			atomicAdd(met + e, 1u);
 		else
-			atomicAdd(out + cell, 1u);
+			add(cell, 1u);
 	};
 
 	for (u32 e = tid; e < FAR_ENTRIES; e += nt) {
@@ -40,16 +51,11 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 		met[e] = 0;
 	}
 	__syncthreads();
-	in.template each<false, 1>((u64)blockIdx.x * nt + tid, in.vecs, gridDim.x * nt,
-				   [&](const typename reader<SIZE>::vec &v, u64 i) {
-					   in.template cells_of_channels<BIN>(r, v, i, count);
-				   });
-	if (blockIdx.x == 0 && tid < in.head + in.tail)
-		count(in.template edge<BIN>(r, tid));
+	in.template each_cell<false, BIN>(r, count);
 	__syncthreads();
 	for (u32 e = tid; e < FAR_ENTRIES; e += nt)
 		if (met[e])
-			atomicAdd(out + kept[e], met[e]);
+			add(kept[e], met[e]);
 }
 
 #endif

@@ -110,18 +110,14 @@ template <int SIZE> struct reader {
 	{
 #pragma unroll
 		for (int k = 0; k < WORDS; k++) {
-			u32 w = v.w[k];
+			const u32 w = v.w[k];
 
 			if (SIZE == 1) {
-				w ^= FLIP ? r.flip[0] : 0;
 				key[4 * k] = w & 255;
 				key[4 * k + 1] = w >> 8 & 255;
 				key[4 * k + 2] = w >> 16 & 255;
 				key[4 * k + 3] = w >> 24;
 			} else if (SIZE == 2) {
-				if (PERM)
-					w = __byte_perm(w, 0, r.perm[0]);
-				w ^= FLIP ? r.flip[0] : 0;
 				key[2 * k] = w & 0xffff;
 				key[2 * k + 1] = w >> 16;
 			} else if (SIZE == 4) {
@@ -144,50 +140,21 @@ template <int SIZE> struct reader {
 		}
 	}
 
-	/* put(cell) for each sample of a vec */
-	template <class BIN, class F>
-	static INLINE void cells(const struct rule &r, const vec &v, F put)
-	{
-		key_t key[PER];
-
-		keys<BIN::PERM, BIN::FLIP>(r, v, key);
-		if constexpr (BIN::GUESSES && SIZE == 4) {
-			u32 cell[PER];
-			bool doubt = false;
-#pragma unroll
-			for (int k = 0; k < PER; k++)
-				cell[k] = BIN::guess(r, key[k], doubt);
-			if (doubt) { /* one branch for all samples: a branch for each costs a third
-				      */
-#pragma unroll
-				for (int k = 0; k < PER; k++)
-					cell[k] = BIN::cell(r, key[k]);
-			}
-#pragma unroll
-			for (int k = 0; k < PER; k++)
-				put(cell[k]);
-		} else {
-#pragma unroll
-			for (int k = 0; k < PER; k++)
-				put(BIN::cell(r, key[k]));
-		}
-	}
-
 	/*
-	 * cells() for interleaved channels: sample i is of channel i mod rule.channels, whose
-	 * cells follow those of the channel before it. A launch has less than 2^32 samples. Where
-	 * BIN is for any kind of bins this is a loop, which keeps the kernel small: the next key
-	 * moves to the front.
+	 * put(cell) for each sample of vec i. Sample i is of channel i mod rule.channels, whose
+	 * cells follow those of the channel before it. A launch has less than 2^32 samples. This
+	 * is a loop unless a cell is a code, which keeps the kernel small: the next key moves to
+	 * the front.
 	 */
 	template <class BIN, class F>
-	INLINE void cells_of_channels(const struct rule &r, const vec &v, u64 i, F put) const
+	INLINE void cells(const struct rule &r, const vec &v, u64 i, F put) const
 	{
 		const u32 all = BIN::all(r), end = all * r.channels;
 		u32 first = (head + (u32)i * PER) % r.channels * all;
 		key_t key[PER];
 
 		keys<BIN::PERM, BIN::FLIP>(r, v, key);
-#pragma unroll(BIN::ANY ? 1 : PER)
+#pragma unroll(BIN::PERM ? 1 : PER)
 		for (int k = 0; k < PER; k++) {
 			put(first + BIN::cell(r, key[0]));
 			first = first + all < end ? first + all : 0;
@@ -252,6 +219,17 @@ template <int SIZE> struct reader {
 		}
 		for (; i < end; i += step)
 			f(load<ONCE, SLIP>(i), i);
+	}
+
+	/* put(cell) for each sample of the launch, by all of its threads */
+	template <bool ONCE, class BIN, class F>
+	INLINE void each_cell(const struct rule &r, F put) const
+	{
+		each<ONCE, 1>((u64)blockIdx.x * blockDim.x + threadIdx.x, vecs,
+			      (u64)gridDim.x * blockDim.x,
+			      [&](const vec &v, u64 i) { cells<BIN>(r, v, i, put); });
+		if (blockIdx.x == 0 && threadIdx.x < head + tail)
+			put(edge<BIN>(r, threadIdx.x));
 	}
 };
 

@@ -3,7 +3,7 @@
 #ifndef GPUHIST_SUMS_CUH
 #define GPUHIST_SUMS_CUH
 
-#include "shared.cuh"
+#include "reader.cuh"
 
 /*
  * sums[b] = the sum of the counters from b * piece up to (b + 1) * piece, as far as they exist.

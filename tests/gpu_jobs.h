@@ -147,7 +147,6 @@ static const struct {
 	{{"i16", 1000, "full", false}, {.channels = 2}},
 	{{"i16be", 500, "full", false}, {.channels = 63}},
 	{{"u16", 65536, NULL, false}, {.channels = 2}},
-	/* groups would fit, but the counters stay */
 	{{"u16be", 10000, "full", false}, {.channels = 4}},
 	{{"f16", 500, "-1:1", false}, {.channels = 5}},
 	{{"u24", 1024, "full", false}, {.channels = 3}},

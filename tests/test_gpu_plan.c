@@ -5,7 +5,6 @@
  */
 #include "gpu/gpu_plan.h"
 #include "input/unpacker.h"
-#include "gpu/groups.h"
 
 #include <string.h>
 
@@ -43,8 +42,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 /* What a lane takes, from what gpu_lane_open and lane_open allocate. */
 static uint64_t lane_of(const struct counting *c, const struct gpu_size *s, size_t counters)
 {
-	const bool totals = s->piece == 0 && (c->auto_bins.most > 0 || counters < c->cells ||
-					      c->cells <= (size_t)3 << 19);
+	const bool totals = s->piece == 0 && (c->auto_bins.most > 0 || c->cells <= (size_t)3 << 19);
 
 	return s->cell_bytes + (totals ? 8 * (uint64_t)counters : 0) +
 	       (c->stats && c->bytes > 2 ? stats_bytes(&c->type, c->channels) : 0);
@@ -58,11 +56,7 @@ static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i
 	const struct gpu_size s = gpu_size(spec);
 	const uint64_t record = layout_bytes(&c->layout), unit = 4096 * (uint64_t)c->bytes;
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
-	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
-	struct groups groups;
-	const uint32_t grouped =
-		c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, 15000 / channels);
-	const size_t counters = grouped > 0 ? (size_t)grouped * channels : c->cells;
+	const size_t counters = c->cells;
 	const bool stays = !spec->fetch && c->auto_bins.most == 0 && counters > STAY_CELLS;
 	/*
 	 * Two slots and a lane are the least; where that is too much, their counters are all that

@@ -44,11 +44,9 @@
 #endif
 
 /*
- * One row for each kind: whether there are loops for keys of 32 bits, for keys of 64 bits
- * and for floats (1 or 0); the end of the name of the kernel that counts it alone, for integers and
- * for floats of 32 bits, if there is one. Enum bin_kind, the loops of each instruction set
- * (cells_loops.c) and the choice of a kernel (driver/kernel.c) are made from this list. X is called
- * with the argument `with`, then the row.
+ * One row for each kind: whether there are loops for keys of 32 bits, for keys of 64 bits and for
+ * floats (1 or 0). Enum bin_kind and the loops of each instruction set (cells_loops.c) are made
+ * from this list. X is called with the argument `with`, then the row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
  *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32
@@ -61,17 +59,17 @@
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
  *   RANK    the same for bins of 2^k ranks
  */
-#define BIN_KIND_LIST(X, with)                 \
-	X(with, SHIFT, 1, 1, 0, "shift", "")   \
-	X(with, MAGIC, 1, 0, 0, "magic", "")   \
-	X(with, RATIO, 1, 1, 0, "", "")        \
-	X(with, LINEAR, 1, 1, 1, "", "linear") \
-	X(with, SEARCH, 1, 1, 1, "", "")       \
-	X(with, NONE, 1, 1, 0, "", "")         \
-	X(with, TABLE, 1, 1, 1, "", "")        \
-	X(with, MOD, 1, 1, 0, "", "")          \
-	X(with, SLOT, 1, 1, 1, "", "")         \
-	X(with, RANK, 1, 1, 1, "", "")
+#define BIN_KIND_LIST(X, with)   \
+	X(with, SHIFT, 1, 1, 0)  \
+	X(with, MAGIC, 1, 0, 0)  \
+	X(with, RATIO, 1, 1, 0)  \
+	X(with, LINEAR, 1, 1, 1) \
+	X(with, SEARCH, 1, 1, 1) \
+	X(with, NONE, 1, 1, 0)   \
+	X(with, TABLE, 1, 1, 1)  \
+	X(with, MOD, 1, 1, 0)    \
+	X(with, SLOT, 1, 1, 1)   \
+	X(with, RANK, 1, 1, 1)
 
 #define BIN_KIND_MEMBER(with, kind, ...) BIN_##kind,
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };

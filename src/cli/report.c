@@ -96,10 +96,9 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 
 /*
  * Names the options that would cover the samples that are in no bin. The least and the greatest
- * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one code,
- * which keeps their bins and not their values, unless there are statistics.
+ * value are known if codes are counted.
  */
-static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run)
+static void advise(char advice[ADVICE], const struct hist *hist)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* `finite` is false if only infinities are out of range. */
@@ -108,8 +107,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 		!axis_kind_of(&hist->axis)->from_samples && hist->extent &&
 		(hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
 	const struct hist_flow flow = hist_flow_sum(hist);
-	const bool known = finite && flow.under + flow.over > 0 &&
-			   (hist->axis.type.bytes == 1 || run->gpu_records == 0 || hist->stats);
+	const bool known = finite && flow.under + flow.over > 0;
 	const bool value_is_bin = e->exact && e->width == (int128_t)e->binning.bins;
 	int used = 0;
 
@@ -237,7 +235,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			    misnamed > 1 ? " and others" : "", job->shape.type.name, says.name);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
-	advise(advice, hist, run);
+	advise(advice, hist);
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		warn_saturated(&job->style, hist);

@@ -189,15 +189,15 @@ EXTENT(64)
 	{                                                                                    \
 		loop(b, p, n, cells, LOAD_##load, BIN_##kind);                               \
 	}
-#define KEY32_LOOP(load, kind, key32, key64, real, ...) LOOP_##key32(load, kind)
-#define KEY64_LOOP(load, kind, key32, key64, real, ...) LOOP_##key64(load, kind)
-#define FLOAT_LOOP(load, kind, key32, key64, real, ...) LOOP_##real(load, kind)
+#define KEY32_LOOP(load, kind, key32, key64, real) LOOP_##key32(load, kind)
+#define KEY64_LOOP(load, kind, key32, key64, real) LOOP_##key64(load, kind)
+#define FLOAT_LOOP(load, kind, key32, key64, real) LOOP_##real(load, kind)
 
 #define ENTRY_0(load, kind) NULL
 #define ENTRY_1(load, kind) load##_##kind
-#define KEY32_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key32(load, kind),
-#define KEY64_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key64(load, kind),
-#define FLOAT_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##real(load, kind),
+#define KEY32_ENTRY(load, kind, key32, key64, real) ENTRY_##key32(load, kind),
+#define KEY64_ENTRY(load, kind, key32, key64, real) ENTRY_##key64(load, kind),
+#define FLOAT_ENTRY(load, kind, key32, key64, real) ENTRY_##real(load, kind),
 
 #define FUNCTIONS(load, bits, group)                                                           \
 	BIN_KIND_LIST(group##_LOOP, load)                                                      \

@@ -48,8 +48,6 @@ enum {
 	X(module_function, "cuModuleGetFunction",                                                  \
 	  (CUfunction * function, CUmodule module, const char *name))                              \
 	X(function_set, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))     \
-	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                \
-	  (int *blocks, CUfunction function, int threads, size_t shared))                          \
 	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \

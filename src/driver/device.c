@@ -93,7 +93,7 @@ void device_make_slots(struct device *d)
 		  cuda->host_register((unsigned char *)d->region + r->table_at,
 				      (size_t)(r->total - r->table_at), 0),
 		  "memory for a slot");
-	kernel_plan_init(&d->plan, &d->counting, cuda, r->piece > 0);
+	kernel_plan_init(&d->plan, &d->counting, cuda);
 	if (r->piece > 0)
 		make_counters(d);
 	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots]))

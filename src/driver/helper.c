@@ -109,7 +109,6 @@ static void say_ready(const struct device *d)
 		.devices = d->cuda.devices,
 		.slots = d->slots,
 		.rooms = d->unpacking.rooms,
-		.cells_each = d->plan.cells_each,
 	};
 
 	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->cuda.device);

@@ -2,14 +2,12 @@
 /*
  * kernel: which kernel counts a job on a device, in what shape it is launched, and the launches.
  *
- *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
- *             of 16-bit integers (groups.h), once for two lanes each
- *   whole     cells in shared memory, once
- *   pair      codes of two bytes: two blocks share them
- *   far       any number, in the device's memory, but for the cells that a block meets first
+ *   whole   all counters in shared memory
+ *   far     any number of counters, in the device's memory, but for the cells that a block meets
+ *           first; all codes of two bytes are so many
  *
  * Samples with gaps between them are packed first. Of samples whose bins are not known yet the
- * extent is found too. The choice depends on what a device can hold.
+ * extent is found too.
  */
 #ifndef GPUHIST_KERNEL_H
 #define GPUHIST_KERNEL_H
@@ -30,24 +28,17 @@ struct kernel_plan {
 	CUfunction extent; /* --auto: finds the least and the greatest sample; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
-	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
 	uint32_t cells;      /* counters of all channels */
-	bool grouped;
-	unsigned grid;
-	unsigned shared; /* bytes */
-	uint32_t copies; /* copies of each counter in shared memory */
+	unsigned shared;     /* bytes */
 	uint32_t sms;
 	uint32_t shared_most; /* bytes that a block may have */
 	const void *table;    /* explicit edges in the host's memory */
 	size_t table_bytes;   /* bytes of explicit edges; 0: there are none */
 };
 
-/*
- * Chooses the kernels and finds them. stays: counters stay on the device; there is one for each
- * cell, and no groups.
- */
+/* Chooses the kernels and finds them. */
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
-		      const struct cuda *cuda, bool stays);
+		      const struct cuda *cuda);
 
 /* The 32-bit words that come back for a chunk: its counters, and under --auto the extent. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)

@@ -190,31 +190,21 @@ void gpu_close(struct gpu *gpu)
 /* ---- a device that is ready ---- */
 
 /* Can what the helper says be true? Only what is checked here is used later. */
-static bool plausible(struct gpu_device *d, const struct notice *n)
+static bool plausible(const struct gpu_device *d, const struct notice *n)
 {
-	const struct counting *c = d->gpu->spec.counting;
-
-	if (n->slots < 1 || n->slots > d->layout.slots - d->layout.rooms || n->devices < 1 ||
-	    n->rooms > d->layout.rooms)
-		return false;
-	d->grouped = n->cells_each != c->cells_each;
-	/* Counters that stay are added cell by cell, and statistics need each code's count. */
-	return !d->grouped || (d->layout.piece == 0 && !c->stats && n->cells_each > 0 &&
-			       n->cells_each < c->cells_each &&
-			       groups_choose(&d->groups, &c->type, &c->binning,
-					     (uint32_t)n->cells_each) == n->cells_each);
+	return n->slots >= 1 && n->slots <= d->layout.slots - d->layout.rooms && n->devices >= 1 &&
+	       n->rooms <= d->layout.rooms;
 }
 
 int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 {
 	struct gpu *gpu = d->gpu;
-	const struct counting *c = gpu->spec.counting;
 	const bool first = d == gpu->device;
 
 	if (d->ready || !plausible(d, n))
 		return -1;
 	d->facts = *n;
-	d->cells = (size_t)n->cells_each * (c->cells / c->cells_each);
+	d->cells = gpu->spec.counting->cells;
 	if (d->layout.piece > 0 && epoch_init(d) != 0)
 		return -1;
 	if (first && devices_named(gpu->spec.devices) == 0) {
@@ -313,17 +303,6 @@ void gpu_lane_close(struct lane *lane)
 	free(lane->cells_copy);
 	free(lane->total);
 	free(lane);
-}
-
-size_t gpu_counter(const struct lane *lane, size_t cell)
-{
-	const struct gpu_device *d = lane->device;
-	const struct counting *c = lane->gpu->spec.counting;
-
-	if (!d->grouped)
-		return cell;
-	return cell / c->cells_each * (size_t)d->facts.cells_each +
-	       groups_of_code(&d->groups, &c->type, (uint32_t)(cell % c->cells_each));
 }
 
 size_t gpu_slot_bytes(const struct lane *lane)

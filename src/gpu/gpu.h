@@ -81,7 +81,7 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
-	size_t cells;         /* counters of a chunk: the job's cells, or groups of them */
+	size_t cells;         /* counters of a chunk */
 	bool stays;           /* counters stay on the device (gpu_epoch.h) */
 	bool left;            /* stays: the lane fills no more slots (epoch_leave) */
 	uint64_t epoch;       /* stays: number of the epoch when the lane left */
@@ -143,9 +143,6 @@ void gpu_align(struct lane *lane, struct slot *slot);
 
 /* Frees a slot, for any lane, whose samples the GPU or the CPU counted, or which had none. */
 void gpu_free(struct slot *slot);
-
-/* Which counter of the lane counts a cell of the job. */
-size_t gpu_counter(const struct lane *lane, size_t cell);
 
 /* The size of each slot of the lane's device. */
 size_t gpu_slot_bytes(const struct lane *lane);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/groups.h"
 #include "gpu/region.h"
 #include "input/unpacker.h"
 
@@ -26,8 +25,6 @@
 #define PIECE ((size_t)1 << 16)
 /* After a failure the CPU may add all samples of a bin as one of its codes: count.h. */
 static_assert(PIECE % 65536 == 0, "a piece has all 16-bit codes of a channel");
-/* As many groups as fit the shared memory of any device; otherwise codes are not grouped. */
-#define GROUPS_MOST 15000u
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
 {
@@ -41,18 +38,6 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 
 	return bytes / unit * unit >= record ? bytes / unit * unit
 					     : (record + unit - 1) / unit * unit;
-}
-
-/* Counters of a chunk. */
-static size_t counters_of(const struct counting *c)
-{
-	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
-	struct groups groups;
-	const uint32_t grouped =
-		c->stats ? 0
-			 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
-
-	return grouped > 0 ? (size_t)grouped * channels : c->cells;
 }
 
 /* Bytes of a lane: a copy of a slot's counters; a total unless counters stay; statistics. */
@@ -77,9 +62,9 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
 	const unsigned named = devices_named(spec->devices), devices = named ? named : DEVICES_ALL;
-	const size_t cells = counters_of(c);
+	const size_t cells = c->cells;
 	const bool stays = !spec->fetch && c->auto_bins.most == 0 && cells > STAY_CELLS;
-	/* Of all cells, as a device may not support groups, and an extent (driver/kernel.h). */
+	/* Of all cells, and an extent (driver/kernel.h). */
 	const size_t cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t);
 	const uint64_t lane_bytes = lane_bytes_for(c, cells, stays, cell_bytes);
 	/* A chunk should have many more bytes than the counters that it fetches. */

@@ -10,7 +10,6 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 #include "gpu/gpu_plan.h"
-#include "gpu/groups.h"
 #include "gpu/region.h"
 
 /* The helper of one device, as its link's thread knows it (gpu_link.c). */
@@ -60,9 +59,7 @@ struct gpu_device {
 	/* What its helper said when it was ready, checked; const from then on. */
 	bool ready;          /* under the gpu's lock */
 	struct notice facts; /* the message itself */
-	bool grouped;        /* codes are counted in groups, the same as the helper's */
-	struct groups groups;
-	size_t cells; /* counters of a chunk, or of the table that stays */
+	size_t cells;        /* counters of a chunk, or of the table that stays */
 	struct slot slot[REGION_SLOTS];
 	unsigned lanes;   /* open lanes; under the gpu's lock */
 	uint64_t batches; /* batches submitted to its rooms, by one thread at a time */

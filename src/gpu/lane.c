@@ -65,11 +65,11 @@ static struct slot *pop(struct feeder *f)
 
 /* ---- totals ---- */
 
-/* Takes what the lane counted of a cell; of a group of cells, the first cell gets all. */
+/* Takes what the lane counted of a cell. */
 static uint64_t take_cell(void *arg, size_t cell)
 {
 	const struct lane *lane = arg;
-	uint64_t *const own = &lane->total[gpu_counter(lane, cell)], n = *own;
+	uint64_t *const own = &lane->total[cell], n = *own;
 
 	*own = 0;
 	return n;

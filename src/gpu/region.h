@@ -91,8 +91,7 @@ struct notice {
 	uint32_t devices; /* READY: devices that the driver shows the helper */
 	uint32_t slots; /* READY: slots that can be used; fewer than asked for if memory is short */
 	uint32_t rooms; /* READY: rooms that can be used */
-	uint64_t cells_each; /* READY: counters of a channel: of cells, or of groups (groups.h) */
-	char name[128];      /* READY: name of the device */
+	char name[128]; /* READY: name of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
 };

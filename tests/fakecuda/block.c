@@ -178,7 +178,7 @@ static uint32_t source_value(const struct fiber *warp, const struct fiber *own, 
 static uint32_t answer(const struct fiber *warp, uint32_t lane)
 {
 	const struct fiber *own = &warp[lane];
-	uint32_t same = 0;
+	uint32_t any = 0;
 
 	switch (own->operation) {
 	case WARP_SHUFFLE:
@@ -189,15 +189,9 @@ static uint32_t answer(const struct fiber *warp, uint32_t lane)
 		return source_value(warp, own, lane ^ own->which);
 	case WARP_ANY:
 		for (uint32_t k = 0; k < 32; k++)
-			same |= own->mask >> k & 1 ? warp[k].value : 0;
-		return same;
-	case WARP_MATCH:
-		break;
+			any |= own->mask >> k & 1 ? warp[k].value : 0;
 	}
-	for (uint32_t k = 0; k < 32; k++)
-		if (own->mask >> k & 1 && warp[k].value == own->value)
-			same |= 1u << k;
-	return same;
+	return any;
 }
 
 uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,

@@ -32,7 +32,7 @@ void block_run(void (*body)(void *argument), void *argument, uint64_t *seed);
 
 /* ---- for the kernels; line identifies the operation ---- */
 
-enum warp_operation { WARP_SHUFFLE, WARP_SHUFFLE_UP, WARP_SHUFFLE_XOR, WARP_ANY, WARP_MATCH };
+enum warp_operation { WARP_SHUFFLE, WARP_SHUFFLE_UP, WARP_SHUFFLE_XOR, WARP_ANY };
 
 void block_barrier(int line);
 

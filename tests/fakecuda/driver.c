@@ -289,22 +289,6 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
 	return leave(r);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-						     size_t shared)
-{
-	const CUresult r = enter_context("cuOccupancyMaxActiveBlocksPerMultiprocessor");
-
-	if (r != CUDA_SUCCESS)
-		return leave(r);
-	must_be_current(function->context, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-	const size_t by_shared = KERNEL_SHARED_MOST / (shared + 1024);
-	const size_t by_threads = 2048 / (size_t)threads;
-	*blocks = shared > function->shared_most
-			  ? 0
-			  : (int)(by_shared < by_threads ? by_shared : by_threads);
-	return leave(r);
-}
-
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			CUstream stream, void **arguments, void **extra)

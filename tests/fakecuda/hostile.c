@@ -9,7 +9,6 @@
  *	kind, zero        a notice of an unknown kind
  *	short, long       too few bytes, too many
  *	slots0, slots65   so many slots; slotsmany: 2^32-1
- *	cells0, cells1    counters of a channel: none, one too many; cells-: one too few
  *	devices           none
  *	twice             what may well be true, once more
  *	failed, escape    a failure without a reason; one with bytes for a terminal
@@ -67,7 +66,6 @@ static struct notice likely(void)
 		.kind = NOTICE_READY,
 		.devices = 1,
 		.slots = first.slots,
-		.cells_each = first.counting.cells_each,
 		.name = "hostile",
 		.kernel = "none",
 	};
@@ -93,12 +91,6 @@ static void say(const char *what)
 		n.slots = 65;
 	else if (is(what, "slotsmany"))
 		n.slots = UINT32_MAX;
-	else if (is(what, "cells0"))
-		n.cells_each = 0;
-	else if (is(what, "cells1"))
-		n.cells_each++;
-	else if (is(what, "cells-"))
-		n.cells_each--;
 	else if (is(what, "devices"))
 		n.devices = 0;
 	else if (is(what, "failed") || is(what, "escape")) {

@@ -23,8 +23,7 @@ thread_local uint4 shared[SHARED_WORDS / 4];
 #include "../../kernels/count.cu"
 #pragma GCC diagnostic pop
 
-typedef void shared_kernel(const void *, u64, struct rule, u32 *, u32);
-typedef void pair_kernel(const void *, u64, struct rule, u32 *);
+typedef void count_kernel(const void *, u64, struct rule, void *);
 typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
 typedef void sums_kernel(const u32 *, u64, u32, u64 *);
@@ -42,8 +41,7 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"striped_", KERNEL_SHARED},     {"whole_", KERNEL_SHARED},
-		     {"pair_", KERNEL_PAIR},          {"far_", KERNEL_PAIR},
+	} KINDS[] = {{"whole_", KERNEL_COUNT},        {"far_", KERNEL_COUNT},
 		     {"gather_", KERNEL_GATHER},      {"extent_", KERNEL_EXTENT},
 		     {"sum_pieces", KERNEL_SUMS},     {"unpack_resolve", KERNEL_RESOLVE},
 		     {"unpack_chain", KERNEL_UNPACK}, {"unpack_keep", KERNEL_UNPACK},
@@ -60,7 +58,7 @@ int kernel_find(const char *name, struct kernel *k)
 		const size_t length = strlen(known.prefix);
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
-		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr};
+		*k = {code, known.kind, 0, 0};
 		if (known.kind < KERNEL_SUMS)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
@@ -74,24 +72,20 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[8][5] = {{8, 8, sizeof(rule), 8, 4},
-				  {8, 8, sizeof(rule), 8},
-				  {8, 8, sizeof(gather)},
-				  {8, 8, sizeof(rule), 8},
-				  {8, 8, 4, 8},
-				  {sizeof(unpack_memory)},
-				  {sizeof(unpack_memory), 4},
+	const size_t all[7][4] = {{8, 8, sizeof(rule), 8}, {8, 8, sizeof(gather)},
+				  {8, 8, sizeof(rule), 8}, {8, 8, 4, 8},
+				  {sizeof(unpack_memory)}, {sizeof(unpack_memory), 4},
 				  {sizeof(unpack_group)}};
 	unsigned n = 0;
 
-	for (; n < 5 && all[kind][n] > 0; n++)
+	for (; n < 4 && all[kind][n] > 0; n++)
 		size[n] = all[kind][n];
 	return n;
 }
 
 static const unsigned char *argument(const struct launch *l, unsigned which)
 {
-	size_t size[5], at = 0;
+	size_t size[4], at = 0;
 
 	sizes_of(l->kernel.kind, size);
 	for (unsigned i = 0; i < which; i++)
@@ -109,7 +103,7 @@ template <class T> static T get(const struct launch *l, unsigned which)
 
 void kernel_arguments(struct launch *l, void **arguments)
 {
-	size_t size[5];
+	size_t size[4];
 	const unsigned n = sizes_of(l->kernel.kind, size);
 
 	for (unsigned i = 0; i < n; i++)
@@ -120,9 +114,7 @@ static size_t counters(const struct launch *l)
 {
 	const rule r = get<rule>(l, 2);
 
-	return r.channels * (l->kernel.codes    ? l->kernel.codes
-			     : l->kernel.groups ? group_count(&r.groups)
-						: r.bins.bins + CELL_EXTRA);
+	return r.channels * (l->kernel.codes ? l->kernel.codes : r.bins.bins + CELL_EXTRA);
 }
 
 /* All of a batch, whichever of it the kernel uses; of its packed bytes only what is before them. */
@@ -180,13 +172,12 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	}
 	if (kind == KERNEL_EXTENT)
 		m[n++] = {get<u64>(l, 3), 16};
-	if ((kind <= KERNEL_PAIR || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
+	if ((kind == KERNEL_COUNT || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
 		m[n++] = {get<u64>(l, 0), get<u64>(l, 1) * l->kernel.sample};
-	if (kind <= KERNEL_PAIR && !l->kernel.codes && !l->kernel.groups &&
-	    get<rule>(l, 2).bins.kind == BIN_TABLE)
+	if (kind == KERNEL_COUNT && !l->kernel.codes && get<rule>(l, 2).bins.kind == BIN_TABLE)
 		m[n++] = {get<rule>(l, 2).bins.table.at,
 			  4 * (size_t)get<rule>(l, 2).bins.table.words};
-	if (kind <= KERNEL_PAIR)
+	if (kind == KERNEL_COUNT)
 		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
 	return n;
 }
@@ -199,13 +190,9 @@ static void run_thread(void *arg)
 	const void *code = l->kernel.code;
 
 	switch (l->kernel.kind) {
-	case KERNEL_SHARED:
-		((shared_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
-					get<u32 *>(l, 3), get<u32>(l, 4));
-		break;
-	case KERNEL_PAIR:
-		((pair_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
-				      get<u32 *>(l, 3));
+	case KERNEL_COUNT:
+		((count_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
+				       get<void *>(l, 3));
 		break;
 	case KERNEL_GATHER:
 		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1),

@@ -15,8 +15,7 @@ extern "C" {
 #define KERNEL_SHARED_USUAL 49152u  /* dynamic, without being allowed more */
 
 enum kernel_kind {
-	KERNEL_SHARED,
-	KERNEL_PAIR,
+	KERNEL_COUNT,
 	KERNEL_GATHER,
 	KERNEL_EXTENT,
 	KERNEL_SUMS,
@@ -32,7 +31,6 @@ struct kernel {
 	enum kernel_kind kind;
 	unsigned sample; /* bytes; 0: it reads none */
 	unsigned codes;  /* counters, where they do not depend on the bins */
-	bool groups;     /* their number is that of the rule's groups */
 };
 
 struct launch {

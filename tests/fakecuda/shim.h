@@ -3,8 +3,7 @@
  * shim: as much of CUDA C++ as the kernels use, for the host's compiler. A kernel that uses
  * more does not compile; it is added here then.
  *
- * The kernels' own text chooses the arithmetic of the device (__CUDACC__), for a device whose
- * binary64 is slow (no __CUDA_ARCH__): the binary32 guess of cell.cuh is what runs here.
+ * The kernels' own text chooses the arithmetic of the device (__CUDACC__).
  */
 #ifndef FAKECUDA_SHIM_H
 #define FAKECUDA_SHIM_H
@@ -71,21 +70,12 @@ template <class T> SHIM T __ldcs(const T *p)
 }
 
 /* Blocks run one at a time on one thread: a plain addition, but other threads may go first here. */
-SHIM uint32_t atomicAdd(uint32_t *p, uint32_t v)
+template <class T> SHIM T atomicAdd(T *p, T v)
 {
 	if (--block_patience == 0)
 		block_yield();
-	const uint32_t old = *aligned(p);
+	const T old = *aligned(p);
 	*p = old + v;
-	return old;
-}
-
-SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
-{
-	if (--block_patience == 0)
-		block_yield();
-	const uint32_t old = *aligned(p);
-	*p = old & v;
 	return old;
 }
 
@@ -102,15 +92,6 @@ SHIM uint32_t atomicCAS(uint32_t *p, uint32_t expected, uint32_t v)
 {
 	__atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return expected;
-}
-
-SHIM uint32_t atomicMin(uint32_t *p, uint32_t v)
-{
-	if (--block_patience == 0)
-		block_yield();
-	const uint32_t old = *aligned(p);
-	*p = old < v ? old : v;
-	return old;
 }
 
 SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
@@ -131,14 +112,8 @@ SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
 #define __shfl_up_sync(mask, value, lanes) block_warp(WARP_SHUFFLE_UP, mask, value, lanes, __LINE__)
 #define __any_sync(mask, value) block_warp(WARP_ANY, mask, (value) ? 1 : 0, 0, __LINE__)
 #define __syncwarp() block_warp(WARP_ANY, ~0u, 0, 0, __LINE__)
-#define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, __LINE__)
 
 /* ---- bits and numbers ---- */
-
-SHIM uint32_t __popc(uint32_t x)
-{
-	return (uint32_t)__builtin_popcount(x);
-}
 
 SHIM uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t bits)
 {
@@ -199,19 +174,6 @@ SHIM int __clz(int x)
 SHIM int __clzll(long long x)
 {
 	return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-
-/* Rounded towards zero: of the whole number without the bits that binary32 has no place for. */
-SHIM float __ull2float_rz(uint64_t x)
-{
-	const int extra = x >> 24 ? 40 - __builtin_clzll(x) : 0;
-
-	return (float)(x >> extra << extra);
-}
-
-SHIM float __uint2float_rz(uint32_t x)
-{
-	return __ull2float_rz(x);
 }
 
 SHIM int __double2loint(double x)
