@@ -282,7 +282,7 @@ static double read_rate(struct piece *s, size_t bytes)
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		exit(1);
 	counting_init_layout(&counting, &type, &edges, NULL, false);
-	kernel_plan_init(&plan, &counting, &cuda);
+	kernel_plan_init(&plan, &counting, &cuda, false);
 	return best_of(s, bytes, read_only, &(struct launch){.plan = &plan, .samples = bytes / 8});
 }
 
@@ -357,7 +357,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 	bins = counting.binning;
 	if (bins.kind == BIN_SLOT)
 		set_auto(&bins, job, &type, &edges.auto_bins);
-	kernel_plan_init(&plan, &counting, &cuda);
+	kernel_plan_init(&plan, &counting, &cuda, false);
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);
 	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",

@@ -7,7 +7,6 @@
 #include "extent.cuh"
 #include "far.cuh"
 #include "gather.cuh"
-#include "sums.cuh"
 #include "unpack.cuh"
 #include "whole.cuh"
 
@@ -29,12 +28,6 @@ BOTH(4, key, bin_key)
 BOTH(8, key, bin_key)
 BOTH(4, real, bin_real)
 BOTH(8, real, bin_real)
-
-extern "C" __global__ void __launch_bounds__(1024)
-	sum_pieces(const u32 *table, u64 cells, u32 piece, u64 *sums)
-{
-	sum_piece(table, cells, piece, sums);
-}
 
 #define GATHER(SIZE)                                                        \
 	extern "C" __global__ void __launch_bounds__(1024)                  \

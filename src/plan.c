@@ -148,7 +148,7 @@ struct gpu_spec plan_gpu(const struct plan *p, const struct job *job)
 {
 	return (struct gpu_spec){
 		.counting = &p->counting,
-		.devices = job->machine.gpus,
+		.device = job->machine.gpu,
 		.lanes = p->lanes,
 		.fetch = job->every > 0,
 		.memory = p->lanes_memory,

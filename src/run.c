@@ -9,12 +9,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cores.h"
 #include "base/isa.h"
 #include "base/lock.h"
+#include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
 #include "cli/msg.h"
@@ -22,6 +24,8 @@
 #include "each/each.h"
 #include "driver/cuda.h"
 #include "driver/gpu_image.h"
+#include "gpu/gpu_plan.h"
+#include "gpu/gpu_table.h"
 #include "gpu/gpu_unpack.h"
 #include "partial.h"
 #include "plan.h"
@@ -212,6 +216,8 @@ static int count(struct run *run, struct fail *fail)
 		join(run);
 		rc = sum_up(run, fail);
 	}
+	if (rc == 0 && run->work.gpu && gpu_table_fetch(run->work.gpu, &run->counts) != 0)
+		rc = gpu_fail_run(run->work.gpu, fail);
 	if (run->work.gpu)
 		gpu_describe(run->work.gpu, &run->report.gpu);
 	return rc;
@@ -280,6 +286,38 @@ static void start_watch(struct run *run)
 
 /* ---- from the first record to the last ---- */
 
+/* Are all inputs files, which can be read again? */
+static bool reads_files(const struct job *job)
+{
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		const char *const path = job->source.paths[i];
+		struct stat st;
+		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 ||
+		    (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode)))
+			return false;
+	}
+	return !job->tee;
+}
+
+/* Decides whether a GPU may be started. Returns why not, for -v; NULL: one may. */
+static const char *choose_gpu(struct run *run)
+{
+	const struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
+
+	if (run->job.machine.device == DEVICE_CPU)
+		return "--device=cpu";
+	if (!kernel_image)
+		return "the program was built without kernels";
+	if (run->plan.lanes == 0)
+		return "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
+	if (run->job.machine.device == DEVICE_GPU || !gpu_size(&gpu).stays ||
+	    reads_files(&run->job))
+		return NULL;
+	run->plan.lanes = 0;
+	return "it would hold the counts of a stream, which cannot be read again if it fails "
+	       "(--device=gpu starts it anyway)";
+}
+
 static int make_plan(struct run *run, struct fail *fail)
 {
 	static const char *const METHODS[] = {[COUNT_BYTES] = "bytes",
@@ -301,8 +339,7 @@ static int make_plan(struct run *run, struct fail *fail)
 				(2 * plan->tables + 1023) / 1024);
 	run->report.isa = isa_name(isa_best());
 	run->report.method = METHODS[plan->counting.method];
-	run->report.kernels = facts.kernels;
-	run->report.gpu_fits = plan->lanes > 0;
+	run->report.no_gpu = choose_gpu(run);
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
@@ -488,7 +525,9 @@ static int count_all(struct run *run, struct fail *fail)
 	return audit(run, fail);
 }
 
-int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
+/* *lost: the run failed because a GPU failed with counts that nobody else had. */
+static int run_once(const struct job *job, struct hist *hist, struct run_report *report, bool *lost,
+		    struct fail *fail)
 {
 	struct run run = {.asked = job, .job = *job, .began = clock_seconds()};
 
@@ -507,6 +546,7 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	if (rc == 0)
 		rc = count_all(&run, fail);
 	watch_stop(run.watch);
+	*lost = rc != 0 && run.work.gpu && gpu_table_lost(run.work.gpu);
 	gpu_close(run.work.gpu);
 	each_close(run.work.each);
 	counts_free(&run.counts);
@@ -516,8 +556,9 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	else
 		hist_free(&run.hist);
 	run.report.seconds = clock_seconds() - run.began;
-	run.report.driver = job->voice == VOICE_VERBOSE && run.report.kernels &&
-			    run.report.gpu.state == GPU_NONE && cuda_found();
+	if (job->voice == VOICE_VERBOSE && run.report.gpu.state == GPU_NONE && !run.report.no_gpu &&
+	    !cuda_found())
+		run.report.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
 	*report = run.report;
 	if (job->shape.axis.type.bytes == 0) /* else it is the caller's */
 		edges_free(&run.job.shape.axis.edges);
@@ -525,6 +566,25 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	snapshot_destroy(&run.snapshot);
 	free(run.workers);
 	return rc;
+}
+
+int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
+{
+	const off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	struct job again = *job;
+	bool lost = false;
+	const int rc = run_once(job, hist, report, &lost, fail);
+
+	if (!lost || job->machine.device == DEVICE_GPU || !reads_files(job))
+		return rc;
+	msg_warning("the GPU failed (%s): counting begins again, on the CPU", report->gpu.why);
+	if (job_reads_stdin(job))
+		(void)lseek(STDIN_FILENO, start, SEEK_SET);
+	again.machine.device = DEVICE_CPU;
+	*fail = (struct fail){.status = STATUS_OK};
+	const int rc_again = run_once(&again, hist, report, &lost, fail);
+	report->no_gpu = "it failed";
+	return rc_again;
 }
 
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals)

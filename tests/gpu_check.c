@@ -5,28 +5,26 @@
  *
  * Each job draws a type, bins, a range and a kind of data, starts the GPU engine for it as the
  * program does, and compares the cells of chunks of many sizes with those that the CPU counts.
- * Where the counters would stay on the device they are fetched for each chunk all the same, and
- * then chunks of all kinds are counted in epochs by two threads, and the totals compared.
+ * If the counters would stay on the device they are fetched for each chunk all the same; and then
+ * chunks of all kinds are counted into the table that stays, and the totals compared.
  *
  * The first jobs go through a list that reaches every way of counting and every kind of bins; the
- * end checks that they did. Behind them are jobs of very many bins, in epochs alone. Last the
- * kernel that adds up counters is compared with sums of our own. Without a GPU it says so and exits
- * 77.
+ * end checks that they did. Behind them are jobs of very many bins, into such a table alone. Last
+ * counters of 64 bits are made to carry. Without a GPU it says so and exits 77.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bins/number.h"
 #include "check.h"
 #include "count/count.h"
 #include "driver/helper.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_state.h"
+#include "gpu/gpu_plan.h"
+#include "gpu/gpu_table.h"
 #include "gpu/region.h"
 #include "gpu_jobs.h"
-#include "gpu_sums.h"
+#include "gpu_wide.h"
 
 /*
  * What a lane counts, and how: its samples are laid out in the slot, and counted here one channel
@@ -198,7 +196,7 @@ static const char *const NAMES[WAYS] = {"whole", "far"};
 
 /* What the jobs reached. */
 static struct seen {
-	unsigned ways[WAYS], kinds[BIN_KINDS], epochs;
+	unsigned ways[WAYS], kinds[BIN_KINDS], tables;
 } seen;
 
 /* All kinds of data, chunk by chunk: as many as there are slots are on their way at once. */
@@ -235,124 +233,70 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 		check_auto_totals(s, lane);
 }
 
-/* ---- epochs ---- */
+/* ---- counters that stay ---- */
 
-#define FEEDERS 2u
+#define LANES 2u
 #define MEMORY ((uint64_t)64 << 20)
-#define CHUNKS 6u /* of each */
+#define CHUNKS 12u
 
-/* A thread that feeds a lane with chunks of its own, and leaves and joins now and then. */
-struct feed {
-	struct lane *lane;
-	struct counts *totals;
-	unsigned char *chunk[CHUNKS];
-	size_t bytes[CHUNKS];
-	unsigned ends; /* a bit for each chunk: the lane leaves behind it */
-	unsigned counted;
-	bool left;
-};
-
-/* Uses a slot as the epoch asks for. True: it took the next chunk. */
-static bool feed_slot(struct feed *f, unsigned next)
+/* Waits for a chunk, and commits it as a lane does. */
+static void commit(const struct subject *s, struct lane *lane, struct slot *slot)
 {
-	struct slot *const slot = gpu_take_slot(f->lane);
-	const enum epoch_use use = slot ? epoch_use(f->lane, slot, false) : EPOCH_WAIT;
+	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(lane, slot) == GPU_DONE;
 
-	if (use == EPOCH_WAIT) {
-		if (slot)
-			gpu_free(slot);
-		epoch_wait(f->lane, 0.001);
-		return false;
-	}
-	if (use == EPOCH_FILL) {
-		slot->chunk =
-			(struct chunk){.data = f->chunk[next], .bytes = f->bytes[next], .fd = -1};
-		memcpy(slot->data, f->chunk[next], f->bytes[next]);
-		if (epoch_submit(f->lane, slot, slot->data) != 0)
-			return false;
-	}
-	const bool done =
-		answer_of(f->lane, slot) == GPU_DONE && epoch_reap(f->lane, slot, f->totals) == 0;
-	f->counted += use == EPOCH_FILL && done;
+	CHECK(done, "%s: not counted", s->what);
+	if (done)
+		gpu_table_commit(lane->gpu, slot->samples);
 	gpu_free(slot);
-	return use == EPOCH_FILL;
 }
 
-static void *feed_main(void *arg)
-{
-	struct feed *f = arg;
-
-	for (unsigned i = 0; i < CHUNKS && !gpu_failed(f->lane->gpu);) {
-		if (f->lane->left)
-			epoch_join(f->lane);
-		if (!feed_slot(f, i))
-			continue;
-		if (f->ends >> i++ & 1 || i == CHUNKS)
-			for (epoch_leave(f->lane);
-			     !epoch_over(f->lane) && !gpu_failed(f->lane->gpu);)
-				(void)feed_slot(f, 0);
-	}
-	f->left = f->lane->left && epoch_over(f->lane);
-	return NULL;
-}
-
-/* How many epochs of the lane's device were committed. */
-static unsigned epochs_of(const struct lane *lane)
-{
-	return (unsigned)lane->device->epoch.number;
-}
-
-/* Counts chunks of all kinds of data in epochs, by two threads, and on the CPU. */
-static void compare_epochs(const struct subject *s, struct gpu *gpu)
+/* Counts chunks of all kinds of data by two lanes, two at a time, and on the CPU. */
+static void count_chunks(const struct subject *s, struct lane **lane, struct counter *counter)
 {
 	const struct counting *const c = s->counting;
 	const size_t samples = layout_samples(&c->layout), record = layout_bytes(&c->layout);
+	struct slot *sent[LANES] = {NULL};
+
+	for (unsigned i = 0; i < CHUNKS && !gpu_failed(lane[0]->gpu); i++) {
+		const size_t most = gpu_slot_bytes(lane[0]) / record,
+			     usual = 1 + draw() % (100000 / samples + 1);
+		const unsigned k = i % LANES;
+		if (sent[k])
+			commit(s, lane[k], sent[k]);
+		sent[k] = gpu_take_slot(lane[k]);
+		CHECK(sent[k], "%s: no slot is free", s->what);
+		if (!sent[k])
+			return;
+		const struct sent one = submit(s, lane[k], sent[k], usual < most ? usual : most,
+					       (enum data)(i % DATA_KINDS));
+		counter_add(counter, one.samples, one.n);
+		free(one.samples);
+	}
+	for (unsigned k = 0; k < LANES; k++)
+		if (sent[k])
+			commit(s, lane[k], sent[k]);
+}
+
+/* The table that stays, when it is fetched, is what the CPU counted. */
+static void compare_table(const struct subject *s, struct gpu *gpu)
+{
+	const struct counting *const c = s->counting;
+	struct lane *const lane[LANES] = {gpu_lane_open(gpu), gpu_lane_open(gpu)};
 	struct counts totals;
 	struct fail fail = {.status = STATUS_OK};
-	struct feed feed[FEEDERS];
-	pthread_t thread[FEEDERS];
 	uint64_t differ = 0, first = 0;
 
-	if (counts_init(&totals, c->cells, &fail) != 0)
+	CHECK(lane[0] && lane[1] && !lane[0]->total && !gpu_lane_free(gpu), "%s: lanes", s->what);
+	if (!lane[0] || !lane[1] || counts_init(&totals, c->cells, &fail) != 0)
 		return;
 	struct counter *const counter = counter_open(c, s->all);
-	for (unsigned k = 0; k < FEEDERS; k++) {
-		feed[k] = (struct feed){.lane = gpu_lane_open(gpu),
-					.totals = &totals,
-					.ends = (unsigned)draw() % 64};
-		CHECK(feed[k].lane && feed[k].lane->stays, "%s: a lane whose counters stay",
-		      s->what);
-		if (!feed[k].lane)
-			return;
-		for (unsigned i = 0; i < CHUNKS; i++) {
-			const size_t most = gpu_slot_bytes(feed[k].lane) / record;
-			const size_t usual = 1 + draw() % (100000 / samples + 1),
-				     records = usual < most ? usual : most;
-			unsigned char *const own = malloc(records * samples * c->bytes);
-			fill(own, records * samples, s->edges, &c->type,
-			     (enum data)((k + i) % DATA_KINDS));
-			feed[k].bytes[i] = records * record;
-			feed[k].chunk[i] = malloc(feed[k].bytes[i]);
-			lay_out(feed[k].chunk[i], own, records, &c->layout, c->bytes);
-			counter_add(counter, own, records * samples);
-			free(own);
-		}
-	}
+	count_chunks(s, (struct lane **)lane, counter);
 	counter_close(counter);
-	for (unsigned k = 0; k < FEEDERS; k++)
-		CHECK(pthread_create(&thread[k], NULL, feed_main, &feed[k]) == 0, "thread");
-	for (unsigned k = 0; k < FEEDERS; k++) {
-		pthread_join(thread[k], NULL);
-		CHECK(feed[k].counted == CHUNKS && feed[k].left, "%s: %u chunks counted", s->what,
-		      feed[k].counted);
-		for (unsigned i = 0; i < CHUNKS; i++)
-			free(feed[k].chunk[i]);
-	}
-	seen.epochs += epochs_of(feed[0].lane);
-	CHECK(!gpu_lane_free(gpu) || gpu_failed(gpu), "%s: a lane more than there may be", s->what);
-	for (unsigned k = 0; k < FEEDERS; k++)
-		gpu_lane_close(feed[k].lane);
-	CHECK(gpu_lane_free(gpu) || gpu_failed(gpu), "%s: no lane came back", s->what);
+	for (unsigned k = 0; k < LANES; k++)
+		gpu_lane_close(lane[k]);
+	CHECK(gpu_lane_free(gpu), "%s: no lane came back", s->what);
+	CHECK(gpu_table_fetch(gpu, &totals) == 0, "%s: the table is lost", s->what);
+	seen.tables++;
 	for (size_t i = 0; i < totals.cells; i++)
 		if (totals.cell[i] != s->all->cell[i] && differ++ == 0)
 			first = i;
@@ -397,11 +341,8 @@ static bool make_edges(const struct job *job, const struct sample_type *type, st
 /* NULL: there is none, and why was said. */
 static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
 {
-	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = s->counting,
-						       .devices = "0",
-						       .lanes = FEEDERS,
-						       .fetch = fetch,
-						       .memory = MEMORY});
+	struct gpu *gpu = gpu_start(&(struct gpu_spec){
+		.counting = s->counting, .lanes = LANES, .fetch = fetch, .memory = MEMORY});
 
 	if (gpu && gpu_wait(gpu) == 0) {
 		gpu_describe(gpu, report);
@@ -420,7 +361,7 @@ static void see(const struct gpu_report *report, const struct edges *edges)
 	seen.kinds[edges->binning.kind]++;
 }
 
-/* Every chunk, and, where counters are so many, epochs; false when there is no GPU. */
+/* Every chunk, and, if there are so many counters, the table; false when there is no GPU. */
 static bool run_counting(struct subject *s, char *what, size_t size, bool chunks,
 			 unsigned long number)
 {
@@ -432,20 +373,19 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 		snprintf(what + named, size - named, ", %s", report.kernel);
 		see(&report, s->edges);
 		struct lane *lane = gpu_lane_open(gpu);
-		CHECK(lane && !lane->stays, "%s: a lane", what);
+		CHECK(lane && lane->total, "%s: a lane", what);
 		if (lane)
 			compare_chunks(s, lane, number);
 		gpu_lane_close(lane);
 		gpu_close(gpu);
 	}
-	const struct gpu_spec spec = {
-		.counting = s->counting, .devices = "0", .lanes = FEEDERS, .memory = MEMORY};
-	if ((gpu || !chunks) && gpu_size(&spec).piece > 0) {
+	const struct gpu_spec spec = {.counting = s->counting, .lanes = LANES, .memory = MEMORY};
+	if ((gpu || !chunks) && gpu_size(&spec).stays) {
 		gpu = start(s, false, &report);
-		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
+		snprintf(what + named, size - named, ", stays, %s", report.kernel);
 		if (gpu) {
 			see(&report, s->edges);
-			compare_epochs(s, gpu);
+			compare_table(s, gpu);
 		}
 		gpu_close(gpu);
 	}
@@ -529,7 +469,7 @@ int main(int argc, char **argv)
 		CHECK(seen.ways[i] > 0, "%s was never taken", NAMES[i]);
 	for (int i = 0; i < BIN_KINDS && whole; i++)
 		CHECK(seen.kinds[i] > 0, "kind %d was never taken", i);
-	CHECK(!whole || seen.epochs > 50, "%u epochs", seen.epochs);
-	check_all_sums(seed);
+	CHECK(!whole || seen.tables > 20, "%u tables", seen.tables);
+	check_wide(seed);
 	return check_report();
 }

@@ -181,7 +181,7 @@ static const struct {
 };
 #define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 
-/* So many bins that the CPU's own tables are gigabytes: in epochs alone, the largest last. */
+/* So many bins that the CPU's own tables are gigabytes: into one table, the largest last. */
 static const struct job MANY[] = {
 	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false},
 	{"i64", 1 << 28, "full", false}, {"u24", 1 << 24, NULL, false},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gpu_plan: what holds for the slots of any job and any -M, drawn from a seed, and some known
- * cases; lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
+ * cases; what CUDA_VISIBLE_DEVICES becomes for the helper.
  */
 #include "gpu/gpu_plan.h"
 #include "input/unpacker.h"
@@ -40,39 +40,35 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 /* ---- slots ---- */
 
 /* What a lane takes, from what gpu_lane_open and lane_open allocate. */
-static uint64_t lane_of(const struct counting *c, const struct gpu_size *s, size_t counters)
+static uint64_t lane_of(const struct counting *c, const struct gpu_size *s)
 {
-	const bool totals = s->piece == 0 && (c->auto_bins.most > 0 || c->cells <= (size_t)3 << 19);
-
-	return s->cell_bytes + (totals ? 8 * (uint64_t)counters : 0) +
+	return (s->stays ? 0 : 8 * (uint64_t)c->cells) +
 	       (c->stats && c->bytes > 2 ? stats_bytes(&c->type, c->channels) : 0);
 }
 
 static unsigned rooms; /* how many of them had some */
 
-static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i)
+static void holds(const struct gpu_spec *spec, unsigned long i)
 {
 	const struct counting *c = spec->counting;
 	const struct gpu_size s = gpu_size(spec);
 	const uint64_t record = layout_bytes(&c->layout), unit = 4096 * (uint64_t)c->bytes;
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
-	const size_t counters = c->cells;
-	const bool stays = !spec->fetch && c->auto_bins.most == 0 && counters > STAY_CELLS;
+	const bool stays = !spec->fetch && c->auto_bins.most == 0 && c->cells > STAY_CELLS;
 	/*
 	 * Two slots and a lane are the least; where that is too much, their counters are all that
 	 * is, unless slots could not be smaller.
 	 */
 	const uint64_t least = of_record > 256 * KIB ? of_record : 256 * KIB,
-		       samples = (uint64_t)s.slots * s.slot_bytes * devices;
-	const uint64_t all =
-		samples + (uint64_t)s.slots * s.cell_bytes * devices + s.lanes * s.lane_bytes;
+		       samples = (uint64_t)s.slots * s.slot_bytes;
+	const uint64_t all = samples + (uint64_t)s.slots * s.cell_bytes + s.lanes * s.lane_bytes;
 
-	CHECK(s.lane_bytes >= lane_of(c, &s, counters), "size %lu: lanes of %llu", i,
+	CHECK(s.lane_bytes >= lane_of(c, &s), "size %lu: lanes of %llu", i,
 	      (unsigned long long)s.lane_bytes);
 	CHECK(all <= spec->memory || !s.fits, "size %lu: %llu bytes of %llu", i,
 	      (unsigned long long)all, (unsigned long long)spec->memory);
 	CHECK(s.fits || (s.slots == 2 && s.lanes == 1 &&
-			 (samples <= spec->memory || samples <= 2 * least * devices)),
+			 (samples <= spec->memory || samples <= 2 * least)),
 	      "size %lu: %u lanes, %u slots of %zu do not fit %llu", i, s.lanes, s.slots,
 	      s.slot_bytes, (unsigned long long)spec->memory);
 	CHECK(s.slots >= 2 && s.slots <= 64 && s.lanes >= 1 && s.lanes <= spec->lanes &&
@@ -85,19 +81,17 @@ static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i
 	      "size %lu: %u rooms of %u slots", i, s.rooms, s.slots);
 	rooms += s.rooms > 0;
 	/* A chunk that fetches counters has some times as many bytes. */
-	CHECK(!s.fits || stays || s.slot_bytes + unit >= 16 * (uint64_t)counters ||
+	CHECK(!s.fits || stays || s.slot_bytes + unit >= 16 * (uint64_t)c->cells ||
 		      s.slot_bytes + unit >= 64 * MIB,
-	      "size %lu: slots of %zu, %zu counters", i, s.slot_bytes, counters);
+	      "size %lu: slots of %zu, %zu counters", i, s.slot_bytes, c->cells);
 	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0,
 	      "size %lu: slots of %zu, records of %llu", i, s.slot_bytes,
 	      (unsigned long long)record);
-	CHECK((s.piece > 0) == stays, "size %lu: pieces of %zu", i, s.piece);
+	CHECK(s.stays == stays, "size %lu: counters stay: %d", i, s.stays);
 	CHECK(stays || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
 	      "size %lu: %zu bytes for %zu counters", i, s.cell_bytes, c->cells);
-	/* A slot has room for a piece, and for the sums of all of them. */
-	CHECK(!stays || (s.cell_bytes >= s.piece * 4 &&
-			 s.cell_bytes >= (c->cells + s.piece - 1) / s.piece * 8),
-	      "size %lu: %zu bytes for %zu counters that stay", i, s.cell_bytes, c->cells);
+	CHECK(s.cell_bytes >= sizeof(struct unpack_answer), "size %lu: %zu bytes for an answer", i,
+	      s.cell_bytes);
 }
 
 static void every_job(void)
@@ -131,16 +125,13 @@ static void every_job(void)
 		const uint64_t bits = check_random(&state);
 		const struct gpu_spec spec = {
 			.counting = &c,
-			.devices = bits & 64    ? "0"
-				   : bits & 128 ? "0,2,5"
-						: "all",
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
 			.fetch = (bits & 48) == 16,
 			.unpacks = bits & 512,
 			.memory = (64 * KIB << check_random(&state) % 18) +
 				  check_random(&state) % MIB,
 		};
-		holds(&spec, bits & 64 ? 1 : bits & 128 ? 3 : 8, i);
+		holds(&spec, i);
 	}
 	CHECK(jobs > 10000 && rooms > 100, "%lu jobs, %u with rooms", jobs, rooms);
 }
@@ -148,7 +139,7 @@ static void every_job(void)
 static void known(void)
 {
 	static const struct {
-		const char *devices, *type, *range;
+		const char *type, *range;
 		uint32_t bins;
 		uint32_t channels, record;
 		unsigned lanes;
@@ -159,46 +150,42 @@ static void known(void)
 		bool stays;
 		unsigned fed; /* lanes; 0: it does not fit, and has one */
 	} CASES[] = {
-		{"0", "u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false, 8},
-		{"0", "u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false, 1},
+		{"u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false, 8},
+		{"u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false, 1},
 		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
-		{"0", "u32", "none", 1024, 1, 0, 16, false, 65 * MIB, 16, 4 * MIB, false, 16},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4032 * KIB, false, 60},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 33 * MIB, 16, 2048 * KIB, false, 60},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 1 * MIB, 3, 320 * KIB, false, 3},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 536 * KIB, 2, 256 * KIB, false, 1},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 512 * KIB, 2, 256 * KIB, false, 0},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 0, 2, 256 * KIB, false, 0},
-		/* Each of two devices has half of the lanes; of "all" each might have all. */
-		{"0,2", "u32", "none", 1024, 1, 0, 21, false, 256 * MIB, 15, 4 * MIB, false, 21},
-		{"all", "u32", "none", 1024, 1, 0, 21, false, 1024 * MIB, 25, 4 * MIB, false, 21},
+		{"u32", "none", 1024, 1, 0, 16, false, 65 * MIB, 16, 4 * MIB, false, 16},
+		{"u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4048 * KIB, false, 60},
+		{"u32", "none", 1024, 1, 0, 60, false, 33 * MIB, 16, 2064 * KIB, false, 60},
+		{"u32", "none", 1024, 1, 0, 60, false, 1 * MIB, 3, 320 * KIB, false, 3},
+		{"u32", "none", 1024, 1, 0, 60, false, 536 * KIB, 2, 256 * KIB, false, 1},
+		{"u32", "none", 1024, 1, 0, 60, false, 512 * KIB, 2, 256 * KIB, false, 0},
+		{"u32", "none", 1024, 1, 0, 60, false, 0, 2, 256 * KIB, false, 0},
 		/* Whole samples and pages, and a record. */
-		{"0", "u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false, 8},
-		{"0", "u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false, 7},
+		{"u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false, 8},
+		{"u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false, 7},
 		/*
 		 * Many counters that are fetched, one more, and as many of which all are fetched.
 		 */
-		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false,
-		 4},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false, 4},
-		{"0", "u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false, 4},
+		{"u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false, 4},
+		{"u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
+		{"u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false, 4},
+		{"u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false, 4},
 		/* Counters that are fetched take as much memory as they are: fewer lanes and slots,
 		 * smaller slots, and then not even two and one. */
-		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 192 * MIB, 4, 29680 * KIB, false, 5},
-		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 53 * MIB, 2, 16880 * KIB, false, 1},
-		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 52 * MIB, 2, 26 * MIB, false, 0},
-		{"0", "f32", "auto", 1 << 28, 1, 0, 16, false, 192 * MIB, 2, 64 * MIB, false, 0},
-		{"0", "f32", "auto", 1 << 28, 1, 0, 16, false, 16384 * MIB, 6, 64 * MIB, false, 3},
-		{"0", "u32", "none", 1 << 28, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
-		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
-		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 768 * MIB, 2, 64 * MIB, false, 2},
-		/* However many counters stay, a slot has room for a piece. */
-		{"0", "u32", "none", 1 << 24, 1, 0, 16, false, 192 * MIB, 20, 4 * MIB, true, 16},
-		{"0", "u32", "none", 1 << 28, 1, 0, 8, false, 64 * MIB, 12, 4 * MIB, true, 8},
-		{"0", "u32", "none", 1 << 28, 1, 0, 4, false, 1 * MIB, 2, 512 * KIB, true, 0},
-		{"0", "u16", "full", 1000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, false, 4},
-		{"0", "u16", "full", 10000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
+		{"f32", "auto", 1 << 20, 1, 0, 16, false, 192 * MIB, 4, 32752 * KIB, false, 6},
+		{"f32", "auto", 1 << 20, 1, 0, 16, false, 49 * MIB, 2, 16880 * KIB, false, 1},
+		{"f32", "auto", 1 << 20, 1, 0, 16, false, 48 * MIB, 2, 24 * MIB, false, 0},
+		{"f32", "auto", 1 << 28, 1, 0, 16, false, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"f32", "auto", 1 << 28, 1, 0, 16, false, 16384 * MIB, 5, 64 * MIB, false, 5},
+		{"u32", "none", 1 << 28, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"u32", "none", 1 << 24, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"u32", "none", 1 << 24, 1, 0, 16, true, 768 * MIB, 3, 64 * MIB, false, 2},
+		/* Counters that stay take no memory here. */
+		{"u32", "none", 1 << 24, 1, 0, 16, false, 192 * MIB, 20, 4 * MIB, true, 16},
+		{"u32", "none", 1 << 28, 1, 0, 8, false, 64 * MIB, 12, 4 * MIB, true, 8},
+		{"u32", "none", 1 << 28, 1, 0, 4, false, 1 * MIB, 3, 336 * KIB, true, 3},
+		{"u16", "full", 1000, 2, 0, 4, false, 128 * MIB, 8, 8 * MIB, false, 4},
+		{"u16", "full", 10000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -208,43 +195,18 @@ static void known(void)
 		CHECK(make_counting(&c, CASES[i].type, CASES[i].bins, CASES[i].range, &layout),
 		      "case %zu", i);
 		const struct gpu_spec spec = {.counting = &c,
-					      .devices = CASES[i].devices,
 					      .lanes = CASES[i].lanes,
 					      .fetch = CASES[i].fetch,
 					      .memory = CASES[i].memory};
 		const struct gpu_size s = gpu_size(&spec);
 		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
-			      (s.piece > 0) == CASES[i].stays &&
-			      (s.fits ? s.lanes : 0) == CASES[i].fed,
-		      "case %zu: %u slots of %zu, pieces of %zu, %u lanes%s", i, s.slots,
-		      s.slot_bytes, s.piece, s.lanes, s.fits ? "" : ", does not fit");
+			      s.stays == CASES[i].stays && (s.fits ? s.lanes : 0) == CASES[i].fed,
+		      "case %zu: %u slots of %zu, %u lanes%s", i, s.slots, s.slot_bytes, s.lanes,
+		      s.fits ? "" : ", does not fit");
 	}
 }
 
 /* ---- devices ---- */
-
-static void lists(void)
-{
-	static const struct {
-		const char *wanted;
-		unsigned named, nth[4];
-	} CASES[] = {
-		{"all", 0, {0}},
-		{"0", 1, {0}},
-		{"7", 1, {7}},
-		{"0,2", 2, {0, 2}},
-		{"15,3,9,0", 4, {15, 3, 9, 0}},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		CHECK(devices_named(CASES[i].wanted) == CASES[i].named, "%s: %u", CASES[i].wanted,
-		      devices_named(CASES[i].wanted));
-		for (unsigned k = 0; k < CASES[i].named; k++)
-			CHECK(devices_nth(CASES[i].wanted, k) == CASES[i].nth[k],
-			      "%s: number %u is %u", CASES[i].wanted, k,
-			      devices_nth(CASES[i].wanted, k));
-	}
-}
 
 static void shown(void)
 {
@@ -283,7 +245,7 @@ static void shown(void)
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		char text[512] = "?";
-		devices_show(text, sizeof(text), CASES[i].visible, CASES[i].number);
+		device_show(text, sizeof(text), CASES[i].visible, CASES[i].number);
 		CHECK(strcmp(text, CASES[i].shown) == 0,
 		      "number %u of \"%s\" is \"%s\", not \"%s\"", CASES[i].number,
 		      CASES[i].visible ? CASES[i].visible : "(all)", text, CASES[i].shown);
@@ -294,7 +256,6 @@ int main(void)
 {
 	every_job();
 	known();
-	lists();
 	shown();
 	return check_report();
 }

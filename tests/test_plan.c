@@ -124,12 +124,6 @@ static void table(void)
 		 128 * MIB, 8},
 		{"-T 2 --device=gpu -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
 		 128 * MIB, 2},
-		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2},
-		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2},
-		{"-T 2 --device=gpu -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2},
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
 		/*
@@ -241,7 +235,7 @@ static uint64_t drawn(uint64_t *state, unsigned bits)
 static struct job draw(uint64_t *state)
 {
 	static const char *const TYPES[] = {"u8", "u16", "u24", "u32", "i64", "f32", "f64"};
-	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:all"};
+	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:3"};
 	char line[256], layout[64] = "";
 	const unsigned channels =
 		check_random(state) % 3 ? 1 : 1 + (unsigned)(check_random(state) % 64);

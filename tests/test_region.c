@@ -39,7 +39,7 @@ static int answer_all(struct region *r)
 			worked = true;
 			end |= s->bytes == 0;
 			s->samples = ~s->bytes;
-			slot_answer(s, slot_number_of(s), SHARED_DONE);
+			slot_answer(s);
 		}
 		if (worked)
 			continue;
@@ -55,18 +55,16 @@ static void submit(struct region *r, unsigned k, uint64_t bytes)
 {
 	r->slot[k].bytes = bytes;
 	r->slot[k].awaited = 0;
-	slot_submit(r, &r->slot[k], slot_number_of(&r->slot[k]) + 1);
+	slot_submit(r, &r->slot[k]);
 }
 
 static void await(struct region *r, unsigned k)
 {
 	struct shared_slot *s = &r->slot[k];
 
-	uint32_t word;
-
-	while (((word = slot_word_of(s)) & 3) == SHARED_SUBMITTED) {
+	while (slot_state_of(s) == SHARED_SUBMITTED) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->word, word, LONG_SECONDS);
+		region_wait(&s->state, SHARED_SUBMITTED, LONG_SECONDS);
 	}
 }
 
@@ -98,7 +96,7 @@ static void processes(void)
 		for (unsigned k = 0; k < slots; k++) {
 			await(r, k);
 			wrong += r->slot[k].samples != ~given(i + k) ||
-				 slot_state_of(&r->slot[k]) != SHARED_DONE;
+				 slot_state_of(&r->slot[k]) != SHARED_OURS;
 		}
 	}
 	submit(r, 0, 0);

@@ -101,16 +101,9 @@ static void gpu(struct job *job)
 	struct run_report run = BASE;
 
 	/* None was started. */
-	job->machine.device = DEVICE_CPU;
+	run.no_gpu = "--device=cpu";
 	says(job, &run, GPU, "no gpu: --device=cpu");
-	job->machine.device = DEVICE_AUTO;
-	says(job, &run, GPU, "no gpu: the program was built without kernels");
-	run.kernels = true;
-	says(job, &run, GPU, "no gpu: no NVIDIA driver found (libcuda.so.1)");
-	run.driver = true;
-	says(job, &run, GPU,
-	     "no gpu: its buffers and counters do not fit -M (--device=gpu starts it anyway)");
-	run.gpu_fits = true;
+	run.no_gpu = NULL;
 	says(job, &run, GPU,
 	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
 	/* It was not ready, or never will be. */
@@ -122,33 +115,26 @@ static void gpu(struct job *job)
 	/* It counted. */
 	run.gpu = (struct gpu_report){.state = GPU_READY,
 				      .name = "NVIDIA H200",
-				      .devices = 1,
 				      .start_seconds = 0.254,
 				      .slots = 12,
 				      .slot_bytes = 4 << 20,
 				      .memory = 49 << 20,
-				      .kernel = "whole_4_span"};
+				      .kernel = "whole_4_key"};
 	run.gpu_records = 750;
 	says(job, &run, GPU,
 	     "gpu: NVIDIA H200, 12 slots of 4 MiB, 49.0 MiB with all counters, ready after 0.25 "
-	     "s, whole_4_span; counted 75.0% of the samples");
-	/*
-	 * Several; slots are those of all, their size is the first one's, in as few digits as it
-	 * needs.
-	 */
-	run.gpu.devices = 3;
-	run.gpu.slots = 96;
+	     "s, whole_4_key; counted 75.0% of the samples");
+	/* Sizes have as few digits as they need. */
+	run.gpu.slots = 60;
 	run.gpu.slot_bytes = 1500 << 10;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, 49.0 MiB with all counters, ready "
-	     "after 0.25 s, "
-	     "whole_4_span; counted 75.0% of the samples");
+	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "s, whole_4_key; counted 75.0% of the samples");
 	/* It was lost later on: what it counted it counted. */
 	run.gpu.state = GPU_FAILED;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, 49.0 MiB with all counters, ready "
-	     "after 0.25 s, "
-	     "whole_4_span; counted 75.0% of the samples");
+	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "s, whole_4_key; counted 75.0% of the samples");
 	job->voice = VOICE_PLAIN;
 	CHECK(verbose(job, &run)[0] == '\0', "without -v");
 }

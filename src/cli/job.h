@@ -56,7 +56,7 @@ struct shape {
 /* What of the machine may be used. */
 struct machine {
 	enum device_asked device; /* --device */
-	const char *gpus;         /* which GPUs: "0", "0,2", "all" */
+	unsigned gpu;             /* which GPU, by its number among the visible ones */
 	unsigned threads;         /* the most workers */
 	uint64_t memory;          /* -M: the bytes that may be taken, not counting the bins */
 	const char *memory_text;  /* -M as the user wrote it, or "default", for messages */

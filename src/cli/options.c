@@ -161,8 +161,9 @@ static const struct known KNOWN[] = {
 	{"nonzero", 0, NULL, WRITES, set, TO(job.style.nonzero), .help = "  no empty bins   "},
 	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, .help = "\n"},
 	{"device", 0, "=DEVICE", COUNTS, read_device, TO(job),
-		.must = "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
-		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all   "},
+		.must = "must be auto, cpu, gpu or gpu:N, one GPU; for several, run a process for each "
+			"with --part",
+		.help = "  auto, cpu, gpu (the first), gpu:N   "},
 	{"no-check", 0, NULL, COUNTS, set, TO(job.source.no_check), .help = "\n"},
 	{"threads", 'T', "=N", COUNTS, read_number, TO(job.machine.threads), 0, 0, THREADS_MAX,
 		"must be a number from 1 to 4096, or 0 for all cores",
@@ -544,20 +545,16 @@ static int read_device(struct given *g, const struct known *o, const char *text)
 {
 	struct job *const job = to(g, o);
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
+	const char *const number = gpu && text[3] == ':' ? text + 4 : "0";
+	const size_t digits = strspn(number, "0123456789");
 
 	job->machine.device = strcmp(text, "cpu") == 0 ? DEVICE_CPU
 			      : gpu                    ? DEVICE_GPU
 						       : DEVICE_AUTO;
-	job->machine.gpus = gpu && text[3] == ':' ? text + 4 : "0";
-	/* "all", or numbers with single commas between them. */
-	const char *p = job->machine.gpus;
-	while (*p >= '0' && *p <= '9')
-		p += p[1] == ',' && p[2] != '\0' ? 2 : 1;
-	const bool list = *p == '\0' && p > job->machine.gpus && p - job->machine.gpus < 100;
-	return (gpu ? list || strcmp(job->machine.gpus, "all") == 0
-		    : job->machine.device == DEVICE_CPU || strcmp(text, "auto") == 0)
-		       ? 0
-		       : -1;
+	job->machine.gpu = (unsigned)strtoul(number, NULL, 10);
+	if (!gpu)
+		return job->machine.device == DEVICE_CPU || strcmp(text, "auto") == 0 ? 0 : -1;
+	return digits > 0 && digits < 5 && number[digits] == '\0' ? 0 : -1;
 }
 
 /* ---- words ---- */
@@ -808,7 +805,6 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	memset(&g, 0, sizeof(g));
 	g.fail = fail;
 	g.job = (struct job){
-		.machine.gpus = "0",
 		.source.paths = STDIN,
 		.source.path_count = 1,
 		.layout_options.limit = UINT64_MAX,

@@ -475,22 +475,16 @@ static void report_header(const struct job *job, const struct run_report *run)
 }
 
 /* The GPU's share, or why it has none. */
-static void report_gpu(const struct job *job, const struct run_report *run)
+static void report_gpu(const struct run_report *run)
 {
-	char more[32] = "", unpacked[64] = "";
-	const char *const why =
-		run->gpu.state == GPU_FAILED        ? run->gpu.why
-		: run->gpu.state != GPU_NONE        ? "not ready before the end"
-		: job->machine.device == DEVICE_CPU ? "--device=cpu"
-		: !run->kernels                     ? "the program was built without kernels"
-		: !run->driver                      ? "no NVIDIA driver found (libcuda.so.1)"
-		: run->gpu_fits
-			? "starting it would have taken longer than it saved (--device=gpu starts "
-			  "it)"
-			: "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
+	char unpacked[64] = "";
+	const char *const why = run->gpu.state == GPU_FAILED ? run->gpu.why
+				: run->gpu.state != GPU_NONE ? "not ready before the end"
+				: run->no_gpu
+					? run->no_gpu
+					: "starting it would have taken longer than it saved "
+					  "(--device=gpu starts it)";
 
-	if (run->gpu.devices > 1)
-		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
 	/* With -n more may have been decoded than was counted. */
 	const uint64_t decoded =
 		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
@@ -503,10 +497,9 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		msg_note("%sgpu: %s", run->gpu.state == GPU_NONE ? "no " : "", why);
 	else
 		msg_note(
-			"gpu: %s%s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
+			"gpu: %s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
 			"%.2f s, %s; counted %.1f%% of the samples%s",
-			run->gpu.name, more, run->gpu.slots,
-			(double)run->gpu.slot_bytes / (1 << 20),
+			run->gpu.name, run->gpu.slots, (double)run->gpu.slot_bytes / (1 << 20),
 			(double)run->gpu.memory / (1 << 20), run->gpu.start_seconds,
 			run->gpu.kernel, share(run->gpu_records, run->records), unpacked);
 }
@@ -586,6 +579,6 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		"counts",
 		run->workers, job->machine.threads, run->isa, run->method,
 		(double)run->memory / (1 << 20));
-	report_gpu(job, run);
+	report_gpu(run);
 	report_bottleneck(run);
 }

@@ -24,9 +24,7 @@ struct run_report {
 	double count_seconds; /* all workers' counting time; if less, reading is the bottleneck */
 	/* all workers' time on a core; in the rest of both times a thread slept, or had no core */
 	double core_seconds;
-	bool kernels;       /* the program contains kernels for a GPU */
-	bool gpu_fits;      /* a GPU may be started: its buffers fit the memory */
-	bool driver;        /* with -v, if no GPU was started: there is a driver */
+	const char *no_gpu; /* why no GPU may be started; NULL: one may */
 	const char *method; /* the way in which workers counted */
 	const char *isa;
 	uint64_t gpu_records; /* how many of the records a GPU counted */

@@ -143,30 +143,13 @@ void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples,
 	added_unlocks(counts, samples);
 }
 
-void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples)
+void counts_add_wide(struct counts *counts, const uint64_t *table, uint64_t samples)
 {
 	lock_take(&counts->lock);
-	for (size_t i = 0; i < counts->cells; i++) {
-		const uint64_t n = take(arg, i);
-		if (n > 0)
-			counts_add_cell(counts, i, n);
-	}
+	for (size_t i = 0; i < counts->cells; i++)
+		if (table[i] > 0)
+			counts_add_cell(counts, i, table[i]);
 	added_unlocks(counts, samples);
-}
-
-void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
-		      bool atomically)
-{
-	if (atomically) {
-		for (size_t i = 0; i < n; i++)
-			if (piece[i] > 0)
-				counts_add_cell(counts, first + i, piece[i]);
-		return;
-	}
-	lock_take(&counts->lock);
-	for (size_t i = 0; i < n; i++)
-		counts->cell[first + i] += piece[i];
-	lock_drop(&counts->lock);
 }
 
 void counts_add_counts(struct counts *to, const struct counts *from)

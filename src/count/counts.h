@@ -61,18 +61,11 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 		uint32_t channels, uint64_t samples);
 
 /*
- * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
- * of cells. Together they hold `samples` samples. take is called under the lock.
- */
-typedef uint64_t counts_take_cell(void *arg, size_t cell);
-void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples);
-
 /*
- * Adds n counts to the cells from `first` on: under the lock, or, where other workers use
- * counts_add_cell, atomically. The caller announces the samples by counts_add_samples.
+ * Adds a table of counts->cells 64-bit counts to the cells, atomically. Together they hold
+ * `samples` samples.
  */
-void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
-		      bool atomically);
+void counts_add_wide(struct counts *counts, const uint64_t *table, uint64_t samples);
 
 /*
  * For counts of the same cells that one thread alone uses, except `to` of counts_add_counts.

@@ -63,7 +63,6 @@ void cuda_open(struct cuda *cuda)
 	cuda_must(cuda, cuda->device_count(&count), "driver");
 	if (count < 1)
 		cuda->fail("driver", "no such device");
-	cuda->devices = (unsigned)count;
 	cuda_must(cuda, cuda->device_get(&cuda->device, 0), "device");
 	cuda_must(cuda, cuda->context_retain(&context, cuda->device), "context");
 	cuda_must(cuda, cuda->context_set(context), "context");

@@ -72,9 +72,8 @@ struct cuda {
 	CUDA_FUNCTIONS(CUDA_MEMBER)
 	/* Is told of every error. Does not return: the driver is not called again after one. */
 	void (*fail)(const char *what, const char *why);
-	unsigned devices; /* how many devices the driver shows */
-	CUdevice device;  /* the first device, which is used */
-	CUmodule module;  /* the kernels */
+	CUdevice device; /* the first device, which is used */
+	CUmodule module; /* the kernels */
 };
 #undef CUDA_MEMBER
 

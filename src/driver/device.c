@@ -26,9 +26,9 @@ static bool slot_make(struct device *d, struct device_slot *s)
 	const struct {
 		CUdeviceptr *at;
 		size_t bytes;
-	} parts[] = {{&s->data, (size_t)d->layout.slot_bytes},
-		     {&c->cells, d->counters ? 0 : (size_t)d->layout.cell_bytes},
-		     {&c->packed, d->plan.gather ? (size_t)d->layout.slot_bytes : 0}};
+	} parts[] = {{&s->data, (size_t)d->region->slot_bytes},
+		     {&c->cells, d->counters ? 0 : (size_t)d->region->cell_bytes},
+		     {&c->packed, d->plan.gather ? (size_t)d->region->slot_bytes : 0}};
 	CUresult r = CUDA_SUCCESS;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == CUDA_SUCCESS; i++)
@@ -55,19 +55,14 @@ static void upload_edges(struct device *d)
 		d->slot[k].chunk.table = d->edges;
 }
 
-/* Makes the counters that stay, all 0, and finds the kernel that adds up their pieces. */
+/* Makes the counters that stay, all 0. */
 static void make_counters(struct device *d)
 {
-	const struct cuda *cuda = &d->cuda;
+	const size_t bytes = (size_t)d->plan.cells * sizeof(uint64_t);
 
-	d->pieces = (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
-	cuda_must(&d->cuda,
-		  cuda->memory_alloc(&d->counters, (size_t)d->plan.cells * sizeof(uint32_t)),
-		  "memory for the counters");
-	cuda_must(&d->cuda, cuda->memory_alloc(&d->sums, d->pieces * sizeof(uint64_t)),
-		  "memory for the counters");
-	d->sum_pieces = cuda_function(cuda, "sum_pieces");
-	cuda_must(&d->cuda, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");
+	cuda_must(&d->cuda, d->cuda.memory_alloc(&d->counters, bytes), "memory for the counters");
+	cuda_must(&d->cuda, d->cuda.fill32(d->counters, 0, bytes / sizeof(uint32_t), d->stream[0]),
+		  "clear");
 }
 
 /* Waits until edges and counters are there: orders may be queued on the other stream. */
@@ -86,15 +81,15 @@ static void finish(struct device *d)
 
 void device_make_slots(struct device *d)
 {
-	const struct region *const r = &d->layout;
+	const struct region *const r = d->region;
 	const struct cuda *const cuda = &d->cuda;
 
 	cuda_must(cuda,
 		  cuda->host_register((unsigned char *)d->region + r->table_at,
 				      (size_t)(r->total - r->table_at), 0),
 		  "memory for a slot");
-	kernel_plan_init(&d->plan, &d->counting, cuda);
-	if (r->piece > 0)
+	kernel_plan_init(&d->plan, &d->counting, cuda, r->stays);
+	if (r->stays)
 		make_counters(d);
 	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots]))
 		d->slots++;

@@ -22,7 +22,6 @@ struct device_slot {
 	struct kernel_chunk chunk; /* its stream and data are those of its latest order */
 	CUdeviceptr data;          /* the slot's own memory, to which samples are copied */
 	/* Of its current order: */
-	uint32_t number;
 	uint64_t samples;
 	int k;             /* --auto: k at which the chunk is counted */
 	struct extent all; /* --auto: extent of the lane's samples; with the chunk's if `again` */
@@ -32,10 +31,8 @@ struct device_slot {
 /* A room, in which blocks of zstd are decoded (unpack.c). */
 struct device_room {
 	struct unpack_memory memory;
-	CUevent done; /* recorded after its batch */
-	/* Of its current order: */
-	uint32_t number;
-	struct device_group *group;
+	CUevent done;               /* recorded after its batch */
+	struct device_group *group; /* of its current order */
 };
 
 /* Batches that are decoded together, on a stream of their own. */
@@ -55,8 +52,7 @@ struct unpacking {
 };
 
 struct device {
-	struct region *region;    /* shared with the program: slots and doorbell */
-	struct region layout;     /* copy of the region's head, made at the start */
+	struct region *region;    /* shared with the program */
 	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
 	struct kernel_plan plan;
@@ -64,9 +60,6 @@ struct device {
 	unsigned slots;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
-	CUdeviceptr sums;     /* sums of the pieces of the counters */
-	uint32_t pieces;      /* pieces of the counters */
-	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
 	struct unpacking unpacking;
 };

@@ -97,7 +97,7 @@ static void *touch(void *arg)
 	const struct device *const d = arg;
 	volatile unsigned char *const from = (unsigned char *)d->region;
 
-	for (uint64_t at = d->layout.cells_at; at < d->layout.total; at += PAGE)
+	for (uint64_t at = d->region->cells_at; at < d->region->total; at += PAGE)
 		from[at] = 0;
 	return NULL;
 }
@@ -106,7 +106,6 @@ static void say_ready(const struct device *d)
 {
 	struct notice n = {
 		.kind = NOTICE_READY,
-		.devices = d->cuda.devices,
 		.slots = d->slots,
 		.rooms = d->unpacking.rooms,
 	};
@@ -129,7 +128,7 @@ static void leave_folder(void)
 /* The counting of the job, with addresses of this process. */
 static void take_job(struct device *d)
 {
-	const struct region *const r = &d->layout;
+	const struct region *const r = d->region;
 
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
@@ -149,12 +148,11 @@ int helper_main(char **argv)
 		return 2;
 	}
 	d = (struct device){.region = map_region(), .cuda.fail = fail};
-	d.layout = *d.region;
-	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
+	if (setenv("CUDA_VISIBLE_DEVICES", d.region->device, 1) != 0)
 		fail("memory", strerror(errno));
 	/* A connection takes the driver 25 ms, and it would make 8. One for each stream is enough. */
 	static_assert(DEVICE_STREAMS == 2 && UNPACK_STREAMS == 4, "the numbers below");
-	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.layout.rooms > 0 ? "6" : "2", 0);
+	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.region->rooms > 0 ? "6" : "2", 0);
 	take_job(&d);
 	const bool touching = signals_thread(&toucher, touch, &d) == 0;
 	device_open(&d);

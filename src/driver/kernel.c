@@ -47,7 +47,8 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 /* Finds the kernel that counts, and gives it the shared memory that it needs. */
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
-	const bool whole = c->bytes != 2 && fits(p, p->cells); /* all codes of 2 bytes never fit */
+	/* All codes of two bytes never fit. */
+	const bool whole = !p->rule.wide && c->bytes != 2 && fits(p, p->cells);
 
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", whole ? "whole" : "far",
 		 (unsigned long)c->bytes,
@@ -99,7 +100,8 @@ static void choose_extent(struct kernel_plan *p, const struct counting *c, const
 	p->extent = cuda_function(cuda, name);
 }
 
-void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
+void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
+		      bool wide)
 {
 	int sms, most;
 
@@ -108,7 +110,7 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 	cuda_must(cuda, cuda->device_attribute(&most, CU_ATTRIBUTE_SHARED_OPTIN, cuda->device),
 		  "device");
 	*p = (struct kernel_plan){
-		.rule = {.bins = c->binning, .channels = c->channels},
+		.rule = {.bins = c->binning, .channels = c->channels, .wide = wide},
 		.cells = (uint32_t)c->cells,
 		.sms = (uint32_t)sms,
 		.shared_most = (uint32_t)most - 1024, /* for the kernels' own few variables */

@@ -36,9 +36,9 @@ struct kernel_plan {
 	size_t table_bytes;   /* bytes of explicit edges; 0: there are none */
 };
 
-/* Chooses the kernels and finds them. */
+/* Chooses the kernels and finds them. wide: they add to counters of 64 bits, which stay. */
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
-		      const struct cuda *cuda);
+		      const struct cuda *cuda, bool wide);
 
 /* The 32-bit words that come back for a chunk: its counters, and under --auto the extent. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)

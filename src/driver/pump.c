@@ -46,11 +46,9 @@ static unsigned queue_take(struct queue *q)
 
 /* ---- orders ---- */
 
-static void fetch(struct device *d, unsigned k, CUdeviceptr from, size_t bytes)
+static void fetch(struct device *d, unsigned k, void *to, CUdeviceptr from, size_t bytes)
 {
-	cuda_must(&d->cuda,
-		  d->cuda.to_host(region_cells(d->region, &d->layout, k), from, bytes,
-				  d->slot[k].chunk.stream),
+	cuda_must(&d->cuda, d->cuda.to_host(to, from, bytes, d->slot[k].chunk.stream),
 		  "copy from the GPU");
 }
 
@@ -72,29 +70,7 @@ static void queue_count(struct device *d, unsigned k)
 			  "clear");
 	kernel_launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL, s->again);
 	if (!d->counters)
-		fetch(d, k, c->cells, words * sizeof(uint32_t));
-}
-
-static void queue_sums(struct device *d, unsigned k)
-{
-	uint64_t cells = d->plan.cells;
-	uint32_t piece = d->layout.piece;
-	void *arguments[] = {&d->counters, &cells, &piece, &d->sums};
-
-	cuda_must(&d->cuda,
-		  d->cuda.launch(d->sum_pieces, d->pieces, 1, 1, 1024, 1, 1, 0,
-				 d->slot[k].chunk.stream, arguments, NULL),
-		  "kernel");
-	fetch(d, k, d->sums, d->pieces * sizeof(uint64_t));
-}
-
-static void queue_piece(struct device *d, unsigned k, uint32_t which)
-{
-	const uint32_t from = which * d->layout.piece;
-	const uint32_t left = d->plan.cells - from;
-	const size_t words = left < d->layout.piece ? left : d->layout.piece;
-
-	fetch(d, k, d->counters + from * sizeof(uint32_t), words * sizeof(uint32_t));
+		fetch(d, k, region_cells(d->region, k), c->cells, words * sizeof(uint32_t));
 }
 
 static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *shared)
@@ -110,8 +86,8 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 		s->chunk.data = d->unpacking.room[shared->room].memory.decoded + shared->at;
 	else
 		cuda_must(&d->cuda,
-			  d->cuda.to_device(s->data, region_data(d->region, &d->layout, k),
-					    shared->bytes, s->chunk.stream),
+			  d->cuda.to_device(s->data, region_data(d->region, k), shared->bytes,
+					    s->chunk.stream),
 			  "copy to the GPU");
 	queue_count(d, k);
 }
@@ -119,7 +95,7 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 /* The first of the slots that are rooms. */
 static unsigned first_room(const struct device *d)
 {
-	return d->layout.slots - d->layout.rooms;
+	return d->region->slots - d->region->rooms;
 }
 
 static bool submitted(const struct pump *p, unsigned k)
@@ -154,7 +130,6 @@ static bool begin_group(struct pump *p)
 		return false;
 	while (n < UNPACK_GROUP && (rooms[n] = room_of(p, u->begun + n)) < u->rooms) {
 		const unsigned k = first_room(d) + rooms[n];
-		u->room[rooms[n]].number = slot_number_of(&d->region->slot[k]);
 		u->room[rooms[n]].group = g;
 		p->at_work[k] = true;
 		queue_add(&p->queue[BATCHES], k);
@@ -176,21 +151,10 @@ static void begin(struct pump *p, unsigned k)
 
 	p->next = (nth + 1) % DEVICE_STREAMS;
 	s->chunk.stream = d->stream[nth];
-	s->number = slot_number_of(shared);
-	switch (shared->order) {
-	case ORDER_SUMS:
-		queue_sums(d, k);
-		break;
-	case ORDER_PIECE:
-		queue_piece(d, k, shared->piece);
-		break;
-	case ORDER_CLEAR:
-		cuda_must(&d->cuda, d->cuda.fill32(d->counters, 0, d->plan.cells, s->chunk.stream),
-			  "clear");
-		break;
-	default:
+	if (shared->order == ORDER_FETCH)
+		fetch(d, k, region_data(d->region, k), d->counters + shared->at, shared->bytes);
+	else
 		queue_chunk(d, k, shared);
-	}
 	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
 	p->at_work[k] = true;
 	queue_add(&p->queue[nth], k);
@@ -205,11 +169,9 @@ static bool settled(struct device *d, unsigned k)
 	struct device_slot *s = &d->slot[k];
 	struct shared_slot *shared = &d->region->slot[k];
 
-	shared->extent = kernel_extent(&d->plan, region_cells(d->region, &d->layout, k));
-	if (s->again || auto_k(&d->counting.auto_bins, &shared->extent) <= s->k) {
-		shared->k = s->k;
+	shared->extent = kernel_extent(&d->plan, region_cells(d->region, k));
+	if (s->again || auto_k(&d->counting.auto_bins, &shared->extent) <= s->k)
 		return true;
-	}
 	extent_add(&s->all, &shared->extent);
 	s->k = auto_k(&d->counting.auto_bins, &s->all);
 	s->again = true;
@@ -235,7 +197,7 @@ static bool reap_batch(struct pump *p)
 	queue_take(q);
 	room->group->batches--;
 	p->at_work[k] = false;
-	slot_answer(&d->region->slot[k], room->number, SHARED_DONE);
+	slot_answer(&d->region->slot[k]);
 	return true;
 }
 
@@ -259,7 +221,7 @@ static bool reap(struct pump *p, unsigned stream)
 		return true;
 	}
 	p->at_work[k] = false;
-	slot_answer(&d->region->slot[k], s->number, SHARED_DONE);
+	slot_answer(&d->region->slot[k]);
 	return true;
 }
 

@@ -62,13 +62,13 @@ static CUevent new_event(const struct device *d)
 
 static bool make_room(struct device *d, struct device_room *room, const struct unpack_memory *all)
 {
-	const uint64_t bytes = lay_out(&room->memory, 0, d->layout.slot_bytes);
+	const uint64_t bytes = lay_out(&room->memory, 0, d->region->slot_bytes);
 	CUdeviceptr at;
 
 	if (!allocate(d, &at, bytes))
 		return false;
 	room->memory = *all;
-	(void)lay_out(&room->memory, at, d->layout.slot_bytes);
+	(void)lay_out(&room->memory, at, d->region->slot_bytes);
 	room->done = new_event(d);
 	return true;
 }
@@ -84,7 +84,7 @@ void unpack_make_rooms(struct device *d)
 		       {&u->resolve, "unpack_resolve"},     {&u->keep, "unpack_keep"}};
 	struct unpack_memory all = {.ring_bytes = RING_BYTES};
 
-	if (d->layout.rooms == 0 || !allocate(d, &all.ring, RING_BYTES) ||
+	if (d->region->rooms == 0 || !allocate(d, &all.ring, RING_BYTES) ||
 	    !allocate(d, &all.carry, sizeof(struct unpack_carry)))
 		return;
 	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
@@ -96,7 +96,7 @@ void unpack_make_rooms(struct device *d)
 		g->chained = new_event(d);
 		g->kept = new_event(d);
 	}
-	while (u->rooms < d->layout.rooms && make_room(d, &u->room[u->rooms], &all))
+	while (u->rooms < d->region->rooms && make_room(d, &u->room[u->rooms], &all))
 		u->rooms++;
 }
 
@@ -177,12 +177,12 @@ static uint32_t decoded_most(const struct unpack_orders *o)
 /* The slot of a room. */
 static unsigned slot_of(const struct device *d, unsigned which)
 {
-	return d->layout.slots - d->layout.rooms + which;
+	return d->region->slots - d->region->rooms + which;
 }
 
 static unsigned char *data_of(struct device *d, unsigned which)
 {
-	return region_data(d->region, &d->layout, slot_of(d, which));
+	return region_data(d->region, slot_of(d, which));
 }
 
 /* Resolves a batch's matches, also those from earlier batches, and keeps its bytes. */
@@ -206,7 +206,7 @@ void unpack_begin(struct device *d, struct device_group *g, const unsigned *room
 		const struct unpack_memory *const m = &u->room[rooms[i]].memory;
 		const unsigned char *const data = data_of(d, rooms[i]);
 		const struct unpack_orders *const o =
-			(const struct unpack_orders *)(const void *)(data + d->layout.slot_bytes -
+			(const struct unpack_orders *)(const void *)(data + d->region->slot_bytes -
 								     sizeof(*o));
 		s.memory.of[i] = *m;
 		s.orders[i] = o;
@@ -233,7 +233,7 @@ void unpack_begin(struct device *d, struct device_group *g, const unsigned *room
 	for (unsigned i = 0; i < g->batches; i++) {
 		const struct unpack_memory *const m = &s.memory.of[i];
 		copy_out(&s, data_of(d, rooms[i]), m->decoded, s.decoded[i]);
-		copy_out(&s, region_cells(d->region, &d->layout, slot_of(d, rooms[i])), m->answer,
+		copy_out(&s, region_cells(d->region, slot_of(d, rooms[i])), m->answer,
 			 sizeof(struct unpack_answer));
 		record(&s, u->room[rooms[i]].done);
 	}

@@ -2,18 +2,18 @@
 /*
  * gpu: an engine that may be missing, and slots to fill.
  *
- * The driver is in another process, a helper for each device (gpu_link.c), which shares the slots'
- * memory with us. A worker opens a lane, its own way to one device, takes slots for it and gives
- * them chunks of samples:
+ * The driver is in another process, a helper (gpu_link.c), which shares the slots' memory with us.
+ * A worker opens a lane, its own way to the device, takes slots for it and gives them chunks of
+ * samples:
  *
  *	gpu_take_slot; gpu_submit; gpu_done until it is GPU_DONE; gpu_free
  *
- * Any worker may take any free slot of its device, so the bus decides how many workers feed the
- * GPU. Where counters stay on the device, gpu_epoch.h says what a slot is used for.
+ * Any worker may take any free slot, so the bus decides how many workers feed the GPU. Counters
+ * come back with each chunk, or stay on the device until the end (gpu_table.h).
  *
- * When a helper dies, falls silent, or gives an impossible answer, all of the GPU has failed for
- * good, and no thread waits for it any more. The slots' memory is ours, so the CPU can count every
- * chunk that was not committed.
+ * When the helper dies, falls silent, or gives a wrong sum, the GPU has failed for good, and no
+ * thread waits for it any more. The slots' memory is ours, so the CPU can count every chunk that
+ * was not committed.
  */
 #ifndef GPUHIST_GPU_H
 #define GPUHIST_GPU_H
@@ -27,24 +27,21 @@
 #include "gpu/region.h"
 #include "input/source.h"
 
-#define GPU_DEVICES 16u
-
-struct gpu;
-struct gpu_device; /* gpu_state.h */
+struct gpu; /* gpu_state.h */
 
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
-	const char *devices;             /* "0", "0,2", "all" */
-	unsigned lanes; /* most lanes over all devices: workers that may feed the GPU */
-	bool unpacks;   /* the GPU may decode zstd, too (gpu_unpack.h) */
-	bool fetch;     /* counters are fetched for each chunk, however many there are */
+	unsigned device;                 /* its number among the visible ones */
+	unsigned lanes;                  /* most lanes: workers that may feed the GPU */
+	bool unpacks;                    /* the GPU may decode zstd, too (gpu_unpack.h) */
+	bool fetch; /* counters are fetched for each chunk, however many there are */
 	uint64_t
 		memory; /* bytes for lanes and slots, which have a lane and two slots in any case */
 };
 
 enum gpu_state {
-	GPU_NONE,     /* none was started */
-	GPU_STARTING, /* not all of its devices are ready */
+	GPU_NONE, /* none was started */
+	GPU_STARTING,
 	GPU_READY,
 	GPU_FAILED, /* permanently, before it was ready or after */
 };
@@ -56,21 +53,19 @@ enum slot_state {
 	SLOT_SUBMITTED, /* the helper's, until gpu_done says otherwise */
 };
 
-/* What is on its way through the GPU: a chunk, or a question about counters that stay. */
+/* What is on its way through the GPU: a chunk, or a part of the table that stays. */
 struct slot {
 	enum slot_state state; /* atomic */
 	enum slot_order order; /* what it was submitted for */
 	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
 	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
 	struct chunk chunk;    /* the chunk in the slot; the worker's */
-	uint32_t piece;        /* ORDER_PIECE: number of the piece */
 	uint32_t room;   /* ORDER_COUNT: room that has the samples; NO_ROOM: the slot has them */
-	size_t at;       /* ORDER_COUNT: offset of the samples in that room */
-	uint32_t *cells; /* counters or sums that came back; valid until the lane's next answer */
+	size_t at;       /* byte of that room, or of the table (ORDER_FETCH) */
+	uint32_t *cells; /* counters that came back, unless they stay; valid until gpu_free */
 	int k;           /* --auto: k at which cells were counted, from gpu_done on */
 	struct extent extent; /* --auto: extent of the chunk's samples, from gpu_done on */
 	unsigned index;
-	uint32_t number; /* the latest submission's; an answer must carry it (region.h) */
 };
 
 static inline bool slot_is(const struct slot *slot, enum slot_state state)
@@ -80,14 +75,8 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 
 struct lane {
 	struct gpu *gpu;
-	struct gpu_device *device;
 	size_t cells;         /* counters of a chunk */
-	bool stays;           /* counters stay on the device (gpu_epoch.h) */
-	bool left;            /* stays: the lane fills no more slots (epoch_leave) */
-	uint64_t epoch;       /* stays: number of the epoch when the lane left */
-	unsigned seen;        /* the epoch's `changes` at the lane's last epoch_use */
-	uint32_t *cells_copy; /* counters or sums of the slot that was answered last */
-	uint64_t *total;      /* counts of committed chunks; NULL: counters stay */
+	uint64_t *total;      /* counts of committed chunks; NULL: counters stay (gpu_table.h) */
 	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) */
 	int k;                /* slots_of_k: k at which total is counted */
 	struct extent extent; /* slots_of_k: extent of the samples committed so far */
@@ -96,21 +85,21 @@ struct lane {
 /* Starts the GPU; any thread. NULL and errno: memory is short, or no lock can be made. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
-/* Ends the GPU without waiting for a helper. No lane may be open. Takes NULL. */
+/* Ends the GPU without waiting for the helper. No lane may be open. Takes NULL. */
 void gpu_close(struct gpu *gpu);
 
-/* Waits until all devices are ready (0) or will not be (-1). */
+/* Waits until the GPU is ready (0) or will not be (-1). */
 int gpu_wait(struct gpu *gpu);
 
-/* Are devices not ready yet, and has none failed? Never waits and takes no lock. */
+/* Is the GPU neither ready nor failed yet? Never waits and takes no lock. */
 bool gpu_starting(const struct gpu *gpu);
 
 /* Is there a lane for one more worker? Never waits and takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 
 /*
- * Opens a lane for the calling worker alone, on the device that has the fewest lanes. Never waits.
- * NULL: no lane is free, or there is no memory (errno is ENOMEM).
+ * Opens a lane for the calling worker alone. Never waits. NULL: no lane is free, or there is no
+ * memory (errno is ENOMEM).
  */
 struct lane *gpu_lane_open(struct gpu *gpu);
 
@@ -144,25 +133,27 @@ void gpu_align(struct lane *lane, struct slot *slot);
 /* Frees a slot, for any lane, whose samples the GPU or the CPU counted, or which had none. */
 void gpu_free(struct slot *slot);
 
-/* The size of each slot of the lane's device. */
+/* The size of each slot. */
 size_t gpu_slot_bytes(const struct lane *lane);
 
 /* Marks the GPU as failed; the first reason is kept. Any thread. */
 void gpu_fail(struct gpu *gpu, const char *what, const char *why);
 bool gpu_failed(const struct gpu *gpu);
 
+/* Makes the GPU's failure that of a run, which cannot go on without it. Returns -1. */
+int gpu_fail_run(struct gpu *gpu, struct fail *fail);
+
 /* What -v and warnings report. All zero: none was started. */
 struct gpu_report {
 	enum gpu_state state;
-	char why[256];  /* the reason, where it failed */
-	char name[128]; /* of the first device */
-	unsigned devices;
+	char why[256];        /* the reason, where it failed */
+	char name[128];       /* of the device */
 	double start_seconds; /* from gpu_start until it was ready */
 	unsigned slots;       /* 0: it was never ready */
 	unsigned rooms;       /* in which zstd is decoded */
 	size_t slot_bytes;
-	uint64_t memory; /* of all that is shared with helpers, and of all lanes */
-	char kernel[32]; /* the first device's */
+	uint64_t memory; /* of all that is shared with the helper, and of all lanes */
+	char kernel[32];
 };
 
 /* The report at this moment. Any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_link: the helper of one device, as the program knows it: started, listened to, given up.
+ * gpu_link: the helper, as the program knows it: started, listened to, given up.
  *
  * The link's thread starts the helper (driver/helper.h) and then listens to it, because the kernel
  * ends a helper when the thread that started it ends. Whatever happens to the helper, this thread
@@ -126,29 +126,30 @@ static bool closing(const struct link *link)
 	return __atomic_load_n(&link->closing, __ATOMIC_ACQUIRE);
 }
 
-static unsigned waiting_slots(const struct gpu_device *d)
+static unsigned waiting_slots(const struct gpu *gpu)
 {
 	unsigned waiting = 0;
 
-	for (unsigned k = 0; k < d->layout.slots; k++)
-		waiting += slot_is(&d->slot[k], SLOT_SUBMITTED) &&
-			   slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED;
+	for (unsigned k = 0; k < gpu->size.slots; k++)
+		waiting += slot_is(&gpu->slot[k], SLOT_SUBMITTED) &&
+			   slot_state_of(&gpu->region->slot[k]) == SHARED_SUBMITTED;
 	return waiting;
 }
 
 /* Called after each second without a message: fails the GPU if its helper is silent too long. */
-static void check_silence(struct gpu_device *d)
+static void check_silence(struct gpu *gpu)
 {
-	struct link *const link = &d->link;
-	const unsigned waiting = waiting_slots(d);
-	const uint64_t answered = __atomic_load_n(&d->submitted, __ATOMIC_RELAXED) - waiting;
-	const bool silent = !d->ready || (waiting > 0 && answered == link->answered);
+	struct link *const link = &gpu->link;
+	const unsigned waiting = waiting_slots(gpu);
+	const uint64_t answered = __atomic_load_n(&gpu->submitted, __ATOMIC_RELAXED) - waiting;
+	const bool starting = gpu_starting(gpu);
+	const bool silent = starting || (waiting > 0 && answered == link->answered);
 
 	link->silent = silent ? link->silent + 1 : 0;
 	link->answered = answered;
-	if (link->silent > (d->ready ? ANSWER_LOOKS : START_LOOKS))
-		gpu_fail(d->gpu, "driver",
-			 d->ready ? "its process does not answer" : "it did not start in time");
+	if (link->silent > (starting ? START_LOOKS : ANSWER_LOOKS))
+		gpu_fail(gpu, "driver",
+			 starting ? "it did not start in time" : "its process does not answer");
 }
 
 /* Makes a text from the helper safe to show on a terminal. */
@@ -161,20 +162,20 @@ static void make_plain(char *text, size_t size)
 }
 
 /* Handles one message. False: there will be no more. */
-static bool listen_once(struct gpu_device *d)
+static bool listen_once(struct gpu *gpu)
 {
 	struct notice notice = {.kind = 0};
 	/* MSG_TRUNC: returns the full length, also of a message that is too long. */
-	const ssize_t got = recv(d->link.socket, &notice, sizeof(notice), MSG_TRUNC);
+	const ssize_t got = recv(gpu->link.socket, &notice, sizeof(notice), MSG_TRUNC);
 	char why[64];
 
 	if (got < 0 && errno == EINTR)
 		return true;
-	if (closing(&d->link))
+	if (closing(&gpu->link))
 		return false;
 	if (got <= 0) {
-		describe_end(&d->link, why, sizeof(why));
-		gpu_fail(d->gpu, "driver", why);
+		describe_end(&gpu->link, why, sizeof(why));
+		gpu_fail(gpu, "driver", why);
 		return false;
 	}
 	make_plain(notice.why, sizeof(notice.why));
@@ -184,40 +185,40 @@ static bool listen_once(struct gpu_device *d)
 		char *const colon = strstr(notice.why, ": ");
 		if (colon)
 			*colon = '\0';
-		gpu_fail(d->gpu, notice.why, colon ? colon + 2 : "it failed");
+		gpu_fail(gpu, notice.why, colon ? colon + 2 : "it failed");
 		return false;
 	}
 	if (got != (ssize_t)sizeof(notice) || notice.kind != NOTICE_READY ||
-	    gpu_device_ready(d, &notice) != 0) {
-		gpu_fail(d->gpu, "driver", "its process sent an invalid answer");
+	    gpu_is_ready(gpu, &notice) != 0) {
+		gpu_fail(gpu, "driver", "its process sent an invalid answer");
 		return false;
 	}
-	d->link.silent = 0;
+	gpu->link.silent = 0;
 	return true;
 }
 
 static void *link_main(void *arg)
 {
-	struct gpu_device *d = arg;
-	struct link *link = &d->link;
+	struct gpu *gpu = arg;
+	struct link *link = &gpu->link;
 	struct pollfd words = {.fd = link->socket, .events = POLLIN};
 	const int rc = spawn(link);
 
 	close(link->theirs);
 	close(link->region_fd);
 	if (rc != 0) {
-		gpu_fail(d->gpu, "a process for the driver", strerror(rc));
+		gpu_fail(gpu, "a process for the driver", strerror(rc));
 		return NULL;
 	}
-	while (!gpu_failed(d->gpu) && !closing(link)) {
+	while (!gpu_failed(gpu) && !closing(link)) {
 		const int n = poll(&words, 1, LOOK_MS);
-		if (n > 0 && !listen_once(d))
+		if (n > 0 && !listen_once(gpu))
 			break;
 		if (n == 0)
-			check_silence(d);
+			check_silence(gpu);
 		/* A helper that is not heard would be waited for without end. */
 		if (n < 0 && errno != EINTR)
-			gpu_fail(d->gpu, "driver", strerror(errno));
+			gpu_fail(gpu, "driver", strerror(errno));
 	}
 	(void)waitpid(link->helper, &(int){0}, WNOHANG);
 	return NULL;
@@ -235,9 +236,9 @@ static int move_up(int fd)
 	return higher;
 }
 
-int link_open(struct gpu_device *d, int region_fd)
+int link_open(struct gpu *gpu, int region_fd)
 {
-	struct link *link = &d->link;
+	struct link *link = &gpu->link;
 	int pair[2];
 
 	link->socket = -1;
@@ -250,7 +251,7 @@ int link_open(struct gpu_device *d, int region_fd)
 	}
 	link->socket = pair[0];
 	link->theirs = move_up(pair[1]);
-	if (link->theirs >= 0 && signals_thread(&link->thread, link_main, d) == 0) {
+	if (link->theirs >= 0 && signals_thread(&link->thread, link_main, gpu) == 0) {
 		link->running = true;
 		return 0;
 	}
@@ -264,9 +265,9 @@ int link_open(struct gpu_device *d, int region_fd)
 	return -1;
 }
 
-void link_close(struct gpu_device *d)
+void link_close(struct gpu *gpu)
 {
-	struct link *link = &d->link;
+	struct link *link = &gpu->link;
 
 	if (!link->running)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_plan: the GPU's share of -M, divided among lanes and slots; lists of devices. */
+/* gpu_plan: the GPU's share of -M, divided among lanes and slots; the device that is shown. */
 #include "gpu/gpu_plan.h"
 
 #include <assert.h>
@@ -21,10 +21,6 @@
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
 /* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
 #define SLOTS_BUSY 16u
-/* Counters in a piece, a sixteenth of a slot's bytes; as many bytes hold the sums of all pieces. */
-#define PIECE ((size_t)1 << 16)
-/* After a failure the CPU may add all samples of a bin as one of its codes: count.h. */
-static_assert(PIECE % 65536 == 0, "a piece has all 16-bit codes of a channel");
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
 {
@@ -40,10 +36,10 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 					     : (record + unit - 1) / unit * unit;
 }
 
-/* Bytes of a lane: a copy of a slot's counters; a total unless counters stay; statistics. */
-static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stays, size_t copy)
+/* Bytes of a lane: a total unless counters stay; statistics. */
+static uint64_t lane_bytes_for(const struct counting *c, bool stays)
 {
-	return copy + (stays ? 0 : cells * sizeof(uint64_t)) +
+	return (stays ? 0 : c->cells * sizeof(uint64_t)) +
 	       (counting_adds_stats(c) ? stats_bytes(&c->type, c->channels) : 0);
 }
 
@@ -61,28 +57,26 @@ static unsigned rooms_of(uint64_t slots)
 struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
-	const unsigned named = devices_named(spec->devices), devices = named ? named : DEVICES_ALL;
-	const size_t cells = c->cells;
-	const bool stays = !spec->fetch && c->auto_bins.most == 0 && cells > STAY_CELLS;
-	/* Of all cells, and an extent (driver/kernel.h). */
-	const size_t cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t);
-	const uint64_t lane_bytes = lane_bytes_for(c, cells, stays, cell_bytes);
+	const bool stays = !spec->fetch && c->auto_bins.most == 0 && c->cells > STAY_CELLS;
+	const uint64_t lane_bytes = lane_bytes_for(c, stays);
 	/* A chunk should have many more bytes than the counters that it fetches. */
-	const uint64_t fetched = stays ? 0 : cells * sizeof(uint32_t);
+	const uint64_t fetched = stays ? 0 : c->cells * sizeof(uint32_t);
+	/* Of all cells, and an extent (driver/kernel.h); or what a batch is answered by. */
+	const size_t cell_bytes = fetched + 64;
 	const uint64_t least = within(16 * fetched, SLOT_SMALL, SLOT_MOST);
 	const uint64_t most = within(SLOT_ENOUGH, least, SLOT_MOST);
 	const uint64_t least_of_all = slot_bytes_for(c, within(4 * fetched, SLOT_LEAST, SLOT_MOST));
-	const uint64_t small = least_of_all + cell_bytes, two = 2 * small * devices;
+	const uint64_t small = least_of_all + cell_bytes, two = 2 * small;
 	const uint64_t memory = spec->memory;
 	const bool fits = memory >= two + lane_bytes;
 	/* Where memory is short a lane without a slot is of no use. */
-	const uint64_t beside = fits ? (memory - two) / lane_bytes : 1,
+	const uint64_t beside = !fits            ? 1
+				: lane_bytes > 0 ? (memory - two) / lane_bytes
+						 : UINT64_MAX,
 		       with_slots = memory / (small + lane_bytes);
 	const uint64_t lanes = within(beside < with_slots ? beside : with_slots, 1, spec->lanes);
-	const uint64_t left = fits ? (memory - lanes * lane_bytes) / devices : 0;
-	/* Workers that feed one device; with "all" the number of devices is not known yet. */
-	const uint64_t feeders = named ? (lanes + named - 1) / named : lanes;
-	const uint64_t wanted = within(feeders + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
+	const uint64_t left = fits ? memory - lanes * lane_bytes : 0;
+	const uint64_t wanted = within(lanes + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
 				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
 	/* All wanted slots, of the best size. Where memory is short: fewer, down to `busy`; then
@@ -90,7 +84,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	uint64_t slots = within(left / (most + cell_bytes), busy, wanted);
 	slots = within(left / (least + cell_bytes), SLOTS_LEAST, slots);
 	slots = within(left / small, 2, slots);
-	const uint64_t each = fits ? left / slots - cell_bytes : memory / devices / 2;
+	const uint64_t each = fits ? left / slots - cell_bytes : memory / 2;
 	const size_t slot_bytes = slot_bytes_for(c, (size_t)within(each, SLOT_LEAST, most));
 	return (struct gpu_size){
 		.fits = fits,
@@ -100,31 +94,13 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 		.rooms = spec->unpacks && slot_bytes >= ROOM_LEAST ? rooms_of(slots) : 0,
 		.slot_bytes = slot_bytes,
 		.cell_bytes = cell_bytes,
-		.piece = stays ? PIECE : 0,
+		.stays = stays,
 	};
 }
 
-/* ---- devices ---- */
+/* ---- the device ---- */
 
-unsigned devices_named(const char *wanted)
-{
-	unsigned n = 1;
-
-	if (strcmp(wanted, "all") == 0)
-		return 0;
-	for (const char *p = wanted; *p; p++)
-		n += *p == ',';
-	return n;
-}
-
-unsigned devices_nth(const char *wanted, unsigned nth)
-{
-	for (; nth > 0; nth--)
-		wanted = strchr(wanted, ',') + 1;
-	return (unsigned)strtoul(wanted, NULL, 10);
-}
-
-void devices_show(char *text, size_t size, const char *visible, unsigned number)
+void device_show(char *text, size_t size, const char *visible, unsigned number)
 {
 	const char *v = visible;
 

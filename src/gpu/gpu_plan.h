@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_plan: what is decided before a GPU is started: how many slots a device gets, how large they
- * are, and whether counters stay on it; which devices a helper's driver is to see. Pure.
+ * gpu_plan: what is decided before a GPU is started: how many slots it gets, how large they are, and
+ * whether counters stay on it; which device the helper's driver is to see. Pure.
  */
 #ifndef GPUHIST_GPU_PLAN_H
 #define GPUHIST_GPU_PLAN_H
@@ -16,18 +16,15 @@
  */
 #define STAY_CELLS ((size_t)1 << 17)
 
-/* "all" uses at most this many devices: each has its share of the memory */
-#define DEVICES_ALL 8u
-
 struct gpu_size {
-	bool fits;      /* the memory was enough; if not, the rest is the least that a GPU needs */
-	unsigned lanes; /* over all devices */
+	bool fits; /* the memory was enough; if not, the rest is the least that a GPU needs */
+	unsigned lanes;
 	uint64_t lane_bytes; /* bytes of a lane beside its slots: counters, statistics */
-	unsigned slots;      /* slots of each device */
-	unsigned rooms;      /* those of its slots in which zstd is decoded */
+	unsigned slots;      /* slots, including rooms */
+	unsigned rooms;      /* those of the slots in which zstd is decoded */
 	size_t slot_bytes;
-	size_t cell_bytes; /* bytes of a slot's counters, or of a piece of those that stay */
-	size_t piece;      /* counters in a piece of those that stay; 0: they do not stay */
+	size_t cell_bytes; /* bytes of a slot's counters */
+	bool stays;        /* counters stay on the device */
 };
 
 /*
@@ -44,21 +41,13 @@ static inline size_t samples_of(const struct layout *l, size_t bytes)
 }
 
 /*
- * A driver starts five times faster when it sees only the device that is needed, so each helper is
+ * A driver starts five times faster when it sees only the device that is needed, so the helper is
  * shown one, by its environment. Our numbers count those devices that the user's
  * CUDA_VISIBLE_DEVICES shows.
- */
-
-/* How many devices a list names: "0,2" names two; for "all" this is 0. */
-unsigned devices_named(const char *wanted);
-
-/* The number of the nth device of a list, counted from 0. */
-unsigned devices_nth(const char *wanted, unsigned nth);
-
-/*
+ *
  * Makes the value of CUDA_VISIBLE_DEVICES that shows the device with this number among those that
  * `visible`, its present value or NULL, shows; none for a number past them.
  */
-void devices_show(char *text, size_t size, const char *visible, unsigned number);
+void device_show(char *text, size_t size, const char *visible, unsigned number);
 
 #endif

@@ -11,16 +11,9 @@ static struct gpu *gpu_of(void *arg)
 	return __atomic_load_n((struct gpu **)arg, __ATOMIC_ACQUIRE);
 }
 
-static struct gpu_device *device_of(void *arg)
+static struct slot *slot_of(struct gpu *gpu, unsigned which)
 {
-	return &gpu_of(arg)->device[0];
-}
-
-static struct slot *slot_of(void *arg, unsigned which)
-{
-	struct gpu_device *const d = device_of(arg);
-
-	return &d->slot[d->layout.slots - d->layout.rooms + which];
+	return &gpu->slot[gpu->size.slots - gpu->size.rooms + which];
 }
 
 static unsigned rooms(void *arg, size_t *bytes)
@@ -29,47 +22,47 @@ static unsigned rooms(void *arg, size_t *bytes)
 
 	if (!gpu || gpu_starting(gpu) || gpu_failed(gpu))
 		return 0;
-	*bytes = (size_t)gpu->device[0].layout.slot_bytes;
-	return gpu->device[0].facts.rooms;
+	*bytes = gpu->size.slot_bytes;
+	return gpu->rooms;
 }
 
 static unsigned char *room(void *arg, unsigned which)
 {
-	return slot_of(arg, which)->data;
+	return slot_of(gpu_of(arg), which)->data;
 }
 
 static void submit(void *arg, unsigned which, size_t packed)
 {
-	struct gpu_device *const d = device_of(arg);
-	struct slot *const slot = slot_of(arg, which);
+	struct gpu *const gpu = gpu_of(arg);
+	struct slot *const slot = slot_of(gpu, which);
 
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	slot->order = ORDER_UNPACK;
 	slot->bytes = packed;
-	slot->samples = (size_t)d->batches++; /* its place among the batches */
-	device_submit(d, slot);
+	slot->samples = (size_t)gpu->batches++; /* its place among the batches */
+	slot_to_helper(gpu, slot);
 }
 
 static bool answered(void *arg, unsigned which)
 {
-	struct gpu_device *const d = device_of(arg);
+	struct gpu *const gpu = gpu_of(arg);
 
-	return device_done(d, slot_of(arg, which), 0) != GPU_NOT_YET;
+	return slot_answered(gpu, slot_of(gpu, which), 0) != GPU_NOT_YET;
 }
 
 static enum unpacked done(void *arg, unsigned which, double seconds, size_t *bytes)
 {
-	struct gpu_device *const d = device_of(arg);
-	struct slot *const slot = slot_of(arg, which);
-	const enum gpu_answer got = device_done(d, slot, seconds);
+	struct gpu *const gpu = gpu_of(arg);
+	struct slot *const slot = slot_of(gpu, which);
+	const enum gpu_answer got = slot_answered(gpu, slot, seconds);
 	struct unpack_answer answer;
 
 	if (got != GPU_DONE)
 		return got == GPU_LOST ? UNPACKED_LOST : UNPACKED_NOT_YET;
-	memcpy(&answer, region_cells(d->region, &d->layout, slot->index), sizeof(answer));
+	memcpy(&answer, region_cells(gpu->region, slot->index), sizeof(answer));
 	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELAXED);
-	if (answer.bytes > d->layout.slot_bytes) {
-		gpu_fail(d->gpu, "check", "a batch has more decoded bytes than its room");
+	if (answer.bytes > gpu->size.slot_bytes) {
+		gpu_fail(gpu, "check", "a batch has more decoded bytes than its room");
 		return UNPACKED_LOST;
 	}
 	*bytes = answer.bytes;

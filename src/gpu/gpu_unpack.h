@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_unpack: the first device of a GPU as the source's unpacker. Its rooms are slots that no lane
+ * gpu_unpack: the GPU as the source's unpacker. Its rooms are slots that no lane
  * takes; a batch's decoded bytes come back into its room, where they are samples like others.
  */
 #ifndef GPUHIST_GPU_UNPACK_H

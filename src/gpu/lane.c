@@ -3,10 +3,9 @@
  * lane: a turn on the GPU reaps the slots that are done, fills one and submits it; and after the
  * GPU has failed, the CPU counts what the GPU had not counted.
  *
- * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
- * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
- * then is it given back to the source. Until then it is in our own memory, or a range of a file
- * that can be read again.
+ * A chunk is counted when it is committed: when its slot is done, and its counters, unless they stay
+ * on the device (gpu_table.h), sum to its samples. Only then is it given back to the source. Until
+ * then it is in our own memory.
  *
  * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
  * once, when they are submitted or counted here. Counting again does not change them.
@@ -21,7 +20,7 @@
 #include "base/clock.h"
 #include "base/tally.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_epoch.h"
+#include "gpu/gpu_table.h"
 
 #define WAIT_SECONDS 0.1 /* longest wait for the slot sent first; then a free one is looked for */
 #define TELLING_SLOTS 2u /* slots after which the speed of a lane is known */
@@ -33,7 +32,6 @@
 #define FASTER 1.7
 #define FASTER_STAYS 1.0
 #define NAP_NS 50000 /* a pause while other workers have all slots */
-#define ORDERS 2u    /* slots on their way with which a lane leaves pieces to other lanes */
 
 /* A worker with a lane. */
 struct feeder {
@@ -65,16 +63,6 @@ static struct slot *pop(struct feeder *f)
 
 /* ---- totals ---- */
 
-/* Takes what the lane counted of a cell. */
-static uint64_t take_cell(void *arg, size_t cell)
-{
-	const struct lane *lane = arg;
-	uint64_t *const own = &lane->total[cell], n = *own;
-
-	*own = 0;
-	return n;
-}
-
 /* Adds the lane's own totals to those of the run, at the end or when a snapshot asks for them. */
 static void add_totals(void *arg)
 {
@@ -85,11 +73,12 @@ static void add_totals(void *arg)
 
 	if (lane->slots_of_k) {
 		counts_add_auto64(counts, lane->total, f->committed, lane->k, &lane->extent);
-		/* The lane's k stays that of all samples it has counted. */
-		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
 	} else if (lane->total) {
-		counts_add_each(counts, take_cell, lane, f->committed);
+		counts_add_wide(counts, lane->total, f->committed);
 	}
+	/* The lane's k stays that of all samples it has counted. */
+	if (lane->total)
+		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
 	f->committed = 0;
 }
 
@@ -103,6 +92,11 @@ static int commit(struct worker *w, struct slot *slot)
 	struct lane *const lane = f->lane;
 	uint64_t sum = 0;
 
+	if (!lane->total) {
+		tally_add(&w->records, slot->bytes / w->work->record);
+		gpu_table_commit(lane->gpu, slot->samples);
+		return 0;
+	}
 	for (size_t i = 0; i < lane->cells; i++)
 		sum += slot->cells[i];
 	if (sum != slot->samples) {
@@ -122,28 +116,6 @@ static int commit(struct worker *w, struct slot *slot)
 
 /* ---- reaping ---- */
 
-/* Gives back a chunk that the GPU counted. */
-static void give_back(struct worker *w, struct chunk *chunk)
-{
-	const uint64_t records = chunk->bytes / w->work->record;
-
-	if (w->feeder->lane->stays) /* otherwise commit did */
-		tally_add(&w->records, records);
-	tally_add(&w->gpu_records, records);
-	source_done(w->reader, chunk, chunk->bytes);
-}
-
-/* Gives back the ranges of committed epochs, whichever worker took them. */
-static void give_committed(struct worker *w)
-{
-	struct lane *const lane = w->feeder->lane;
-
-	for (struct held *held = lane->stays ? epoch_take_committed(lane) : NULL; held;) {
-		give_back(w, &held->chunk);
-		held = held_drop(held);
-	}
-}
-
 /* Reaps the first slot that was sent. TURN_NO_ROOM: it is not done yet. */
 static enum turn reap(struct worker *w, double seconds)
 {
@@ -154,16 +126,13 @@ static enum turn reap(struct worker *w, double seconds)
 
 	if (answer == GPU_NOT_YET)
 		return TURN_NO_ROOM;
-	if (answer == GPU_LOST ||
-	    (lane->stays ? epoch_reap(lane, slot, w->work->counts) : commit(w, slot)) != 0)
+	if (answer == GPU_LOST || commit(w, slot) != 0)
 		return TURN_LOST;
-	const bool counted = slot->order == ORDER_COUNT;
 	struct chunk chunk = slot->chunk;
 	gpu_free(pop(f));
-	if (counted)
-		f->bytes += chunk.bytes;
-	if (counted && !(lane->stays && chunk_is_range(&chunk))) /* the epoch holds the range */
-		give_back(w, &chunk);
+	f->bytes += chunk.bytes;
+	tally_add(&w->gpu_records, chunk.bytes / w->work->record);
+	source_done(w->reader, &chunk, chunk.bytes);
 	return TURN_DONE;
 }
 
@@ -174,20 +143,15 @@ static enum turn reap_some(struct worker *w, bool all)
 
 	while (w->feeder->count > 0 && (turn == TURN_DONE || (all && turn == TURN_NO_ROOM)))
 		turn = reap(w, all ? WAIT_SECONDS : 0);
-	if (turn == TURN_LOST)
-		return turn;
-	give_committed(w);
-	return TURN_DONE;
+	return turn == TURN_LOST ? TURN_LOST : TURN_DONE;
 }
 
 /* ---- feeding ---- */
 
 /*
  * Takes a chunk into a slot, or one that was decoded in a room and is on the device already, and
- * submits it. Where counters stay the GPU may count only ranges, which can be read again, and are
- * read here; under --device=gpu it may count anything. This worker itself counts what the GPU may
- * not, what is left of a range whose file became shorter, and, where CPU workers may count, what a
- * GPU that has just failed does not take.
+ * submits it. Where CPU workers may count, this worker counts what a GPU that has just failed does
+ * not take.
  */
 static enum turn fill(struct worker *w, struct slot *slot)
 {
@@ -195,44 +159,29 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	struct feeder *const f = w->feeder;
 	struct lane *const lane = f->lane;
 	struct chunk *const chunk = &slot->chunk;
-	const size_t cap = gpu_slot_bytes(lane);
 	const struct want want = {.room = slot->data,
-				  .cap = cap,
-				  .unpacked = gpu_counts_rooms(lane) &&
-					      (!lane->stays || work->gpu_only),
-				  .range = lane->stays ? cap : 0};
+				  .cap = gpu_slot_bytes(lane),
+				  .unpacked = gpu_counts_rooms(lane)};
 	int rc = worker_take(w, &want, chunk);
-	const bool some = rc == 0 && chunk->bytes > 0;
-	size_t got = some && (!lane->stays || work->gpu_only) ? chunk->bytes : 0;
 
-	if (some && chunk_is_range(chunk)) {
-		const double start = clock_seconds();
-		rc = source_read(chunk, 0, slot->data, chunk->bytes, &got, &w->fail);
-		w->read_seconds += clock_seconds() - start;
-	}
-	const bool fits = some && rc == 0 && got == chunk->bytes;
-	if (lane->stays && !fits)
-		epoch_cancel(lane);
-	if (!some || rc != 0) {
+	if (rc != 0 || chunk->bytes == 0) {
 		gpu_free(slot);
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
-	const unsigned char *const data = chunk->data ? chunk->data : slot->data;
-	if (fits && (lane->stays ? epoch_submit(lane, slot, data)
-				 : gpu_submit(lane, slot, data, chunk->bytes)) == 0) {
+	if (gpu_submit(lane, slot, chunk->data, chunk->bytes) == 0) {
 		push(f, slot);
-		f->lent |= data != slot->data;
+		f->lent |= chunk->data != slot->data;
 		if (f->stats)
-			gather_stats(work->counting, f->stats, data, chunk->bytes);
+			gather_stats(work->counting, f->stats, chunk->data, chunk->bytes);
 		return TURN_DONE;
 	}
-	if (!work->gpu_only || !fits)
+	if (!work->gpu_only)
 		rc = cpu_chunk(w, chunk);
 	gpu_free(slot);
-	return rc != 0 ? TURN_FAILED : fits ? TURN_LOST : TURN_DONE;
+	return rc != 0 ? TURN_FAILED : TURN_LOST;
 }
 
-/* Reaps, then uses a slot. With nothing to do it waits a while, or returns TURN_NO_ROOM. */
+/* Reaps, then fills a slot. With nothing to do it waits a while, or returns TURN_NO_ROOM. */
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
@@ -242,27 +191,15 @@ static enum turn step(struct worker *w, bool wait)
 		return TURN_LOST;
 	f->lent = false;
 	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(lane) : NULL;
-	const enum epoch_use use = !slot         ? EPOCH_WAIT
-				   : lane->stays ? epoch_use(lane, slot, f->count >= ORDERS)
-						 : EPOCH_FILL;
-	if (use == EPOCH_FILL)
-		return fill(w, slot);
-	if (use == EPOCH_ORDERED) {
-		push(f, slot);
-		return TURN_DONE;
-	}
 	if (slot)
-		gpu_free(slot);
+		return fill(w, slot);
 	if (!wait)
 		return TURN_NO_ROOM;
 	if (f->count > 0)
 		return reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
 	if (gpu_failed(lane->gpu))
 		return TURN_LOST;
-	if (slot)
-		epoch_wait(lane, WAIT_SECONDS);
-	else
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 	return TURN_DONE;
 }
 
@@ -274,7 +211,7 @@ static enum turn step(struct worker *w, bool wait)
 static bool is_faster(const struct worker *w)
 {
 	const struct feeder *const f = w->feeder;
-	const double faster = f->lane->stays ? FASTER_STAYS : FASTER;
+	const double faster = f->lane->total ? FASTER : FASTER_STAYS;
 
 	return f->bytes >= TELLING_SLOTS * gpu_slot_bytes(f->lane) &&
 	       (double)f->bytes > faster * cpu_rate(w) * (clock_seconds() - f->began);
@@ -290,14 +227,9 @@ static void close_lane(struct worker *w)
 		return;
 	struct lane *const lane = f->lane;
 	if (lane) {
-		/*
-		 * If the worker failed, nothing more is counted, but others may wait for the slots,
-		 * and for the end of the epoch.
-		 */
+		/* If the worker failed, nothing more is counted, but others may wait for the slots. */
 		if (!gpu_failed(lane->gpu))
 			(void)reap_some(w, true);
-		if (lane->stays && !lane->left)
-			epoch_leave(lane);
 		snapshot_leave(&f->holder);
 		add_totals(w);
 		if (f->stats)
@@ -350,87 +282,34 @@ static enum turn lane_turn(struct worker *w)
 
 static enum turn lane_finish(struct worker *w)
 {
-	struct lane *const lane = w->feeder ? w->feeder->lane : NULL;
 	const double start = clock_seconds();
 
-	if (!lane)
+	if (!w->feeder)
 		return TURN_END;
-	enum turn turn = reap_some(w, true);
-	if (turn == TURN_DONE && lane->stays) {
-		epoch_leave(lane);
-		while (turn == TURN_DONE && !epoch_over(lane))
-			turn = step(w, true); /* a lane that has left fills no slot */
-		if (turn == TURN_DONE)
-			turn = reap_some(w, true);
-	}
+	const enum turn turn = reap_some(w, true);
 	w->count_seconds += clock_seconds() - start;
 	return turn == TURN_DONE ? TURN_END : turn;
 }
 
 /* ---- after the GPU has failed ---- */
 
-/* Counts ranges again, unless something has failed before. Frees them. */
-static int recount_ranges(struct worker *w, struct held *held, int rc)
-{
-	for (; held; held = held_drop(held))
-		if (rc == 0)
-			rc = cpu_chunk(w, &held->chunk);
-	return rc;
-}
-
-/* Of an epoch that is partly in the totals: counts all again, and adds the missing pieces. */
-static int recount_missing(struct worker *w, const struct counting *counting, struct held *held)
-{
-	struct counts *const totals = w->work->counts;
-	struct counts again;
-	int rc = counts_init(&again, totals->cells, &w->fail);
-
-	cpu_close(w);
-	if (rc == 0)
-		rc = cpu_open(w, counting, &again);
-	rc = recount_ranges(w, held, rc);
-	cpu_close(w);
-	if (rc == 0 && epoch_add_missing(w->feeder->lane, &again, totals) != 0)
-		rc = fail_set(
-			&w->fail, STATUS_SYSTEM,
-			"the GPU failed, and what it had counted is not what the input holds now: "
-			"--device=cpu counts all of it");
-	counts_free(&again);
-	return rc;
-}
-
-static int recount_epoch(struct worker *w, const struct counting *counting)
-{
-	struct held *held;
-	bool partly;
-	int rc = 0;
-
-	give_committed(w); /* what was committed before stays committed */
-	while (rc == 0 && (held = epoch_take_lost(w->feeder->lane, &partly)))
-		rc = partly ? recount_missing(w, counting, held) : recount_ranges(w, held, 0);
-	return rc;
-}
-
-/* Under --device=gpu no engine takes the place of a GPU that has failed; else the CPU does. */
+/*
+ * Under --device=gpu no engine takes the place of a GPU that has failed, and nothing that of a
+ * table that is lost; else the CPU counts what is still in slots.
+ */
 static int lane_recount(struct worker *w)
 {
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
 	struct counting counting = *work->counting;
 
-	if (work->gpu_only) {
-		struct gpu_report gpu;
-		gpu_describe(work->gpu, &gpu);
-		return fail_set(&w->fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
-	}
+	if (work->gpu_only || gpu_table_lost(work->gpu))
+		return gpu_fail_run(work->gpu, &w->fail);
 	counting.stats = false; /* statistics have these samples already */
 	cpu_close(w);
 	int rc = cpu_open(w, &counting, work->counts);
-	if (rc == 0 && f->lane->stays)
-		rc = recount_epoch(w, &counting);
-	else
-		while (rc == 0 && f->count > 0)
-			rc = cpu_chunk(w, &pop(f)->chunk);
+	while (rc == 0 && f->count > 0)
+		rc = cpu_chunk(w, &pop(f)->chunk);
 	cpu_close(w);
 	close_lane(w);
 	return rc;

@@ -56,7 +56,8 @@ run gpuhist -b 1G a
 run gpuhist -M 1K a
 run gpuhist --device=tpu a
 shell 'CUDA_VISIBLE_DEVICES= gpuhist --device=gpu a 2>/dev/null'
-run gpuhist --device=gpu:0,,2 a
+run gpuhist --device=gpu:0,2 a
+run gpuhist --device=gpu:all a
 run gpuhist --device=cpu -b 1 -r full a
 run gpuhist -T 3 -b 1 -r full a
 # Options may follow files; -- ends them; the last of several counts

@@ -13,7 +13,8 @@
  *   FAKECUDA_ONCE=symbol:N:error     the Nth call fails, the others do not
  *   FAKECUDA_STICKY=N:error          the Nth counting kernel kills the context when it runs:
  *                                    the next call, whatever it is, returns the error
- *   FAKECUDA_WRONG=N                 the Nth counting kernel counts one sample too many
+ *   FAKECUDA_WRONG=N[:high]          the Nth counting kernel counts one sample too many; or, in
+ *                                    64-bit counters, 2^32 too many
  *   FAKECUDA_HANG=N                  from the Nth chunk on no event is ever done
  *   FAKECUDA_KILL=symbol:N           the process is killed in the Nth call of symbol (or of "any")
  *   FAKECUDA_STOP=symbol:N           it is stopped there, by SIGSTOP

@@ -49,8 +49,6 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Does what is named, at once or from now on: hostile.c has the list. Under lock. */
 void hostile_act(const char *what);
-/* A copy from the device has arrived here. */
-void hostile_copied(void *at);
 
 /* ---- memory ---- */
 

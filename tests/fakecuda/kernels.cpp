@@ -26,7 +26,6 @@ thread_local uint4 shared[SHARED_WORDS / 4];
 typedef void count_kernel(const void *, u64, struct rule, void *);
 typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
-typedef void sums_kernel(const u32 *, u64, u32, u64 *);
 typedef void unpack_kernel(struct unpack_memory);
 typedef void group_kernel(struct unpack_group);
 typedef void resolve_kernel(struct unpack_memory, u32);
@@ -41,11 +40,10 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"whole_", KERNEL_COUNT},        {"far_", KERNEL_COUNT},
-		     {"gather_", KERNEL_GATHER},      {"extent_", KERNEL_EXTENT},
-		     {"sum_pieces", KERNEL_SUMS},     {"unpack_resolve", KERNEL_RESOLVE},
-		     {"unpack_chain", KERNEL_UNPACK}, {"unpack_keep", KERNEL_UNPACK},
-		     {"unpack_", KERNEL_GROUP}};
+	} KINDS[] = {{"whole_", KERNEL_COUNT},           {"far_", KERNEL_COUNT},
+		     {"gather_", KERNEL_GATHER},         {"extent_", KERNEL_EXTENT},
+		     {"unpack_resolve", KERNEL_RESOLVE}, {"unpack_chain", KERNEL_UNPACK},
+		     {"unpack_keep", KERNEL_UNPACK},     {"unpack_", KERNEL_GROUP}};
 	static void *self;
 	Dl_info info;
 
@@ -59,7 +57,7 @@ int kernel_find(const char *name, struct kernel *k)
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
 		*k = {code, known.kind, 0, 0};
-		if (known.kind < KERNEL_SUMS)
+		if (known.kind < KERNEL_UNPACK)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -72,10 +70,9 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[7][4] = {{8, 8, sizeof(rule), 8}, {8, 8, sizeof(gather)},
-				  {8, 8, sizeof(rule), 8}, {8, 8, 4, 8},
-				  {sizeof(unpack_memory)}, {sizeof(unpack_memory), 4},
-				  {sizeof(unpack_group)}};
+	const size_t all[6][4] = {{8, 8, sizeof(rule), 8},    {8, 8, sizeof(gather)},
+				  {8, 8, sizeof(rule), 8},    {sizeof(unpack_memory)},
+				  {sizeof(unpack_memory), 4}, {sizeof(unpack_group)}};
 	unsigned n = 0;
 
 	for (; n < 4 && all[kind][n] > 0; n++)
@@ -165,11 +162,6 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 		m[n++] = {get<u64>(l, 1), g.n > 0 ? g.n * l->kernel.sample : 1};
 		return n;
 	}
-	if (kind == KERNEL_SUMS) {
-		m[n++] = {get<u64>(l, 0), 4 * get<u64>(l, 1)};
-		m[n++] = {get<u64>(l, 3),
-			  8 * ((get<u64>(l, 1) + get<u32>(l, 2) - 1) / get<u32>(l, 2))};
-	}
 	if (kind == KERNEL_EXTENT)
 		m[n++] = {get<u64>(l, 3), 16};
 	if ((kind == KERNEL_COUNT || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
@@ -178,7 +170,7 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 		m[n++] = {get<rule>(l, 2).bins.table.at,
 			  4 * (size_t)get<rule>(l, 2).bins.table.words};
 	if (kind == KERNEL_COUNT)
-		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
+		m[n++] = {get<u64>(l, 3), (get<rule>(l, 2).wide ? 8 : 4) * counters(l)};
 	return n;
 }
 
@@ -197,10 +189,6 @@ static void run_thread(void *arg)
 	case KERNEL_GATHER:
 		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1),
 					get<gather>(l, 2));
-		break;
-	case KERNEL_SUMS:
-		((sums_kernel *)code)(get<u32 *>(l, 0), get<u64>(l, 1), get<u32>(l, 2),
-				      get<u64 *>(l, 3));
 		break;
 	case KERNEL_EXTENT:
 		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),

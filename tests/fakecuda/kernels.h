@@ -18,7 +18,6 @@ enum kernel_kind {
 	KERNEL_COUNT,
 	KERNEL_GATHER,
 	KERNEL_EXTENT,
-	KERNEL_SUMS,
 	KERNEL_UNPACK, /* of one batch; */
 	KERNEL_RESOLVE,
 	KERNEL_GROUP /* of some */

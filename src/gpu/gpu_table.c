@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_table: chunks are committed one by one, and the table is fetched piece by piece, once. */
+#include "gpu/gpu_table.h"
+
+#include "gpu/gpu_state.h"
+
+#define WAIT_SECONDS 0.1
+
+void gpu_table_commit(struct gpu *gpu, uint64_t samples)
+{
+	__atomic_fetch_add(&gpu->table_samples, samples, __ATOMIC_RELAXED);
+}
+
+static uint64_t committed(const struct gpu *gpu)
+{
+	return __atomic_load_n(&gpu->table_samples, __ATOMIC_RELAXED);
+}
+
+bool gpu_table_lost(const struct gpu *gpu)
+{
+	return committed(gpu) > 0 && gpu_failed(gpu);
+}
+
+/* Has a slot filled with the counters from `first` on; it has room for `most`. */
+static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
+{
+	const size_t left = gpu->spec.counting->cells - first;
+
+	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
+	slot->order = ORDER_FETCH;
+	slot->at = first * sizeof(uint64_t);
+	slot->bytes = (left < most ? left : most) * sizeof(uint64_t);
+	slot_to_helper(gpu, slot);
+}
+
+/* Adds the counters in a slot to the totals; returns their sum. */
+static uint64_t add(const struct slot *slot, struct counts *totals)
+{
+	const uint64_t *const counter = (const uint64_t *)(const void *)slot->data;
+	uint64_t *const cell = totals->cell + slot->at / sizeof(uint64_t);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < slot->bytes / sizeof(uint64_t); i++) {
+		cell[i] += counter[i];
+		sum += counter[i];
+	}
+	return sum;
+}
+
+int gpu_table_fetch(struct gpu *gpu, struct counts *totals)
+{
+	const size_t most = gpu->size.slot_bytes / sizeof(uint64_t), cells = totals->cells,
+		     pieces = (cells + most - 1) / most, slots = gpu->slots;
+	uint64_t sum = 0;
+
+	if (committed(gpu) == 0)
+		return 0;
+	/* Each slot is asked for another piece as soon as the one in it was added. */
+	for (size_t i = 0; i < pieces + slots; i++) {
+		struct slot *const slot = &gpu->slot[i % slots];
+		enum gpu_answer answer = GPU_NOT_YET;
+		while (i >= slots && i - slots < pieces && answer == GPU_NOT_YET)
+			answer = slot_answered(gpu, slot, WAIT_SECONDS);
+		if (gpu_failed(gpu))
+			return -1;
+		if (answer == GPU_DONE)
+			sum += add(slot, totals);
+		if (i < pieces)
+			ask(gpu, slot, i * most, most);
+	}
+	if (sum != committed(gpu)) {
+		gpu_fail(gpu, "check", "the counts do not sum to the samples");
+		return -1;
+	}
+	counts_add_samples(totals, sum);
+	return 0;
+}
