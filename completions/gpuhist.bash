@@ -19,7 +19,7 @@ _gpuhist() {
 		;;
 	-f | --format) values='csv tsv raw npy json plot svg' ;;
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
-	--device) values='auto cpu gpu gpu:all' ;;
+	--device) values='auto cpu gpu' ;;
 	-r | --range) values=full ;;
 	--log) values=auto ;;
 	-c | --channels) values=last ;;

@@ -7,9 +7,8 @@
  *                                       input is compressed; fewer workers if more would take more
  *   lanes of a GPU                      under auto what the tables leave of their half, or, if no
  *                                       input is compressed, half of what they leave of -M; at
- *                                       most three eighths of -M: of the default, 16 slots of 4
- *                                       MiB and those that end an epoch. Under --device=gpu, which
- *                                       has no CPU workers, half of -M. If a lane and two slots do
+ *                                       most three eighths of -M. Under
+ *                                       --device=gpu, which has no CPU workers, half of -M. If a lane and two slots do
  *                                       not fit, auto has no GPU; --device=gpu takes them, and
  *                                       their counters are part of the bins
  *   decoders of compressed inputs       the rest, at least half of -M

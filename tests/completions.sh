@@ -57,7 +57,7 @@ expect log '--plot='
 offers gpuhist --each =
 expect file '--each='
 offers gpuhist --device = gpu
-expect 'gpu gpu:all' '--device=gpu'
+expect 'gpu' '--device=gpu'
 offers gpuhist --edges @completions/gpuhist.b
 expect '@completions/gpuhist.bash' '--edges @FILE'
 # --merge reads JSON

@@ -507,7 +507,8 @@ again() {
 				env "FAKECUDA_$faults" timeout 120 "$gpuhist" -v -T 1 $asked $inputs
 			} <all >out 2>err
 			status=$?
-			! met || break
+			# On a loaded machine the GPU may fail before it has counted anything, or never.
+			! grep -q 'counting begins again' err || break
 		done
 		judge spared "again, $faults"
 		check "again, $faults: the warning" \
@@ -521,11 +522,11 @@ cat $rest >all
 # shellcheck disable=SC2086
 expect $asked -f json $rest
 asked="$asked -f json"
-again "$rest" KILL=cuEventQuery:9 KILL=cuMemcpyDtoHAsync_v2:1 FAIL=cuMemcpyDtoHAsync_v2:2:719 WRONG=2 WRONG=2:high
+again "$rest" KILL=cuEventQuery:15 KILL=cuMemcpyDtoHAsync_v2:1 FAIL=cuMemcpyDtoHAsync_v2:2:719 WRONG=2 WRONG=2:high
 asked=${asked% -f json}
 # shellcheck disable=SC2086
 expect $asked -S 4 all
-again - KILL=cuEventQuery:9
+again - KILL=cuEventQuery:15
 rm all
 # A stream cannot be read again: its counts stay on a GPU only if the user asks for it, and then a failure is the run's.
 stream() {

@@ -61,7 +61,6 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 		uint32_t channels, uint64_t samples);
 
 /*
-/*
  * Adds a table of counts->cells 64-bit counts to the cells, atomically. Together they hold
  * `samples` samples.
  */

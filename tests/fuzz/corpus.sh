@@ -64,7 +64,7 @@ options -f tsv -C sat16 -M 1G -T 4096 -q
 options -f json -C sat32
 options -o out.npy
 options -o out.raw -v -v -- -file --range
-options --device=gpu:0,2,13 -T1
+options --device=gpu:13 -T1
 options --device gpu:all -M16MB
 options --device=cpu -r 1:0
 options -t u32 -b 20000 -T 4096 -r 0:99999
