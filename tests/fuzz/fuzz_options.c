@@ -105,10 +105,7 @@ static void check_job(const struct job *job, int argc)
 	REQUIRE(job->each == 0 ||
 			(job->shape.row > 0 && !axis_kind_of(&job->shape.axis)->from_samples),
 		"rows of %llu", (unsigned long long)job->shape.row);
-	REQUIRE(strcmp(job->machine.gpus, "all") == 0 ||
-			(job->machine.gpus[0] != '\0' &&
-			 job->machine.gpus[strspn(job->machine.gpus, "0123456789,")] == '\0'),
-		"devices %s", job->machine.gpus);
+	REQUIRE(job->machine.gpu < 10000, "device %u", job->machine.gpu);
 	const struct quantiles *const q = &job->quantiles;
 	REQUIRE(q->n <= QUANTILES_MAX, "%u quantiles", q->n);
 	for (unsigned i = 0; i < q->n; i++)
