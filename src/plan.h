@@ -7,10 +7,10 @@
  *                                       input is compressed; fewer workers if more would take more
  *   lanes of a GPU                      under auto what the tables leave of their half, or, if no
  *                                       input is compressed, half of what they leave of -M; at
- *                                       most three eighths of -M. Under
- *                                       --device=gpu, which has no CPU workers, half of -M. If a lane and two slots do
- *                                       not fit, auto has no GPU; --device=gpu takes them, and
- *                                       their counters are part of the bins
+ *                                       most three eighths of -M. Under --device=gpu, which has no
+ *                                       CPU workers, half of -M. If a lane and two slots do not
+ *                                       fit, auto has no GPU; --device=gpu takes them, and their
+ *                                       counters are part of the bins
  *   decoders of compressed inputs       the rest, at least half of -M
  *
  * So an -M of twice what a worker or a decoder needs is always enough, and messages name that.
