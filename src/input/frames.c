@@ -23,8 +23,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 {
 	const unsigned char *bytes;
 
-	*f = (struct frame){
-		.offset = offset, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN, .plain = true};
+	*f = (struct frame){.offset = offset, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
 	for (size_t n = 5; n <= FRAME_HEADER_MAX; n++) {
 		const int rc = bytes_look(b, offset, there ? 0 : n, SIZE_MAX, &bytes, got, fail);
 		if (rc != 0)

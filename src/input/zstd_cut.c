@@ -88,12 +88,9 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	const bool calls = how == HOW_CALLS;
 
 	c->how = how;
-	/* What follows a stored block is read with it. */
-	c->room = calls ? larger(room, 1) : PIECE_BYTES + FRAME_CHECKSUM;
-	c->packed = calls || c->from == FROM_MEMORY ? c->stored
-		    : how == HOW_STORED             ? 0
-						    : PACKED_BYTES;
-	c->context = how == HOW_STORED ? 0 : context;
+	c->room = calls ? larger(room, 1) : PIECE_BYTES;
+	c->packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
+	c->context = context;
 	c->blocks = 0;
 	for (c->pieces = calls || s->use.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
@@ -117,12 +114,6 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	const uint64_t most = waits ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
-	if (f->plain && f->bound >= BATCH_BYTES && !s->spec.ordered) {
-		plan(s, c, HOW_STORED, 0, 0);
-		/* What its header says, or else its blocks: the next frame has its place at once. */
-		c->content = f->bound;
-		return;
-	}
 	/*
 	 * A frame of unknown size is made in one call if possible: in steps, its pieces would wait
 	 * for their places and hold it up.
@@ -175,15 +166,16 @@ static void plan_device(const struct source *s, struct cut *c)
 /*
  * Are fewer frames like this one left than readers, as far as it was followed? Else each reader
  * decodes its own, which takes less of all cores, unless they are so long that the next one is not
- * found in time.
+ * found in time. `last`: -n may end in this one.
  */
-static bool few_left(const struct source *s, const struct input *in, const struct frame *f)
+static bool few_left(const struct source *s, const struct input *in, const struct frame *f,
+		     bool last)
 {
 	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
 	const uint64_t left = here + (s->spec.path_count - in->index - 1) * size;
 	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
 
-	return stored >= AHEAD || stored > left / s->use.threads;
+	return last || stored >= AHEAD || stored > left / s->use.threads;
 }
 
 /* Is a device to decode long frames of files, whether the cores would be slower or not? */
@@ -237,10 +229,10 @@ static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 
 /* Is the frame the device's from its first block on? */
 static bool for_device(struct source *s, struct input *in, const struct frame *f, uint64_t at,
-		       enum device_share share)
+		       bool last, enum device_share share)
 {
 	/* Of unknown size it would hold rooms until the cores have decoded all frames before it. */
-	const bool shares = f->header.content != UNKNOWN && !few_left(s, in, f);
+	const bool shares = f->header.content != UNKNOWN && !few_left(s, in, f, last);
 
 	return share != SHARE_NONE && in->is_file && f->header.window <= UNPACKER_WINDOW &&
 	       is_long(in, f, at) && (share == SHARE_ANY || shares) && blocks_pay(s, in, f, 4);
@@ -251,7 +243,7 @@ static bool in_blocks(struct source *s, struct input *in, const struct frame *f,
 		      bool last)
 {
 	if (!is_long(in, f, at) || (s->use.threads < 2 && !device_asked(s, in)) ||
-	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f)))
+	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f, last)))
 		return false;
 	/* A stream may bring no more for long. */
 	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);
@@ -334,12 +326,9 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 			/* If rows are wanted at once, follow only bytes that were read. */
 			found = frames_walk(in->bytes, &f, most, !in->is_file && s->spec.prompt,
 					    &c->fail);
-		/*
-		 * Blocks that are stored are followed as far as they go, others until it is known
-		 * whether readers share the frame: how many bytes they decode to they do not say.
-		 */
-		while (found == FIND_FAR && in->is_file &&
-		       (f.plain || (s->use.threads > 1 && !few_left(s, in, &f))))
+		/* Follow a file's frame until it is known whether readers share it. */
+		while (found == FIND_FAR && in->is_file && s->use.threads > 1 &&
+		       !few_left(s, in, &f, last))
 			found = frames_walk(in->bytes, &f, f.walked + most, false, &c->fail);
 		/*
 		 * What is wrong may lie behind -n's last record, or be where --finish has ended the
@@ -360,12 +349,14 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 		} else {
 			cut_as_steps(s, c);
 		}
-		if (c->how != HOW_STORED && for_device(s, in, &f, at, share))
+		if (for_device(s, in, &f, at, last, share))
 			plan_device(s, c);
 		else if (c->how == HOW_STEPS && c->from != FROM_MEMORY &&
 			 in_blocks(s, in, &f, at, last))
 			plan_blocks(s, c);
 		in->zstd->walk = f; /* a file's frame is followed while it is decoded */
+		if (last)
+			in->zstd->walk.stored = 0; /* what comes after it may not be wanted */
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
 		  : found == FIND_BAD                         ? CUT_BAD

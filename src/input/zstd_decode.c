@@ -19,13 +19,9 @@ struct decoder {
 	/* Packed bytes, used up to `at`; those of FROM_STREAM stay in input.bytes. */
 	unsigned char *bytes;
 	size_t room, at, end;
-	/* CALLS and STEPS: libzstd; bytes it would like next; does it hold decoded ones back? */
 	ZSTD_DCtx *context;
-	size_t hint;
-	bool flush;
-	/* STORED: the next block's header; packed bytes of the frame up to that block's content. */
-	struct frame_block block;
-	uint64_t stored;
+	size_t hint; /* bytes that libzstd would like next */
+	bool flush;  /* libzstd holds decoded bytes back */
 };
 
 /* ---- its memory ---- */
@@ -52,7 +48,6 @@ void decoder_begin(struct decoder *d)
 {
 	d->at = d->end = d->hint = 0;
 	d->flush = false;
-	d->stored = 0;
 }
 
 int decoder_hand_over(struct zstd_job *j, struct fail *fail)
@@ -364,106 +359,13 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 	return ended;
 }
 
-/* ---- a frame whose blocks are stored ---- */
-
-/* The next n packed bytes, where they lie, or read to `to`; *got < n: there are fewer. */
-static const unsigned char *next_stored(struct zstd_job *j, unsigned char *to, size_t n,
-					size_t *got)
-{
-	const unsigned char *bytes = to;
-
-	if (j->cut.from == FROM_MEMORY) {
-		bytes = j->decoder->bytes + j->decoder->at;
-		*got = (size_t)lesser(j->decoder->end - j->decoder->at, n);
-		j->decoder->at += *got;
-	} else {
-		(void)bytes_read_at(j->in->bytes, j->cut.offset + j->decoder->stored, to, n, got,
-				    &j->fail);
-	}
-	j->decoder->stored += *got;
-	return bytes;
-}
-
-static bool changed(struct zstd_job *j)
-{
-	return bad(j, j->cut.offset, "it has changed since it was found");
-}
-
-static bool short_stored(struct zstd_job *j)
-{
-	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, FRAMES_TRUNCATED);
-}
-
-/* Reads the headers of the frame and of its first block. False: that failed. */
-static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
-{
-	struct frame_header header;
-	const size_t most = FRAME_HEADER_MAX + 3;
-	size_t got;
-	const unsigned char *const bytes = next_stored(j, p->room, most, &got);
-
-	if (frame_parse(bytes, got, &header) != FRAME_DATA || got < header.bytes + 3 ||
-	    frame_block_parse(bytes + header.bytes, &j->decoder->block) != 0 ||
-	    !j->decoder->block.plain)
-		return !(got < most ? short_stored(j) : changed(j));
-	j->decoder->stored = header.bytes + 3;
-	if (j->cut.from == FROM_MEMORY)
-		j->decoder->at = header.bytes + 3;
-	return true;
-}
-
-/*
- * Puts the next block into the piece, of a file as many as the piece holds, up to cap bytes. True:
- * the frame has ended.
- */
-static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
-{
-	const bool memory = j->cut.from == FROM_MEMORY;
-	bool ended = j->decoder->stored == 0 && !begin_stored(j, p);
-
-	while (!ended && p->bytes < cap) {
-		const struct frame_block block = j->decoder->block;
-		const size_t after = !block.last ? 3 : j->sum.follows ? FRAME_CHECKSUM : 0;
-		const size_t n = block.stored;
-		unsigned char *const to = p->room + p->bytes;
-		size_t got;
-		if (p->bytes > 0 && (memory || p->bytes + block.most > PIECE_BYTES))
-			return false;
-		const unsigned char *const bytes = next_stored(j, to, n + after, &got);
-		if (got < n + after)
-			return short_stored(j);
-		ended = block.last;
-		if (!ended && (frame_block_parse(bytes + n, &j->decoder->block) != 0 ||
-			       !j->decoder->block.plain))
-			return changed(j);
-		if (ended && j->sum.follows) {
-			j->sum.read = true;
-			j->sum.value = little32(bytes + n);
-		}
-		if (block.repeats)
-			memset(to, bytes[0], block.most);
-		/* In memory an empty block may come before this one. */
-		if (memory)
-			p->data = block.repeats ? p->room : bytes;
-		p->bytes += block.most;
-	}
-	if (j->fail.status == STATUS_OK && wrong_size(j, p, ended))
-		return bad(j, j->cut.offset, "it does not hold as much as its header says");
-	if (p->bytes > cap) { /* -n ends in the block */
-		p->bytes = cap;
-		j->sum.read = false;
-		ended = true;
-	}
-	return ended;
-}
-
 /* ---- a piece ---- */
 
 static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
 	if (!huge_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
 		return !no_memory(j);
-	if (j->decoder->context || j->cut.how == HOW_STORED)
+	if (j->decoder->context)
 		return true;
 	j->decoder->context = ZSTD_createDCtx();
 	return (j->decoder->context && !ZSTD_isError(ZSTD_DCtx_setParameter(
@@ -478,14 +380,7 @@ static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, siz
 	if (!prepare(j, p))
 		return true;
 	p->data = p->room;
-	switch (j->cut.how) {
-	case HOW_CALLS:
-		return fill_calls(j, p);
-	case HOW_STEPS:
-		return fill_steps(s, j, p, cap, last);
-	default:
-		return fill_stored(j, p, cap);
-	}
+	return j->cut.how == HOW_CALLS ? fill_calls(j, p) : fill_steps(s, j, p, cap, last);
 }
 
 /* ---- with the lock ---- */

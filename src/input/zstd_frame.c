@@ -101,15 +101,13 @@ void frame_add_block(struct frame *f, const struct frame_block *b)
 	/* A block decodes to no more than the window allows. */
 	f->blocks += f->header.window < b->most ? f->header.window : b->most;
 	f->walked += 3 + b->stored;
-	/* libzstd refuses a stored block that is larger than the window. */
-	f->plain &= b->plain && b->most <= f->header.window;
 }
 
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 {
 	struct frame_block block = {.last = false};
 
-	*f = (struct frame){.plain = true};
+	*f = (struct frame){.stored = 0};
 	if (frame_parse(p, n, &f->header) != FRAME_DATA)
 		return false;
 	f->walked = f->header.bytes;

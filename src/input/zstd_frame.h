@@ -60,7 +60,6 @@ struct frame {
 	uint64_t bound; /* decoded bytes at most; FRAME_UNKNOWN: its end was not looked for */
 	/* Bytes up to where blocks were followed; bytes that these blocks decode to, at most. */
 	uint64_t walked, blocks;
-	bool plain; /* all blocks that were followed are stored as they are, or repeat a byte */
 };
 
 /* Follows a frame by one block. */

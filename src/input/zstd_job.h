@@ -10,8 +10,6 @@
  *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one that does not
  *           declare its size: one call of libzstd for each, into one piece
  *   STEPS   any other frame, a piece at a time
- *   STORED  a frame whose blocks are all stored as they are, or repeat a byte: its pieces are read
- *           where they lie, or lie in the packed bytes, without libzstd
  *   BLOCKS  a long frame, where there are more readers than such frames: all decode it, without
  *           libzstd, and each block is a piece (zstd_blocks.c); or a device does (zstd_device.c)
  *
@@ -39,7 +37,7 @@ struct chunk;
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks that are decoded or counted at a time, of a job */
 
-enum how { HOW_CALLS, HOW_STEPS, HOW_STORED, HOW_BLOCKS };
+enum how { HOW_CALLS, HOW_STEPS, HOW_BLOCKS };
 enum from { FROM_MEMORY, FROM_FILE, FROM_STREAM };
 
 /* What is cut off an input next, and the memory that its job takes. */
@@ -66,7 +64,7 @@ struct zstd_piece {
 	struct zstd_piece *next; /* the next piece in the queue */
 	unsigned char *room;
 	size_t size;
-	const unsigned char *data; /* in the room, the packed bytes, or memory of BLOCKS */
+	const unsigned char *data; /* in the room, or memory of BLOCKS */
 	size_t bytes;
 	uint64_t begin;    /* offset among the job's decoded bytes */
 	bool sorted;       /* parts of records were taken out */
@@ -144,7 +142,7 @@ void cut_waits(struct source *s);
 
 /* ---- zstd_decode.c ---- */
 
-/* What CALLS, STEPS and STORED decode with; a job keeps it for the next ones. */
+/* What CALLS and STEPS decode with; a job keeps it for the next ones. */
 struct decoder *decoder_new(void); /* NULL: no memory */
 void decoder_free(struct decoder *d);
 void decoder_begin(struct decoder *d);
