@@ -7,7 +7,6 @@
 #include "readers.h"
 #include "unpack_soft.h"
 
-#include "base/little.h"
 #include "input/zstd_blocks.h"
 
 #define MOST ((size_t)5 << 20)
@@ -724,59 +723,6 @@ static void piped(unsigned char *data)
 	free(p.data);
 }
 
-/* The same of a pipe, whatever the number of threads; `why`: what the frame is. */
-static void alike(const struct pack *p, const char *why)
-{
-	struct setup spec = {.use = {.record = 1, .threads = 1, .limit = UINT64_MAX}};
-	const struct outcome one = read_piped(&spec, p, 1, 65536);
-
-	spec.use.threads = 4;
-	const struct outcome all = read_piped(&spec, p, 4, 65536);
-	CHECK(all.blocks && all.rc == one.rc && all.fail.status == one.fail.status &&
-		      (one.rc != 0 || (all.records == one.records && all.sum == one.sum)),
-	      "%s: %d '%s', with one reader %d '%s'", why, all.rc, all.fail.text, one.rc,
-	      one.fail.text);
-}
-
-/* Damage that libzstd lets pass passes in blocks, too, if the checksum is that of its bytes. */
-static void passes(unsigned char *data)
-{
-	unsigned char *const other = malloc(LONG + 1);
-	struct pack p = {.state = 1}, far = {.state = 1};
-	struct frame_block b;
-
-	fill(data, LONG, 0);
-	pack_frame(&p, data, LONG, 1, false, true, 0);
-	const struct map map = map_frame(&p, LONG);
-	for (unsigned round = 0; round < 12; round++) {
-		/* a literal less, or one more: the last stream is not used up, or is too short */
-		const unsigned block = 5 + (unsigned)draw(map.blocks - 6);
-		struct pack q = {.state = 1, .bytes = p.bytes, .data = malloc(p.bytes)};
-		const uint64_t n = round % 2 ? LONG - 1 : LONG + 1;
-		memcpy(q.data, p.data, p.bytes);
-		unsigned char *const at = q.data + map.at[block];
-		CHECK(frame_block_parse(at, &b) == 0 && !b.plain && (at[3] & 14) == 14, "%u",
-		      block);
-		const uint32_t word = little32(at + 3) + (round % 2 ? -16u : 16u);
-		for (unsigned i = 0; i < 4; i++)
-			at[3 + i] = (unsigned char)(word >> 8 * i);
-		const bool accepted = mend_checksum(&q, other, (size_t)n);
-		alike(&q, accepted ? "literals that pass" : "other literals");
-		free(q.data);
-	}
-	/* a match from before the window that the header says, but not from before libzstd's buffer */
-	const size_t from = 600000, to = from + 2000000;
-	memset(data + from + 1000, 0, to - from - 1000);
-	memcpy(data + to, data + from, 1000);
-	pack_frame(&far, data, LONG, 3, false, true, 21);
-	CHECK(far.data[5] == 0x58, "a window of another size: %x", far.data[5]);
-	far.data[5]--;
-	alike(&far, "a smaller window");
-	free(far.data);
-	free(p.data);
-	free(other);
-}
-
 /*
  * The writer stays, and writes nothing after the block that -n ends in, or, with `prompt`, after
  * the block whose records must arrive.
@@ -863,7 +809,6 @@ int main(void)
 	waits(data);
 	damaged(data);
 	pays(data);
-	passes(data);
 	scratch_clean();
 	scratch_leave();
 	free(data);

@@ -15,25 +15,20 @@
  * is the slot.
  *
  * Decoded bytes lie in a ring: each block in one run, at the beginning again where what is left at
- * the end is too short for it. The ring holds the window and a block more (see past_of), a whole
- * block for each slot, and one for what was left. Block k is not fetched before block k - slots is
- * free; so nothing is overwritten that is still counted or may still be copied, and no other limit
- * is needed.
+ * the end is too short for it. The ring holds the window, a whole block for each slot, and one for
+ * what was left. Block k is not fetched before block k - slots is free; so nothing is overwritten
+ * that is still counted or may still be copied, and no other limit is needed.
  *
- * libzstd is the authority. A file's frame that is refused here, or whose checksum differs, is
- * decoded again by libzstd from its start, in steps. What was handed out by then is not handed out
- * again; its checksum must be the same (with --no-check, its length), else our decoder has a bug,
- * and the run fails. So the result and the message are libzstd's. Of a stream the packed bytes are
- * gone. There libzstd is asked about literals that are refused here, and matches may reach as far
- * back as it lets them; what is still refused is an error. The checksum says whether the bytes are
- * right. A frame without one has no second witness; but what libzstd refuses is refused here, and
- * what neither refuses both decode alike: fuzz_block compares them, and has found no difference in
- * millions of damaged frames.
+ * libzstd is the authority. If a file's frame is refused here, or its checksum differs, libzstd
+ * decodes it again from its start, in steps. Bytes that were handed out by then are skipped, and
+ * must have the same checksum (with --no-check, the same length); otherwise our decoder has a bug,
+ * and the run fails. So the result and the message are libzstd's. A stream's packed bytes are gone:
+ * there a refused block is an error. A frame without a checksum has no second witness; but what
+ * libzstd refuses is refused here, and what neither refuses both decode alike: fuzz_block compares
+ * them, and has found no difference in millions of damaged frames.
  */
 #include <stdlib.h>
 #include <string.h>
-
-#include <zstd.h>
 
 #include "base/huge.h"
 #include "base/little.h"
@@ -51,7 +46,7 @@
 
 static uint64_t ring_room(uint64_t window, unsigned slots)
 {
-	return slots > 0 ? huge_room((size_t)(window + (slots + 2) * FRAME_BLOCK_MAX)) : 0;
+	return slots > 0 ? huge_room((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)
@@ -117,14 +112,6 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	return b;
 }
 
-/* libzstd's buffer holds a block more than the window, and its matches may reach all of that. */
-static uint64_t past_of(const struct zstd_job *j)
-{
-	const uint64_t window = j->cut.window;
-
-	return j->cut.from == FROM_FILE ? window : window + lesser(window, FRAME_BLOCK_MAX);
-}
-
 /* What a job decodes with: made, or `b`, kept from a job before it, which is freed otherwise. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, struct blocks *b)
 {
@@ -139,7 +126,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 		return NULL;
 	b->idle = b->coders;
 	block_scan_begin(&b->scan, j->cut.window);
-	block_past_begin(&b->past, past_of(j));
+	block_past_begin(&b->past, j->cut.window);
 	b->have = b->in_ring = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
 	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
@@ -172,8 +159,9 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	j->piece = j->own;
 	j->pieces = j->cut.pieces;
 	j->known = j->made;
+	j->known_sum = xxh64_end(&j->sum.hash);
 	j->made = 0;
-	xxh64_begin(&j->again);
+	xxh64_begin(&j->sum.hash);
 	decoder_begin(j->decoder);
 	j->sum.read = false;
 	j->fail = (struct fail){.status = STATUS_OK};
@@ -452,43 +440,6 @@ const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
 
 /* ---- unpack ---- */
 
-static void put(unsigned char *to, uint64_t v, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		to[i] = (unsigned char)(v >> 8 * i);
-}
-
-/*
- * libzstd may let literals pass whose streams are not used up, or are not long enough; that depends
- * on its version, the processor and their lengths. They become a frame of one block without
- * sequences. NULL, or why they are refused.
- */
-static const char *ask_libzstd(const struct block *b, const char *why, unsigned char *to)
-{
-	enum { HEAD = 6 + 3, TREE = 2, FOUR = 3 };
-	const bool four = b->how == LITERALS_FOUR_STREAMS;
-	const uint64_t packed = b->tree.bytes + b->literals_packed, size = four ? 5 : 3;
-	const uint64_t bytes = size + packed + 1, bits = four ? 18 : 10;
-	/* of one block, and a window that allows any */
-	unsigned char *const frame = calloc(1, HEAD + FRAME_BLOCK_MAX);
-
-	if (!frame || bytes > FRAME_BLOCK_MAX || packed >> bits > 0) {
-		free(frame);
-		return why;
-	}
-	memcpy(frame, "\x28\xb5\x2f\xfd\x00\x38", 6);
-	put(frame + 6, 1 | TREE << 1 | bytes << 3, 3);
-	put(frame + HEAD,
-	    TREE | (four ? FOUR << 2 : 0) | (uint64_t)b->literals << 4 | packed << (4 + bits),
-	    size);
-	memcpy(frame + HEAD + size, b->tree.packed, b->tree.bytes);
-	memcpy(frame + HEAD + size + b->tree.bytes, b->literals_at, b->literals_packed);
-	if (ZSTD_decompress(to, b->literals, frame, HEAD + bytes) == b->literals)
-		why = NULL;
-	free(frame);
-	return why;
-}
-
 static bool may_unpack(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
@@ -547,9 +498,8 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 	}
 	slot->decoded = block->sequences == 0 && number < b->sized ? slot->place : slot->literals;
 	lock_drop(&s->lock);
-	if (!why && (why = block_literals(coder, block, slot->decoded)) != NULL &&
-	    j->cut.from == FROM_STREAM)
-		why = ask_libzstd(block, why, slot->decoded);
+	if (!why)
+		why = block_literals(coder, block, slot->decoded);
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;

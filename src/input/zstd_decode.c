@@ -454,7 +454,7 @@ void job_close_open(struct zstd_job *j)
 static bool differs(struct zstd_job *j, bool ended)
 {
 	if (j->fail.status != STATUS_OK || (j->made < j->known && !ended) ||
-	    (j->made == j->known && xxh64_end(&j->again) == xxh64_end(&j->sum.hash)))
+	    (j->made == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
 		return false;
 	fail_set(&j->fail, STATUS_INTERNAL,
 		 "internal error: %s: zstd frame at offset %llu: decoded twice, it differs: "
@@ -479,7 +479,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 		lock_drop(&s->lock);
 		ended = fill(s, j, p, cap, last);
 		if (again && j->sum.adds)
-			xxh64_add(&j->again, p->data, p->bytes);
+			xxh64_add(&j->sum.hash, p->data, p->bytes);
 		lock_take(&s->lock);
 	}
 	const bool dropped = j->ended; /* meanwhile, by jobs_drop */

@@ -108,9 +108,9 @@ struct zstd_job {
 	uint64_t taken;  /* packed bytes that were taken from the input; read without the lock */
 	struct decoder *decoder;
 	struct blocks *blocks; /* what BLOCKS decodes with, or NULL */
-	uint64_t known;     /* bytes that BLOCKS handed out before libzstd began the frame again */
-	struct xxh64 again; /* checksum of these `known` bytes as libzstd decodes them */
-	uint64_t held;      /* bytes of the budget that it takes */
+	/* bytes that BLOCKS handed out before libzstd began the frame again; their checksum */
+	uint64_t known, known_sum;
+	uint64_t held; /* bytes of the budget that it takes */
 };
 
 struct seam; /* zstd_seam.c */
