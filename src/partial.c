@@ -23,7 +23,7 @@ static void look(void *arg)
 /* Records only grow: as long as there are no more of them, the counts are the same too. */
 static bool unchanged(const struct partial *p, const struct counted *now)
 {
-	return p->holds == PARTIAL_COUNTS && now->records(now->arg) == p->records &&
+	return p->written && now->records(now->arg) == p->records &&
 	       source_inputs(now->source) == p->inputs;
 }
 
@@ -47,54 +47,15 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 	return rc;
 }
 
-/*
- * Makes a histogram of no samples from the options alone, before the inputs have said what they
- * are. Where the options do not suffice it has one channel and, if need be, the bins of --auto.
- */
-static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
+static int replace(struct partial *p, const struct counted *now, struct fail *fail)
 {
-	static const struct header nothing;
-	const bool settled = asked->shape.axis.type.bytes > 0;
-	struct job job = *asked;
-	struct counts none = {.cell = NULL};
-	struct counting counting;
-	struct fail unused = {.status = STATUS_OK};
-	int rc = -1;
-
-	if (!settled && job_shape(&job, &nothing, &unused) != 0) {
-		job.source.typed = true;
-		job.layout_options = (struct layout_options){.channels = 1};
-		if (job_shape(&job, &nothing, &unused) != 0) {
-			job.bins = (struct axis_spec){.edges.kind = AXIS_AUTO};
-			if (job_shape(&job, &nothing, fail) != 0)
-				return -1;
-		}
-	}
-	counting_init_layout(&counting, &job.shape.type, &job.shape.axis.edges, &job.shape.layout,
-			     true);
-	if (hist_reserve(hist, &job.shape.axis, job.shape.channels, fail) == 0 &&
-	    counts_init(&none, counting.cells, fail) == 0) {
-		if (counting.auto_bins.most > 0)
-			counts_set_auto(&none, &counting.auto_bins);
-		hist_fill(hist, &none);
-		rc = 0;
-	}
-	counts_free(&none);
-	if (!settled)
-		edges_free(&job.shape.axis.edges);
-	return rc;
-}
-
-static int replace(struct partial *p, const struct job *asked, const struct counted *now,
-		   struct fail *fail)
-{
-	const struct job *const job = now ? now->job : asked;
+	const struct job *const job = now->job;
 	struct source_totals totals = {0};
 	struct hist hist = {.channels = 0};
 	struct output *out;
-	int rc = now ? fill(p, now, &hist, fail) : make_blank(&hist, job, fail);
+	int rc = fill(p, now, &hist, fail);
 
-	if (rc == 0 && now) {
+	if (rc == 0) {
 		totals.inputs = p->inputs;
 		totals.bytes = p->records * job->shape.record;
 		totals.state = source_state(now->source);
@@ -109,15 +70,15 @@ static int replace(struct partial *p, const struct job *asked, const struct coun
 	return rc;
 }
 
-void partial_write(struct partial *p, const struct job *asked, const struct counted *now)
+void partial_write(struct partial *p, const struct counted *now)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (now ? unchanged(p, now) : p->holds == PARTIAL_BLANK)
+	if (unchanged(p, now))
 		return;
-	const bool failed = replace(p, asked, now, &fail) != 0;
+	const bool failed = replace(p, now, &fail) != 0;
 	if (failed && !p->failed)
 		msg_warning("--every: %s (the work goes on)", fail.text);
 	p->failed = failed;
-	p->holds = failed ? PARTIAL_NONE : now ? PARTIAL_COUNTS : PARTIAL_BLANK;
+	p->written = !failed;
 }

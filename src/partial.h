@@ -20,21 +20,19 @@ struct counted {
 
 /* What the watching thread knows of the output. */
 struct partial {
-	enum { PARTIAL_NONE, PARTIAL_BLANK, PARTIAL_COUNTS } holds;
-	uint64_t records; /* PARTIAL_COUNTS: records that the output counts */
-	uint64_t inputs;  /* PARTIAL_COUNTS: inputs that were begun by then */
+	bool written;     /* the output holds the counts of the last attempt */
+	uint64_t records; /* if written: records that the output counts */
+	uint64_t inputs;  /* if written: inputs that were begun by then */
 	bool failed;      /* the last attempt to write the output failed */
 };
 
 /*
- * Replaces the output of the job, as it was asked, by the counts so far, marked as partial and
- * without statistics, unless nothing came since the last time. The counts are audited as those at
- * the end are: against the records of the workers' reports, and their sum. Takes memory for a copy
- * of the totals and, for codes, for the bins, and frees it. now is NULL before there are counts:
- * the output then becomes a histogram of no samples, once, so that what an earlier run left does
- * not look like this one's. A failure leaves the output as it was, and is a warning unless the
- * attempt before failed too. Any thread that is no worker; one at a time.
+ * Replaces the output of the job by the counts so far, marked as partial and without statistics,
+ * unless nothing came since the last time. The counts are audited as those at the end are: against
+ * the records of the workers' reports, and their sum. Takes memory for a copy of the totals and,
+ * for codes, for the bins, and frees it. A failure leaves the output as it was, and is a warning
+ * unless the attempt before failed too. Any thread that is no worker; one at a time.
  */
-void partial_write(struct partial *p, const struct job *asked, const struct counted *now);
+void partial_write(struct partial *p, const struct counted *now);
 
 #endif

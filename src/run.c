@@ -40,8 +40,7 @@
 #define UNPACK_GAIN 1.1
 
 struct run {
-	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
-	struct job job;          /* completed by what the first input says */
+	struct job job; /* completed by what the first input says */
 	double began;
 	struct plan plan;         /* const once it is made */
 	struct work work;         /* what all workers share */
@@ -245,7 +244,10 @@ static void save(void *arg)
 {
 	struct run *const run = arg;
 
-	partial_write(&run->partial, run->asked, __atomic_load_n(&run->now, __ATOMIC_ACQUIRE));
+	const struct counted *const now = __atomic_load_n(&run->now, __ATOMIC_ACQUIRE);
+
+	if (now)
+		partial_write(&run->partial, now);
 }
 
 /* Do samples that the user types, rows, or what --tee passes on appear on stderr's terminal? */
@@ -529,7 +531,7 @@ static int count_all(struct run *run, struct fail *fail)
 static int run_once(const struct job *job, struct hist *hist, struct run_report *report, bool *lost,
 		    struct fail *fail)
 {
-	struct run run = {.asked = job, .job = *job, .began = clock_seconds()};
+	struct run run = {.job = *job, .began = clock_seconds()};
 
 	*hist = (struct hist){0};
 	if (snapshot_init(&run.snapshot, fail) != 0)

@@ -17,12 +17,12 @@ computes='__ctype_tolower_loc sprintf __x86_get_cpuid_feature_leaf sqrt strncase
 # Could fail only by a bug of the program.
 cannot='getrlimit pthread_once pthread_cond_timedwait pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock shutdown waitpid clock_gettime kill nanosleep posix_fadvise pthread_attr_destroy pthread_attr_init pthread_attr_setstacksize pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
 	pthread_detach pthread_equal pthread_join pthread_kill pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock
-	pthread_self pthread_sigmask readv sched_yield signal fmod getpgrp sigismember sigpending sigtimedwait strcat strncat syscall'
+	pthread_self pthread_sigmask readv signal fmod getpgrp sigismember sigpending sigtimedwait strcat strncat syscall'
 # For the GPU and its helper, which gpu_faults.sh makes fail (what a list of files to open is made of is memory); stdio after a fopen that is reached; libzstd, whose memory
 # is reached and whose input test_zstd_mixed damages; a query of a socket; the rescue file's folder, which
 # test_publish covers; whether a file is a mount point, which test_output_keep covers; a terminal's size, which
 # progress_pty covers; whether a process is in a terminal's foreground, without which no line of progress is drawn.
-elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompress ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
+elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
 
 tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
 known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')

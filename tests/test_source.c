@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source: inputs that are not what they seem, one reader at a time: files that change while they
- * are read, also where a caller has ranges of them; files whose size is wrong, or that are read in
- * whole words or blocks only; sockets and pipes that keep messages apart; a look at files before
- * they are opened; and a stop.
+ * are read, also where a caller has ranges of them; files whose size is wrong; sockets and pipes
+ * that keep messages apart; a look at files before they are opened; and a stop.
  */
 #include "input/source.h"
 
@@ -382,77 +381,6 @@ static void sizes_that_lie(void)
 	}
 }
 
-/* ---- files that are read in whole words only ---- */
-
-/* A page of the test's own whose entry in pagemap does not change. */
-static void words(void)
-{
-	static char *const PATHS[] = {"/proc/self/pagemap"};
-	static char page[8192];
-	const uint64_t at = (uint64_t)(uintptr_t)page / 4096 * 8;
-	unsigned char entries[256 * 8];
-
-	memset(page, 1, sizeof(page));
-	const int fd = open(PATHS[0], O_RDONLY);
-	if (sysconf(_SC_PAGESIZE) != 4096 || fd < 0 || pread(fd, entries, 16, (off_t)at) != 16) {
-		printf("left out: no %s\n", PATHS[0]);
-		return;
-	}
-	for (int raw = 0; raw <= 1; raw++)
-		for (uint32_t record = 1; record <= 8; record++)
-			for (uint64_t skip = 0; skip <= 9; skip++) {
-				struct setup spec = {.open.paths = PATHS,
-						     .open.path_count = 1,
-						     .open.skip = at + skip,
-						     .open.raw = raw,
-						     .use.limit = (16 - skip) / record,
-						     .use.record = record};
-				for (size_t cap = record; cap <= 16; cap++) {
-					const struct result r = read_spec(&spec, cap);
-					CHECK(r.rc == 0 && r.used == spec.use.limit * record &&
-						      memcmp(r.data, entries + skip, r.used) == 0,
-					      "skip %llu, record %u, cap %zu: %zu bytes %s",
-					      (unsigned long long)skip, (unsigned)record, cap,
-					      r.used, r.fail.text);
-				}
-			}
-	close(fd);
-}
-
-/* The same of a file that was opened with O_DIRECT, as standard input may be. */
-static void blocks(void)
-{
-	static char *const STDIN[] = {"-"};
-	char text[3000];
-
-	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = (char)(i * 7 % 251);
-	scratch_write("d", text, sizeof(text));
-	const int fd = open("d", O_RDONLY | O_DIRECT);
-	if (fd < 0) {
-		printf("left out: no O_DIRECT here\n");
-		return;
-	}
-	dup2(fd, STDIN_FILENO);
-	for (int raw = 0; raw <= 1; raw++)
-		for (uint64_t skip = 0; skip <= sizeof(text); skip += 500) {
-			const struct setup spec = {.open.paths = STDIN,
-						   .open.path_count = 1,
-						   .open.skip = skip,
-						   .open.raw = raw,
-						   .use.limit = UINT64_MAX,
-						   .use.record = 1};
-			lseek(fd, 0, SEEK_SET);
-			const struct result r = read_spec(&spec, 999);
-			CHECK(r.rc == 0 && r.used == sizeof(text) - skip &&
-				      memcmp(r.data, text + skip, r.used) == 0,
-			      "O_DIRECT, skip %llu: %zu bytes %s", (unsigned long long)skip, r.used,
-			      r.fail.text);
-		}
-	close(fd);
-	scratch_clean();
-}
-
 /* ---- inputs that keep messages apart ---- */
 
 /* The first three ways must be refused before anything is taken, the others read to the end. */
@@ -662,8 +590,6 @@ int main(void)
 	rewritten();
 	longest();
 	sizes_that_lie();
-	words();
-	blocks();
 	named();
 	fifo();
 	redirected();

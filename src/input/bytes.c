@@ -192,26 +192,6 @@ void bytes_leave(const struct bytes *b, uint64_t at)
 
 /* ---- files ---- */
 
-/*
- * The same as pread for files that return only whole words or blocks at aligned offsets, and EINVAL
- * otherwise: /proc/PID/pagemap and /proc/kpagecount, and files opened with O_DIRECT.
- */
-#define BLOCK 4096
-
-static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint64_t offset)
-{
-	_Alignas(BLOCK) unsigned char block[BLOCK];
-	const size_t before = offset % BLOCK;
-	const ssize_t n = pread(fd, block, BLOCK, (off_t)(offset - before));
-
-	if (n < 0 || (size_t)n <= before)
-		return n < 0 ? -1 : 0;
-	const size_t there = (size_t)n - before;
-	const size_t taken = there < cap ? there : cap;
-	memcpy(buffer, block + before, taken);
-	return (ssize_t)taken;
-}
-
 int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail)
 {
@@ -221,10 +201,8 @@ int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t 
 	cap = (size_t)lesser(cap, at < longest ? longest - at : 0);
 	*got = 0;
 	while (*got < cap) {
-		const uint64_t offset = b->origin + at + *got;
-		ssize_t n = pread(b->fd, to + *got, cap - *got, (off_t)offset);
-		if (n < 0 && errno == EINVAL)
-			n = read_within_block(b->fd, to + *got, cap - *got, offset);
+		const ssize_t n =
+			pread(b->fd, to + *got, cap - *got, (off_t)(b->origin + at + *got));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

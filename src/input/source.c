@@ -37,12 +37,10 @@
 #include "input/source.h"
 
 #include <assert.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/signals.h"
 #include "base/tally.h"
 #include "input/source_input.h"
@@ -153,47 +151,22 @@ struct reader *source_reader(struct source *s)
 void source_call(struct source *s)
 {
 	lock_assert_held(&s->lock);
-	__atomic_fetch_add(&s->wait.calls, 1, __ATOMIC_RELAXED);
-	if (s->wait.awake && !s->wait.called)
-		s->wait.called = true;
-	else if (s->wait.sleepers > 0)
+	if (s->wait.sleepers > 0)
 		pthread_cond_signal(&s->wait.wake);
 }
 
 void source_call_all(struct source *s)
 {
-	__atomic_fetch_add(&s->wait.calls, 1, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&s->wait.wake);
 }
 
-/*
- * No task is ready: another thread holds everything that could be done now, and calls when that has
- * changed. To wake a thread takes longer than some pieces take; so where the last wait was short,
- * one thread first waits awake. On 16 cores that makes small frames of a pipe a tenth faster.
- */
-#define SOON 100e-6
-
+/* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
 static void await_unlocks(struct source *s)
 {
-	const unsigned calls = s->wait.calls;
-	const double start = clock_seconds();
-
 	cut_waits(s);
-	if (s->wait.soon && !s->wait.awake) {
-		s->wait.awake = true;
-		lock_drop(&s->lock);
-		while (__atomic_load_n(&s->wait.calls, __ATOMIC_RELAXED) == calls &&
-		       clock_seconds() - start < SOON)
-			sched_yield();
-		lock_take(&s->lock);
-		s->wait.awake = s->wait.called = false;
-	}
-	if (s->wait.calls == calls) {
-		s->wait.sleepers++;
-		lock_wait(&s->lock, &s->wait.wake);
-		s->wait.sleepers--;
-	}
-	s->wait.soon = clock_seconds() - start < 2 * SOON;
+	s->wait.sleepers++;
+	lock_wait(&s->lock, &s->wait.wake);
+	s->wait.sleepers--;
 }
 
 /* ---- failures, and other ends ---- */

@@ -102,9 +102,6 @@ struct first {
 struct waiting {
 	pthread_cond_t wake;
 	unsigned sleepers;
-	unsigned calls;     /* rises with each call to readers; read without the lock too */
-	bool soon;          /* the last wait was short, so one reader may wait awake */
-	bool awake, called; /* a reader waits awake; that reader has been called */
 };
 
 /* The bytes that jobs may take: a ledger. */

@@ -75,49 +75,6 @@ end >ended
 grep -v stats: ended
 grep -c '"stats_mean": ' h.json
 
-# At the first tick there is an output, whatever has arrived: what an earlier run left is not taken for this one's.
-# first BYTES SAMPLES OPTION...: what it says before the writer has come, and when it has written BYTES, which are as
-# many samples; fewer where a header may go on.
-says() {
-	tries=0
-	until grep -q "\"samples\": $1,.*\"partial\": true" h.json || [ $tries -eq 1000 ]; do
-		tries=$((tries + 1))
-		sleep 0.01
-	done
-	sed 's/.*\("samples": [0-9]*\),.*"metadata": {\("type": "[a-z0-9]*"\).*\("range": "[^"]*"\).*\("channels": [0-9]*\).*/\2, \3, \4, \1/' h.json
-}
-first() {
-	begins=$1 samples=$2
-	shift 2
-	printf '\n$ gpuhist %s --every=0.1 -o h.json pipe, %s\n' "$*" "$begins"
-	cp whole.json h.json
-	gpuhist "$@" --every=0.1 -o h.json pipe 2>err &
-	pid=$!
-	says 0
-	exec 3>pipe
-	# shellcheck disable=SC2059
-	printf "$begins" >&3
-	says "$samples"
-	end
-}
-first a 1 -t u8
-first P 0 -t u8
-first abcd 2 -t u8 -c 2
-first '\1bcdRIFF' 2
-first RIFF 0 -t i16 --auto
-first '\223NUMPY' 0 -c last -r -1:1
-first 'P5 2 1 255 ab' 2 --log=1:9
-first 'P5 2 1 255 ab' 2 --mod -b 9
-# Names that do not end in one type are refused only when the first FILE turns out to have no header.
-mkfifo pipe.u8
-printf '\n$ gpuhist --every=0.1 -o h.json pipe.u8 all\n'
-cp whole.json h.json
-gpuhist --every=0.1 -o h.json pipe.u8 all 2>err &
-pid=$!
-says 0
-exec 3>pipe.u8
-end
-
 # It fails: the last counts so far stay.
 begin -t u32 -b 9 -r full
 printf 'abc' >&3
