@@ -167,13 +167,6 @@ bool bytes_shorter(const struct bytes *b, uint64_t at)
 	       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec;
 }
 
-bool bytes_shrank(const struct bytes *b)
-{
-	struct stat st;
-
-	return bytes_in_regular(b) && fstat(b->fd, &st) == 0 && (uint64_t)st.st_size < b->end;
-}
-
 /* A device's times show only when its name was made. */
 struct identity bytes_identity(const struct bytes *b)
 {

@@ -50,9 +50,6 @@ const char *bytes_name(const struct bytes *b); /* for messages */
  */
 bool bytes_shorter(const struct bytes *b, uint64_t at);
 
-/* Is a regular file smaller than it was when it was opened? Any thread. */
-bool bytes_shrank(const struct bytes *b);
-
 /* Tells whether a file has changed: its size and time of modification when it was opened. */
 struct identity {
 	uint64_t size;

@@ -221,7 +221,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	const bool bad = j->fail.status != STATUS_OK;
 	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported &&
-	    (bad ? !bytes_shrank(j->in->bytes) : job_sum_differs(j))) {
+	    (bad || job_sum_differs(j))) {
 		go_in_steps(s, j);
 		return;
 	}

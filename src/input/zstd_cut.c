@@ -358,6 +358,11 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 		if (last)
 			in->zstd->walk.stored = 0; /* what comes after it may not be wanted */
 	}
+	/* It was longer when it was opened. */
+	if (found == FIND_NONE && in->zstd->pos < bytes_size(in->bytes)) {
+		fail_set(&c->fail, STATUS_DATA, "%s: became shorter while it was read", in->name);
+		found = FIND_BAD;
+	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
 		  : found == FIND_BAD                         ? CUT_BAD
 							      : CUT_JOB;
@@ -476,8 +481,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 			find_job(s, in, at, share, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
-		in->shorter |= in->zstd->cut.what == CUT_END && !enough &&
-			       in->zstd->pos < bytes_size(in->bytes) && bytes_shrank(in->bytes);
 		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
 			input_check(s, in);
@@ -524,7 +527,6 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	if (!z || (rest && !z->rest))
 		return fail_errno(fail, "%s", in->name);
 	z->last = &z->jobs;
-	z->torn_at = NO_END;
 	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
 	return 0;
 }
@@ -553,14 +555,13 @@ static bool backlog(const struct source *s, const struct input *in)
 	return jobs_backlog(s);
 }
 
-/* Its bytes are those that its offsets say, unless frames of it are gone. */
 static struct taken taken(const struct source *s, const struct input *in)
 {
 	const struct zstd_input *const z = in->zstd;
 	const uint64_t end = lesser(in->at, input_stop(in));
 	struct taken t = {.left_at = z->pos, .packed = z->pos};
 
-	t.bytes = in->shorter ? z->whole : end > in->first ? end - in->first : 0;
+	t.bytes = end > in->first ? end - in->first : 0;
 	t.tail = t.bytes % s->use.record;
 	return t;
 }

@@ -211,13 +211,8 @@ static void conclude(struct source *s, struct zstd_job *j)
 	struct input *const in = j->in;
 	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
 
-	if (j->fail.status == STATUS_DATA && end < in->limit && bytes_shrank(in->bytes)) {
-		in->shorter = true; /* what was decoded is handed out */
-		in->zstd->torn_at = lesser(in->zstd->torn_at, j->cut.offset);
-		jobs_drop(s);
-	} else if (j->fail.status != STATUS_OK && end < in->limit) {
+	if (j->fail.status != STATUS_OK && end < in->limit)
 		source_fail(s, in, j->cut.offset, &j->fail);
-	}
 	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
 		input_end(s, in);
 		source_call(s);
@@ -296,11 +291,10 @@ void job_check(struct source *s, struct zstd_job *j)
 	input_check(s, in);
 }
 
-/* Does the job lie behind the failure, or behind what is left of its input? */
+/* Does the job lie behind the failure? */
 static bool is_behind(const struct source *s, const struct zstd_job *j)
 {
-	return source_failed_before(s, j->in, j->cut.offset) ||
-	       j->cut.offset > j->in->zstd->torn_at;
+	return source_failed_before(s, j->in, j->cut.offset);
 }
 
 /*

@@ -98,8 +98,8 @@ struct zstd_job {
 	uint64_t handed;  /* if ordered: bytes handed out so far */
 	unsigned running; /* threads that decode it; more than one only for BLOCKS */
 	bool ended;       /* nothing more of it will be decoded */
-	bool dropped; /* nothing of it is wanted: it lies behind a failure, or a file's new end */
-	bool broken;  /* --finish has ended the input inside this job */
+	bool dropped;     /* nothing of it is wanted: it lies behind a failure */
+	bool broken;      /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
 	/* `own`, or the pieces of `blocks`, or those of the device's rooms, of which some are its */
@@ -124,8 +124,6 @@ struct zstd_input {
 	uint64_t kept;     /* bytes of the budget for what is kept of a stream */
 	struct seam *seams;
 	unsigned char *rest; /* what content_after_decoded looks at; NULL: nothing */
-	uint64_t whole;      /* bytes of the records that were handed out */
-	uint64_t torn_at; /* the file became shorter: jobs behind this packed offset are dropped */
 };
 
 /* ---- zstd_cut.c: frames found and cut ---- */
@@ -202,7 +200,7 @@ void job_check(struct source *s, struct zstd_job *j);
  * piece in an empty queue: the caller takes it.
  */
 void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s); /* ends jobs behind a failure, or a cut file's end */
+void jobs_drop(struct source *s); /* ends jobs behind a failure */
 void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
 void jobs_free(struct source *s);                           /* frees the free jobs */
 

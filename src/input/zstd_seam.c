@@ -108,7 +108,6 @@ static void mend_unlocks(struct source *s, struct input *in, uint64_t record, ui
 		return;
 	while (*link != seam)
 		link = &(*link)->next;
-	in->zstd->whole += s->use.record;
 	*link = seam->next;
 	seam->next = s->zstd.mended;
 	s->zstd.mended = seam;
@@ -350,14 +349,12 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	if (s->spec.ordered)
 		source_call(s); /* for the next piece */
 	if (may_lend(p, q)) {
-		p->job->in->zstd->whole += p->left;
 		lend_unlocks(s, p, q);
 		return;
 	}
 	const size_t n = (size_t)lesser(p->left, q->cap - q->got);
 	copy_unlocks(s, (unsigned char *)q->want->room + q->got, p->data + p->from, n);
 	q->got += n;
-	p->job->in->zstd->whole += n;
 	p->from += n;
 	p->left -= n;
 	if (p->left == 0) {
