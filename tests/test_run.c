@@ -169,7 +169,7 @@ static void stays_mapped(void)
 	getrusage(RUSAGE_CHILDREN, &after);
 	const long faults = after.ru_minflt - before.ru_minflt;
 	CHECK(status == 0, "%x", (unsigned)status);
-	CHECK(SANITIZED || faults < 7 * 2048, "%ld page faults", faults);
+	CHECK(SANITIZED || faults < 16 * 2048, "%ld page faults", faults);
 	free(p.data);
 	free(data);
 }
