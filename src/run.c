@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,10 +35,9 @@
 
 /* Decoders a core: more are no faster, even if some wait for a disk, and each fills memory. */
 #define DECODERS_CORE 2u
-/* Packed bytes that a frame must have left for a GPU to take it over from the cores. */
-#define UNPACK_LEAST ((uint64_t)16 << 20)
-/* A GPU must be this many times as fast as the cores, which wait until it has the window. */
-#define UNPACK_GAIN 1.1
+/* How long a frame waits for the GPU that is to decode it; then the cores do. */
+#define START_SECONDS 3.0
+#define START_LOOK_NS 1000000
 
 struct run {
 	struct job job; /* completed by what the first input says */
@@ -103,11 +103,11 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
-static struct gpu *start_gpu(const struct run *run)
+static struct gpu *start_gpu(const struct run *run, bool unpacks)
 {
 	struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
 
-	gpu.unpacks = source_unpacks(run->work.source);
+	gpu.unpacks = unpacks;
 	return gpu_start(&gpu);
 }
 
@@ -140,7 +140,8 @@ static bool start_next(void *arg)
 		else
 			run->closed = true;
 	} else if (run->started == p->workers && p->lanes > 0 && !run->work.gpu && gpu_pays(run)) {
-		__atomic_store_n(&run->work.gpu, start_gpu(run), __ATOMIC_RELEASE);
+		struct gpu *const gpu = start_gpu(run, source_unpacks(run->work.source));
+		__atomic_store_n(&run->work.gpu, gpu, __ATOMIC_RELEASE);
 		began = run->work.gpu != NULL;
 	}
 	lock_drop(&run->lock);
@@ -154,12 +155,28 @@ static void more(void *arg)
 	(void)start_next(arg);
 }
 
+/* A callback of the source: a GPU would decode the next frame sooner than the cores. */
+static bool start_unpacker(void *arg)
+{
+	struct run *const run = arg;
+	const double began = clock_seconds();
+
+	lock_take(&run->lock);
+	if (!run->work.gpu)
+		__atomic_store_n(&run->work.gpu, start_gpu(run, true), __ATOMIC_RELEASE);
+	struct gpu *const gpu = run->work.gpu;
+	lock_drop(&run->lock);
+	while (gpu && gpu_starting(gpu) && clock_seconds() - began < START_SECONDS)
+		nanosleep(&(struct timespec){.tv_nsec = START_LOOK_NS}, NULL);
+	return gpu && !gpu_starting(gpu) && !gpu_failed(gpu);
+}
+
 /* --device=gpu waits for the GPU before anything is read. */
 static int wait_for_gpu(struct run *run, struct fail *fail)
 {
 	struct gpu_report gpu;
 
-	run->work.gpu = start_gpu(run);
+	run->work.gpu = start_gpu(run, source_unpacks(run->work.source));
 	if (!run->work.gpu)
 		return fail_errno(fail, "GPU");
 	if (gpu_wait(run->work.gpu) == 0)
@@ -396,15 +413,13 @@ static int start_source(struct run *run, struct fail *fail)
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
 		.more = more,
+		.start = start_unpacker,
 		.arg = run,
 		.unpacker = run->plan.lanes > 0 ? &run->unpacker : NULL,
 	};
 
 	run->unpacker = gpu_unpacker(&run->work.gpu);
-	if (job->machine.device != DEVICE_GPU) {
-		run->unpacker.least = UNPACK_LEAST;
-		run->unpacker.gain = UNPACK_GAIN;
-	}
+	run->unpacker.demanded = job->machine.device == DEVICE_GPU;
 	return source_start(run->work.source, &use, fail);
 }
 

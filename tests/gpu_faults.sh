@@ -259,6 +259,20 @@ if command -v zstd >/dev/null; then
 	each same '-M 16M -T 3 --record=7 --offset=2 -t u32 --ignore-tail -b 1000 -r full many.zst' SEED=8
 	each same '-M 16M -T 2 -t u8 -n 7999999 -r full -b 16 many.zst many.zst' SEED=9
 	each either '-M 16M -T 3 -t u8 -b 64 -r full many.zst' KILL=cuStreamWaitEvent:3 FAIL=cuStreamWaitEvent:5:719
+	# auto has the GPU started for a frame if that pays, by what the file has from there on: here a GiB that is skipped.
+	cat long | zstd -q -1 >pays.zst
+	printf '\120\052\115\030\0\0\0\100' >>pays.zst
+	truncate -s $(($(wc -c <pays.zst) + 1073741824)) pays.zst
+	expect -M 64M -T 3 -t u8 -b 64 -r full -n 1T pays.zst
+	for faults in SEED=1 SEED=2 DEVICES=0 FAIL=cuInit:1:100 FAIL=cuModuleLoadData:1:209 STICKY=2:700 KILL=cuStreamWaitEvent:1; do
+		rm -f log
+		# shellcheck disable=SC2046,SC2086
+		env $(printf ' FAKECUDA_%s' DEVICES=1 $faults) timeout 180 "$gpuhist" -v -M 64M -T 3 -t u8 -b 64 -r full -n 1T pays.zst >out 2>err
+		status=$?
+		judge same "auto, a frame, $faults"
+		case $faults in SEED*) check "auto, a frame, $faults: the GPU did not decode it" grep -q 'decoded 100' err ;; esac
+	done
+	faults=
 fi
 
 # ---- a helper that has gone mad ----

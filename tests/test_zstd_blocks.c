@@ -108,17 +108,17 @@ static struct soft *draw_device(struct setup *spec, bool checked)
 {
 	if (draw(2))
 		return NULL;
-	/* Where it must be faster than the cores it is so for sure, or for sure not. */
-	const double gain = draw(2) ? 0 : draw(2) ? 1e-9 : 1e9;
-	const unsigned rooms = gain > 0 ? 1 + (unsigned)draw(3) : 2 + (unsigned)draw(9);
-	struct soft *const f = soft_open(rooms, (unsigned)draw(9), check_random(&state));
+	struct soft *const f = soft_open(1 + (unsigned)draw(10),
+					 draw(8) ? 0 : 1 + (unsigned)draw(3), check_random(&state));
 	const uint64_t fault = draw(12);
 	unsigned *const faults[] = {&f->lost, &f->refused, &f->wrong};
 	if (fault < (checked ? 3 : 2))
 		*faults[fault] = 1 + (unsigned)draw(12);
 	f->vanishes = fault == 3;
-	f->unpacker.gain = gain;
+	f->unpacker.demanded = draw(2);
 	spec->use.unpacker = &f->unpacker;
+	spec->use.start = soft_start;
+	spec->use.arg = f;
 	return f;
 }
 
@@ -185,7 +185,8 @@ static bool check_one(unsigned char *data, unsigned round)
 		spec.use.limit = records;
 	const unsigned workers = draw(4) ? threads : 1 + (unsigned)draw(threads);
 	const size_t cap = spec.use.record > 300000 ? spec.use.record : 300000 + draw(2);
-	struct soft *const device = draw_device(&spec, checked);
+	struct soft *const device =
+		draw_device(&spec, checked && !spec.open.no_check && spec.use.limit == UINT64_MAX);
 	const bool fails = device && device->lost + device->wrong + device->refused > 0;
 	const struct outcome o =
 		piped ? read_piped(&spec, &p, workers, cap) : read_all(&spec, workers, cap);
@@ -236,35 +237,44 @@ static void pays(unsigned char *data)
 		}
 }
 
-/* A device that must be faster than the cores has the frame if it is, and only then. */
-static void tried(unsigned char *data)
+/*
+ * A device is started for a frame if that pays, by what the file has from there on: here a frame to
+ * be skipped. If it is not ready then, the cores decode.
+ */
+static void started(unsigned char *data)
 {
-	struct pack p = {.state = 1};
-	unsigned pays = 0, slow = 0;
+	const size_t n = LEAST + 300001;
 
-	fill(data, LONG, 0);
-	pack_frame(&p, data, LONG, 1, true, true, 0);
-	scratch_write("f", p.data, p.bytes);
-	/* The cores may be done before the trial is. */
-	for (unsigned i = 0; i < 100 && (pays == 0 || slow == 0); i++) {
+	fill(data, n, 2);
+	for (unsigned round = 0; round < 12; round++) {
+		const bool pays = round % 3 > 0;
 		struct setup spec = {.open.paths = FILES,
 				     .open.path_count = 1,
 				     .use.record = 1,
-				     .use.threads = 3,
-				     .use.limit = UINT64_MAX};
-		struct soft *const device = soft_open(2, 0, i);
-		device->unpacker.gain = pays == 0 ? 1e-9 : 1e9;
+				     .use.threads = 1 + round / 3,
+				     .use.limit = (uint64_t)1 << 40, /* in what may be left */
+				     .use.start = soft_start};
+		struct soft *const device = soft_open(3, 1000, round + 1);
+		struct pack p = {.state = 1};
+		uint64_t records, sum;
+		device->never = round % 3 == 2;
 		spec.use.unpacker = &device->unpacker;
-		const struct outcome o = read_all(&spec, 2, 65536);
-		CHECK(o.rc == 0 && o.records == LONG && !o.again, "%d '%s'", o.rc, o.fail.text);
-		CHECK(pays == 0 ? !o.totals.slow : o.totals.unpacked == 0, "gain %g",
-		      device->unpacker.gain);
-		pays += o.totals.unpacked > 0;
-		slow += o.totals.slow;
+		spec.use.arg = device;
+		pack_frame(&p, data, n, 1, false, true, 0);
+		memcpy(pack_room(&p, 8), "\x50\x2a\x4d\x18\0\0\0\x40", 8);
+		p.bytes += pays ? 8 : 0;
+		scratch_write("f", p.data, p.bytes);
+		CHECK(!pays || truncate("f", (off_t)(p.bytes + ((size_t)1 << 30))) == 0, "f");
+		expected(data, n, &spec, &records, &sum);
+		const struct outcome o = read_all(&spec, spec.use.threads, 65536);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum && !o.again,
+		      "round %u: %d '%s'", round, o.rc, o.fail.text);
+		CHECK(device->starts == pays, "round %u: started %u times", round, device->starts);
+		CHECK(o.totals.unpacked == (round % 3 == 1 ? n : 0), "round %u: %llu bytes", round,
+		      (unsigned long long)o.totals.unpacked);
 		close_device(device);
+		free(p.data);
 	}
-	CHECK(pays > 0 && slow > 0, "%u runs in which it was faster, %u not", pays, slow);
-	free(p.data);
 }
 
 /*
@@ -321,7 +331,7 @@ static void shared(unsigned char *data)
 		      (unsigned long long)one.records);
 		CHECK(!all.beyond, "round %u: more memory than was taken", round);
 		if (device)
-			unpacked[device->unpacker.gain > 0] += all.totals.unpacked;
+			unpacked[device->unpacker.demanded] += all.totals.unpacked;
 		failed += one.rc != 0;
 		close_device(device);
 		free(p.data);
@@ -680,7 +690,8 @@ static void piped(unsigned char *data)
 				     .use.limit = UINT64_MAX,
 				     .open.ignore_tail = true};
 		struct pack q = {.state = 1, .bytes = p.bytes};
-		const unsigned drawn = 1 + (unsigned)draw(map.blocks - 1);
+		const unsigned drawn =
+			4 + (unsigned)draw(map.blocks - 4); /* the first are scanned */
 		/* With -n's last record a third of a piece and a block end. */
 		const unsigned block = round == 7 ? 12 : drawn;
 		const char *const why = WHY[no_check && round % 5 == 1 ? 0 : round % 5];
@@ -795,11 +806,11 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	alarm(600); /* a reader that waits for another, or for a writer, would wait for ever */
 	scratch_enter();
-	for (unsigned round = 0; round < ROUNDS; round++)
+	for (unsigned round = 0; round < 3 * ROUNDS; round++)
 		blocks += check_one(data, round);
 	CHECK(blocks > ROUNDS / 4, "%u frames in blocks", blocks);
 	CHECK(by_device > ROUNDS, "%llu batches", (unsigned long long)by_device);
-	tried(data);
+	started(data);
 	shared(data);
 	expects(data);
 	slices(data);

@@ -25,6 +25,8 @@ struct soft {
 	unsigned wrong;        /* ... with a wrong byte; ... */
 	unsigned refused;      /* ... that it refuses */
 	bool vanishes;         /* it fails when it has been seen to be ready once */
+	unsigned starts;       /* how often it was started; ... */
+	bool never;            /* ... after which it is not ready */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -195,6 +197,20 @@ static inline struct soft *soft_open(unsigned rooms, unsigned looks, uint64_t se
 	pthread_cond_init(&f->changed, NULL);
 	pthread_create(&f->thread, NULL, soft_main, f);
 	return f;
+}
+
+/* source_use.start */
+static inline bool soft_start(void *arg)
+{
+	struct soft *const f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	f->starts++;
+	if (!f->never)
+		f->looks = 0;
+	const bool ready = f->looks == 0;
+	pthread_mutex_unlock(&f->lock);
+	return ready;
 }
 
 /* Returns how many batches it has decoded. */

@@ -491,8 +491,6 @@ static void report_gpu(const struct run_report *run)
 	if (decoded > 0)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
 			 share(decoded, run->totals.bytes), run->gpu.rooms);
-	else if (run->totals.slow)
-		snprintf(unpacked, sizeof(unpacked), ", decodes slower than the CPU");
 	if (run->gpu.slots == 0)
 		msg_note("%sgpu: %s", run->gpu.state == GPU_NONE ? "no " : "", why);
 	else

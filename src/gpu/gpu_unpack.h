@@ -10,8 +10,8 @@
 #include "input/unpacker.h"
 
 /*
- * An unpacker whose `least` and `gain` are 0: it is used however slow it is. *gpu may be set later,
- * by any thread, atomically; it must outlive all use.
+ * An unpacker that is not demanded. *gpu may be set later, by any thread, atomically; it must outlive
+ * all use.
  */
 struct unpacker gpu_unpacker(struct gpu **gpu);
 

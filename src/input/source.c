@@ -22,6 +22,7 @@
  *     done, and comes before it in the inputs, so it is counted and its room is free; any reader can
  *     read the packed bytes and send them; then one reader waits for the answer, which comes, or the
  *     device has failed (gpu_link.c).
+ *   - A reader that has a device started, to cut off a frame for it, waits for some seconds at most.
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -574,7 +575,7 @@ static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
 
-	if (j->cut.content == UNKNOWN)
+	if (j->cut.content == UNKNOWN || j->at == UNKNOWN)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
@@ -590,8 +591,11 @@ uint64_t source_expected(struct source *s)
 
 	lock_take(&s->lock);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
-		const uint64_t all = j->at == UNKNOWN ? 0 : lesser(expected(j), j->in->limit);
-		if (all > 0)
+		const uint64_t all = lesser(expected(j), j->in->limit);
+		/* Whether a device pays for a long frame was decided when that was cut off. */
+		if (j->cut.how == HOW_BLOCKS && j->cut.from == FROM_FILE)
+			bytes = source_counted(s);
+		else if (all > 0)
 			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +
 				all * (s->spec.path_count - j->in->index - 1);
 	}

@@ -86,9 +86,14 @@ struct source_use {
 	 * were given back and nothing is wrong with them; or NULL.
 	 */
 	void (*ended)(void *arg, size_t inputs);
-	void *arg; /* for all callbacks */
 	/* A device that may decode long frames, once it is ready; or NULL. */
 	const struct unpacker *unpacker;
+	/*
+	 * Called without a lock if a device that is not demanded would pay: starts it, and waits for
+	 * some seconds at most. False: it is not ready.
+	 */
+	bool (*start)(void *arg);
+	void *arg; /* for all callbacks */
 };
 
 /* How many first bytes of an input hold what is skipped and the records; 0 for no record. */
@@ -121,7 +126,6 @@ struct source_totals {
 	double waited;          /* seconds for which readers waited for the writers of streams */
 	uint64_t packed;        /* bytes of compressed inputs, before they were decoded */
 	uint64_t unpacked;      /* bytes that a device decoded */
-	bool slow;              /* a device was tried, and was slower than the cores */
 	/* the fewest jobs that lived while another waited for memory; 0: none waited */
 	unsigned held;
 	/*
@@ -208,8 +212,9 @@ bool source_all_plain(const struct source *s);
 bool source_unpacks(struct source *s);
 
 /*
- * About how many bytes of samples compressed files have: as the header of a long frame says, or if
- * what comes is packed like what came; later files like this one. 0: nothing says so. Any thread.
+ * About how many bytes of samples compressed files have, if what comes is packed like what came, and
+ * later files are like this one; of a file's long frame that all readers decode, those counted so
+ * far. 0: nothing says so. Any thread.
  */
 uint64_t source_expected(struct source *s);
 

@@ -119,10 +119,8 @@ struct decoding {
 	unsigned jobs;                         /* live jobs */
 	unsigned decoding;                     /* jobs that a thread decodes, but for BLOCKS */
 	struct rooms *rooms;                   /* of the unpacker, once it is used; or NULL */
-	unsigned on_device;                    /* jobs that have the unpacker, or it is tried on */
-	/* Was the unpacker tried, if it must be? It is tried once, and used if it pays. */
-	enum { DEVICE_NEW, DEVICE_TRIED, DEVICE_PAYS } device;
-	bool dropped; /* jobs were dropped, and not swept yet */
+	unsigned on_device;                    /* jobs that have the unpacker */
+	bool dropped;                          /* jobs were dropped, and not swept yet */
 };
 
 struct source {

@@ -35,9 +35,8 @@ struct unpacker {
 	bool (*answered)(void *arg, unsigned which); /* done would say more than NOT_YET */
 	/* Sleeps for at most `seconds`. */
 	enum unpacked (*done)(void *arg, unsigned which, double seconds, size_t *bytes);
-	void *arg;      /* passed to all of these functions */
-	uint64_t least; /* packed bytes of the shortest frame that is worth it */
-	double gain;    /* how many times as fast as the cores the device must be; 0: no matter */
+	void *arg;     /* passed to all of these functions */
+	bool demanded; /* it decodes all long frames that it can, whether the cores are faster or not */
 };
 
 #endif

@@ -35,7 +35,6 @@
 #include "input/source_input.h"
 #include "input/zstd_blocks.h"
 
-#define ASKS_BLOCKS 64u
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
 #define LITERALS_ROOM LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
@@ -131,7 +130,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	b->fail = (struct fail){.status = STATUS_OK};
 	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
-	b->device = (struct on_device){.on = ON_CORES};
+	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
 		b->piece[i].job = j;
 		b->piece[i].state = PIECE_FREE;
@@ -240,10 +239,12 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	/* No stream is waited for if the request has got something, or -n may end in what comes. */
 	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
 		return false;
+	if (job_is_devices(j))
+		return false;
 	if (!blocks_begun(j))
-		return j->running == 0 && !job_is_devices(j);
+		return j->running == 0;
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
-	if (device_has(b) || b->fetching || b->over || b->refused ||
+	if (b->fetching || b->over || b->refused ||
 	    (stream && b->begun < b->fetched && s->reader_count == 1))
 		return false;
 	const uint64_t unsized = b->fetched - b->sized, enough = blocks_wanted(j);
@@ -355,8 +356,6 @@ static void add_block(struct source *s, struct blocks *b)
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
 	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
-	/* Now and then it is asked whether a device would pay, though readers may sleep. */
-	s->wanted |= s->use.unpacker && b->fetched % ASKS_BLOCKS == 0;
 }
 
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
@@ -387,7 +386,6 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		}
 		slot->sized = slot->block.sequences == 0;
 		b->scanned++;
-		device_scan(b);
 		give_places(b);
 	}
 	if (b->scanned > b->begun)
@@ -423,13 +421,10 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 	j->running++;
 	if (!blocks_begun(j))
 		blocks_begin_unlocks(s, j);
-	else if (device_takes(s, j))
-		(void)device_begin(s, j);
 	else
 		do /* of a file, headers alone */
 			fetch_next_unlocks(s, j);
-		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q) &&
-		       !device_takes(s, j));
+		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q));
 	j->running--;
 	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* to fetch the next block, while this one is unpacked */

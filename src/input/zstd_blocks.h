@@ -38,8 +38,7 @@ struct batch {
 	uint64_t offset; /* where its packed bytes are in the file */
 	size_t bytes;    /* how many bytes the room is given */
 	unsigned blocks;
-	bool past; /* it holds bytes that the cores decoded, for the device's matches */
-	bool bad;  /* its packed bytes could not be read */
+	bool bad; /* its packed bytes could not be read */
 };
 
 /* The rooms of the device; and the batches in them, in the order in which they were found. */
@@ -54,29 +53,15 @@ struct rooms {
 	struct zstd_piece piece[UNPACKER_ROOMS]; /* what the rooms hold when batches are done */
 };
 
-/* What a device decodes while the cores do: each room twice. */
-struct trial {
-	uint64_t batches; /* how many batches the trial has */
-	/* When the trial began; when each room had been used once; bytes decoded since `half`. */
-	double begin, half, decoded;
-	uint64_t cores; /* bytes that the cores had decoded when the trial began */
-};
-
 /* A frame on a device. */
 struct on_device {
-	enum { ON_CORES, ON_TRIAL, TO_DEVICE, ON_DEVICE } on;
+	bool has; /* the device has the frame */
 	/* How many of its batches were found, were sent or are void, and are done. */
 	uint64_t found, sent, done;
-	uint64_t blocks; /* blocks in batches that were found and are not done */
-	uint64_t given;  /* decoded bytes of the batches that were found, about */
-	uint64_t at;     /* where the next batch begins in the file */
-	struct block_scan
-		scan;   /* what is known of the blocks sent; at first, what the cores know */
-	uint64_t cores; /* `scan` begins with what the cores know after scanning this many blocks */
-	struct trial trial;
-	/* Bytes that the cores decoded and no batch has yet, in two runs of the ring. */
-	const unsigned char *past[2];
-	size_t past_bytes[2];
+	uint64_t blocks;        /* blocks in batches that were found and are not done */
+	uint64_t given;         /* decoded bytes of the batches that were found, about */
+	uint64_t at;            /* where the next batch begins in the file */
+	struct block_scan scan; /* what is known of the blocks sent */
 };
 
 struct blocks {
@@ -122,7 +107,7 @@ static inline bool job_is_devices(const struct zstd_job *j)
 /* Does the piece lie in a room of the device? */
 static inline bool blocks_in_room(const struct zstd_piece *p)
 {
-	return blocks_begun(p->job) && p->job->blocks->device.on == ON_DEVICE;
+	return job_is_devices(p->job);
 }
 
 /* Bytes after the last block. */
@@ -152,23 +137,11 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 
 /* ---- zstd_device.c, with the lock ---- */
 
-/* Is a device to decode the rest of the frame, or to be tried on it? */
-bool device_takes(const struct source *s, const struct zstd_job *j);
-
-/* The device gets the frame, or is tried on it. False: there is no device any more. */
+/* The device gets the frame. False: there is no device any more. */
 bool device_begin(struct source *s, struct zstd_job *j);
-
-/* The cores have scanned one more block. */
-void device_scan(struct blocks *b);
 
 /* The job has ended, or libzstd goes on with it. */
 void device_leave(struct source *s, struct zstd_job *j);
-
-/* Does a device have the frame? Then the cores fetch no more of it. */
-static inline bool device_has(const struct blocks *b)
-{
-	return b->device.on > ON_TRIAL;
-}
 
 /* Are batches of the frame in rooms? */
 static inline bool device_busy(const struct blocks *b)

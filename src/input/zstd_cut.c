@@ -16,6 +16,7 @@
 #include "input/block.h"
 #include "input/source_input.h"
 #include "input/unpacker.h"
+#include "input/zstd_cost.h"
 
 #define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
@@ -25,11 +26,8 @@
 #define LARGE ((uint64_t)1 << 20)  /* a job for which one more worker is called before it begins */
 #define SEAM_SMALL 4096u           /* bytes of records whose seams are not counted as memory */
 #define SLOTS_LEAST 8u             /* of a frame in blocks, where there is memory for them */
-#define WORK_LEAST 4096u /* of an average block: literals, and three bytes for each sequence */
-/*
- * Compared with libzstd on one thread, a literal takes 0.2 ns less of all cores, and a sequence 3.3
- * ns more. Two threads win only that where the other core is busy, and little else where it is not.
- */
+#define WORK_LEAST 4096u    /* of an average block: literals, and three bytes for each sequence */
+#define WORK_BLOCKS 4u      /* blocks that are scanned for that */
 #define LITERALS_OF_TWO 16u /* literals for each sequence */
 
 typedef unsigned long long ull;
@@ -163,6 +161,14 @@ static void plan_device(const struct source *s, struct cut *c)
 	c->need = c->blocks + c->seams;
 }
 
+/* Packed bytes from this frame on, of its input and of those after it, if they are like it. */
+static uint64_t packed_left(const struct source *s, const struct input *in, const struct frame *f)
+{
+	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
+
+	return here + (s->spec.path_count - in->index - 1) * size;
+}
+
 /*
  * Are fewer frames like this one left than readers, as far as it was followed? Else each reader
  * decodes its own, which takes less of all cores, unless they are so long that the next one is not
@@ -171,50 +177,55 @@ static void plan_device(const struct source *s, struct cut *c)
 static bool few_left(const struct source *s, const struct input *in, const struct frame *f,
 		     bool last)
 {
-	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
-	const uint64_t left = here + (s->spec.path_count - in->index - 1) * size;
 	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
 
-	return last || stored >= AHEAD || stored > left / s->use.threads;
+	return last || stored >= AHEAD || stored > packed_left(s, in, f) / s->use.threads;
 }
 
-/* Is a device to decode long frames of files, whether the cores would be slower or not? */
-static bool device_asked(const struct source *s, const struct input *in)
+/* Literals and sequences of some blocks of a frame. */
+struct work {
+	struct block_scan scan;
+	uint64_t literals, sequences, packed; /* packed: their bytes in the frame */
+	unsigned blocks;
+	bool last; /* the frame's last block is among them */
+};
+
+/* Scans `most` blocks of a frame from packed offset `at` on. False: they are damaged, or missing. */
+static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct work *w)
 {
-	return in->is_file && s->use.unpacker && s->use.unpacker->gain <= 0;
+	struct fail bad = {.status = STATUS_OK};
+	const unsigned char *bytes;
+	struct frame_block h;
+	struct block b;
+	size_t got;
+
+	for (unsigned n = 0; n < most && !w->last; n++, at += h.stored) {
+		if (bytes_look(in->bytes, at, 3, SIZE_MAX, &bytes, &got, &bad) != 0 || got < 3 ||
+		    frame_block_parse(bytes, &h) != 0)
+			return false;
+		at += 3;
+		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < h.stored || block_scan(&w->scan, &h, bytes, &b))
+			return false;
+		w->literals += b.literals;
+		w->sequences += b.sequences;
+		w->packed += 3 + (uint64_t)h.stored;
+		w->blocks++;
+		w->last = h.last;
+	}
+	return true;
 }
 
 /*
  * Do blocks pay? The frame's first blocks are scanned. With few literals and sequences they are
  * mostly long matches, or very small, where libzstd is as fast as memory.
  */
-static bool blocks_pay(const struct source *s, struct input *in, const struct frame *f,
-		       unsigned most)
+static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, struct work *w)
 {
-	uint64_t at = f->offset + f->header.bytes, literals = 0, sequences = 0;
-	struct frame_block h = {.last = false};
-	struct fail bad = {.status = STATUS_OK};
-	const unsigned char *bytes;
-	struct block_scan scan;
-	struct block b;
-	unsigned n = 0;
-	size_t got;
-
-	block_scan_begin(&scan, f->header.window);
-	for (; n < most && !h.last; n++, at += h.stored) {
-		if (bytes_look(in->bytes, at, 3, SIZE_MAX, &bytes, &got, &bad) != 0 || got < 3 ||
-		    frame_block_parse(bytes, &h) != 0)
-			return false;
-		at += 3;
-		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
-		    got < h.stored || block_scan(&scan, &h, bytes, &b))
-			return false;
-		literals += b.literals;
-		sequences += b.sequences;
-	}
-	return literals + 3 * sequences >= n * WORK_LEAST &&
-	       (s->use.threads > 2 || literals >= LITERALS_OF_TWO * sequences ||
-		device_asked(s, in));
+	*w = (struct work){.blocks = 0};
+	block_scan_begin(&w->scan, f->header.window);
+	return scan_blocks(in, f->offset + f->header.bytes, most, w) &&
+	       w->literals + 3 * w->sequences >= w->blocks * WORK_LEAST;
 }
 
 /* Is the frame long enough to be decoded in blocks, and its window not too large? */
@@ -227,26 +238,76 @@ static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 	return f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
 }
 
-/* Is the frame the device's from its first block on? */
-static bool for_device(struct source *s, struct input *in, const struct frame *f, uint64_t at,
-		       bool last, enum device_share share)
+/*
+ * Would a device decode what is left of the inputs, from this frame on, sooner than the cores? The
+ * blocks where it was followed to are scanned, if they can be: the first ones find few matches.
+ */
+static bool device_pays(const struct source *s, struct input *in, const struct frame *f,
+			uint64_t at, bool ready, const struct work *first)
 {
-	/* Of unknown size it would hold rooms until the cores have decoded all frames before it. */
-	const bool shares = f->header.content != UNKNOWN && !few_left(s, in, f, last);
+	struct work w = {.scan = first->scan};
+	const uint64_t content = f->header.content, left = packed_left(s, in, f);
+	const bool ends = f->stored != UNKNOWN && f->stored > 0; /* its end was found */
+	const uint64_t stored = ends ? f->stored : larger(bytes_size(in->bytes) - f->offset, 1);
 
-	return share != SHARE_NONE && in->is_file && f->header.window <= UNPACKER_WINDOW &&
-	       is_long(in, f, at) && (share == SHARE_ANY || shares) && blocks_pay(s, in, f, 4);
+	if (ends || !scan_blocks(in, f->offset + f->walked, WORK_BLOCKS, &w))
+		w = *first;
+	const double ratio = content != UNKNOWN ? (double)content / (double)stored
+						: (double)f->blocks / (double)f->walked;
+	double bytes = (double)left * ratio, share = 1;
+	if (in->limit != NO_END && at != UNKNOWN && (double)(in->limit - at) < bytes)
+		share = (double)(in->limit - at) / bytes;
+	const double blocks = share * (double)left / (double)w.packed;
+	const struct zstd_work work = {.literals = (double)w.literals * blocks,
+				       .sequences = (double)w.sequences * blocks,
+				       .bytes = share * bytes,
+				       .checked = !s->spec.no_check};
+	return zstd_device_pays(&work, s->use.threads, ready);
 }
 
-/* Do the cores decode the frame in blocks? */
-static bool in_blocks(struct source *s, struct input *in, const struct frame *f, uint64_t at,
+/*
+ * Is the frame the device's from its first block on? `room`: the device can have one more. One that
+ * is not started yet is, if that pays, and this thread waits for it.
+ */
+static bool for_device(const struct source *s, struct input *in, const struct frame *f, uint64_t at,
+		       bool last, bool room)
+{
+	const struct unpacker *const u = s->use.unpacker;
+	struct work first;
+	size_t bytes;
+
+	if (!u || !room || !in->is_file || f->header.window > UNPACKER_WINDOW ||
+	    !is_long(in, f, at) || !blocks_pay(in, f, WORK_BLOCKS, &first))
+		return false;
+	const bool ready = u->rooms(u->arg, &bytes) > 0;
+	if (u->demanded)
+		return ready;
+	/*
+	 * Many frames are shared with the cores. One of unknown size would hold rooms until the cores
+	 * have decoded all frames before it.
+	 */
+	if (!few_left(s, in, f, last))
+		return ready && f->header.content != UNKNOWN;
+	return device_pays(s, in, f, at, ready, &first) &&
+	       (ready || (s->use.start(s->use.arg) && u->rooms(u->arg, &bytes) > 0));
+}
+
+/*
+ * Do the cores decode the frame in blocks? Two threads gain by that only if it has mostly literals:
+ * compared with libzstd on one thread, a literal takes 0.2 ns less of all cores, and a sequence 3.3
+ * ns more.
+ */
+static bool in_blocks(const struct source *s, struct input *in, const struct frame *f, uint64_t at,
 		      bool last)
 {
-	if (!is_long(in, f, at) || (s->use.threads < 2 && !device_asked(s, in)) ||
-	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f, last)))
-		return false;
 	/* A stream may bring no more for long. */
-	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);
+	const unsigned most = !in->is_file && (last || s->spec.prompt) ? 1 : WORK_BLOCKS;
+	struct work first;
+
+	return s->use.threads > 1 && is_long(in, f, at) &&
+	       (!in->is_file || s->spec.ordered || few_left(s, in, f, last)) &&
+	       blocks_pay(in, f, most, &first) &&
+	       (s->use.threads > 2 || first.literals >= LITERALS_OF_TWO * first.sequences);
 }
 
 /* How many bytes a frame is taken to decode to. */
@@ -303,8 +364,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 }
 
 /* Finds the next job of an input whose decoded bytes go on at `at`. */
-static void find_job(struct source *s, struct input *in, uint64_t at, enum device_share share,
-		     struct cut *c)
+static void find_job(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c)
 {
 	struct frame f;
 
@@ -327,8 +387,8 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 			found = frames_walk(in->bytes, &f, most, !in->is_file && s->spec.prompt,
 					    &c->fail);
 		/* Follow a file's frame until it is known whether readers share it. */
-		while (found == FIND_FAR && in->is_file && s->use.threads > 1 &&
-		       !few_left(s, in, &f, last))
+		while (found == FIND_FAR && in->is_file &&
+		       (s->use.threads > 1 || s->use.unpacker) && !few_left(s, in, &f, last))
 			found = frames_walk(in->bytes, &f, f.walked + most, false, &c->fail);
 		/*
 		 * What is wrong may lie behind -n's last record, or be where --finish has ended the
@@ -349,7 +409,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, enum devic
 		} else {
 			cut_as_steps(s, c);
 		}
-		if (for_device(s, in, &f, at, last, share))
+		if (for_device(s, in, &f, at, last, room))
 			plan_device(s, c);
 		else if (c->how == HOW_STEPS && c->from != FROM_MEMORY &&
 			 in_blocks(s, in, &f, at, last))
@@ -457,7 +517,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 	const uint64_t at = in->at;
-	const enum device_share share = device_share(s);
+	const bool room = device_has_room(s);
 
 	(void)q;
 	if (in->zstd->open) {
@@ -478,7 +538,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		if (enough)
 			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
-			find_job(s, in, at, share, &in->zstd->cut);
+			find_job(s, in, at, room, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {
@@ -497,7 +557,7 @@ const struct task cut_task = {cut_ready, cut_run_unlocks};
 /* Frames for the device are cut off before the cores go on with theirs. */
 static bool feed_ready(const struct source *s, const struct request *q)
 {
-	return s->zstd.rooms && cut_ready(s, q) && device_share(s) != SHARE_NONE;
+	return s->zstd.rooms && cut_ready(s, q) && device_has_room(s);
 }
 
 const struct task feed_task = {feed_ready, cut_run_unlocks};

@@ -10,14 +10,9 @@
  *   done     one reader at a time, in order: decoded bytes become a piece like others, handed out,
  *            counted, added to the checksum. When it is free, so is the room
  *
- * There are two ways to the device. Of many frames some are cut off for it (feed_task), as soon as
- * it has nearly found all batches of those before, and the cores decode others side by side. A
- * frame that is decoded by all cores (zstd_blocks.c) may go on there: they fetch no more blocks, and
- * when all that they fetched is counted, the device is given the decoded bytes that matches may
- * reach, and the offsets that repeat. Such a frame begins only when the device has no other. Where
- * the device is only wanted if it is faster, it is tried first: it decodes the next blocks while the
- * cores decode them, too, and what it decodes is not used. Each room is used twice, and the second
- * time is compared with what the cores did meanwhile. One trial serves all frames.
+ * A frame is the device's from its first block on, or the cores'. Of many frames some are cut off
+ * for the device (feed_task), as soon as it has nearly found all batches of those before, and the
+ * cores decode others side by side. A long one is cut off for it if that pays (zstd_cost.h).
  *
  * Batches keep one order from find to done, in whichever room they are, and the device has no batch
  * of a frame before all batches of the frame before it: so a room that is not free holds what comes
@@ -31,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/little.h"
 #include "input/zstd_blocks.h"
 #include "input/zstd_orders.h"
@@ -39,82 +33,32 @@
 #define WAIT_SECONDS 0.001 /* how long a reader waits before it looks for other work */
 /* How many frames are the device's before all of their batches are found: the next one is ready. */
 #define FRAMES_AHEAD 2u
-/* A trial ends when the cores have decoded so many times what the device has been given. */
-#define SLOW 4u
 
 static struct batch *batch_of(struct rooms *r, uint64_t number)
 {
 	return &r->batch[number % r->count];
 }
 
-/* Where the next packed bytes of the frame are, in the file. */
-static uint64_t next_at(const struct zstd_job *j)
-{
-	return j->cut.offset + j->taken - j->blocks->have;
-}
-
 /* ---- frames for the device ---- */
-
-static bool must_be_tried(const struct source *s)
-{
-	return s->use.unpacker->gain > 0 && s->zstd.device != DEVICE_PAYS;
-}
-
-bool device_takes(const struct source *s, const struct zstd_job *j)
-{
-	const struct unpacker *const u = s->use.unpacker;
-	const struct blocks *const b = j->blocks;
-	const uint64_t size = bytes_size(j->in->bytes),
-		       wanted = lesser(blocks_wanted(j), j->cut.content);
-	size_t bytes;
-
-	if (!u || j->cut.from != FROM_FILE || s->zstd.on_device > 0 ||
-	    s->zstd.device == DEVICE_TRIED || j->cut.window > UNPACKER_WINDOW || b->last ||
-	    size <= offset_sum(next_at(j), u->least) ||
-	    (wanted != NO_END && wanted <= offset_sum(b->end, u->least)))
-		return false;
-	const unsigned rooms = u->rooms(u->arg, &bytes);
-	const uint64_t trial = must_be_tried(s) ? 2 * rooms * (uint64_t)bytes : 0;
-	return rooms > 0 && (wanted == NO_END || wanted - b->end > trial);
-}
 
 /* Does the job's frame go to the device, and not all of its batches are found? */
 static bool is_bound(const struct zstd_job *j)
 {
-	if (j->cut.how != HOW_BLOCKS || j->ended)
-		return false;
-	return blocks_begun(j) ? device_has(j->blocks) && !j->blocks->over && !j->blocks->refused
-			       : job_is_devices(j);
+	return job_is_devices(j) && !j->ended &&
+	       !(blocks_begun(j) && (j->blocks->over || j->blocks->refused));
 }
 
-enum device_share device_share(const struct source *s)
+bool device_has_room(const struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	unsigned bound = 0;
 	size_t bytes;
 
-	if (!u || s->zstd.device == DEVICE_TRIED || u->rooms(u->arg, &bytes) == 0)
-		return SHARE_NONE;
+	if (!u || (s->zstd.rooms && u->rooms(u->arg, &bytes) == 0)) /* it has failed */
+		return false;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		bound += is_bound(j);
-	return bound >= FRAMES_AHEAD ? SHARE_NONE : must_be_tried(s) ? SHARE_OF_MANY : SHARE_ANY;
-}
-
-/* The next batch that is found begins behind what the cores have fetched. */
-static void begin_behind_cores(struct zstd_job *j)
-{
-	struct on_device *const d = &j->blocks->device;
-
-	d->at = next_at(j);
-	d->cores = j->blocks->fetched;
-	device_scan(j->blocks);
-	d->found = d->sent = d->done = d->given = 0;
-}
-
-void device_scan(struct blocks *b)
-{
-	if (b->device.on != ON_CORES && b->scanned == b->device.cores)
-		b->device.scan = b->scan;
+	return bound < FRAMES_AHEAD;
 }
 
 /* Makes the rooms, or finds out whether they are still there. */
@@ -132,6 +76,7 @@ static bool have_rooms(struct source *s)
 	return count > 0 && r;
 }
 
+/* The job's pieces are those of the rooms that hold its batches. */
 bool device_begin(struct source *s, struct zstd_job *j)
 {
 	struct on_device *const d = &j->blocks->device;
@@ -139,46 +84,20 @@ bool device_begin(struct source *s, struct zstd_job *j)
 	if (!have_rooms(s))
 		return false;
 	s->zstd.on_device++;
-	d->on = must_be_tried(s) && !job_is_devices(j) ? ON_TRIAL : TO_DEVICE;
-	if (d->on == TO_DEVICE)
-		return true;
-	s->zstd.device = DEVICE_TRIED;
-	begin_behind_cores(j);
-	d->trial = (struct trial){.batches = 2 * s->zstd.rooms->count,
-				  .begin = clock_seconds(),
-				  .cores = j->blocks->end};
+	j->piece = s->zstd.rooms->piece;
+	j->pieces = s->zstd.rooms->count;
+	d->has = true;
+	d->at = j->cut.offset + j->cut.header;
+	block_scan_begin(&d->scan, j->cut.window);
 	return true;
 }
 
 void device_leave(struct source *s, struct zstd_job *j)
 {
-	if (!j->blocks || j->blocks->device.on == ON_CORES)
+	if (!j->blocks || !j->blocks->device.has)
 		return;
-	j->blocks->device.on = ON_CORES;
+	j->blocks->device.has = false;
 	s->zstd.on_device--;
-}
-
-/*
- * All that the cores fetched is counted: as much of it as a match may reach goes to the device. From
- * now on the job's pieces are those of the rooms that hold its batches.
- */
-static void go_on_device(struct source *s, struct zstd_job *j)
-{
-	struct blocks *const b = j->blocks;
-	struct on_device *const d = &b->device;
-	const uint64_t past = lesser(b->past.bytes, j->cut.window);
-	const size_t latest =
-		b->past.end ? (size_t)lesser(past, (uint64_t)(b->past.end - b->past.begin)) : 0;
-
-	d->on = ON_DEVICE;
-	j->piece = s->zstd.rooms->piece;
-	j->pieces = s->zstd.rooms->count;
-	begin_behind_cores(j);
-	d->given = b->end;
-	d->past_bytes[0] = (size_t)past - latest;
-	d->past_bytes[1] = latest;
-	d->past[0] = past > latest ? b->past.older - d->past_bytes[0] : NULL;
-	d->past[1] = latest > 0 ? b->past.end - latest : NULL;
 }
 
 /* ---- find, and read ---- */
@@ -198,17 +117,6 @@ static bool room_free(const struct rooms *r)
 	return free_room(r) < r->count;
 }
 
-/* Are all blocks counted that the cores decoded? */
-static bool cores_done(const struct zstd_job *j)
-{
-	const struct blocks *const b = j->blocks;
-
-	for (unsigned i = 0; i < b->slots; i++)
-		if (b->piece[i].state > PIECE_FILLING)
-			return false;
-	return !b->fetching && b->executed == b->fetched;
-}
-
 static bool may_send(const struct source *s, const struct zstd_job *j)
 {
 	const struct rooms *const r = s->zstd.rooms;
@@ -216,17 +124,12 @@ static bool may_send(const struct source *s, const struct zstd_job *j)
 
 	if (!blocks_begun(j))
 		return j->running == 0;
-	const struct on_device *const d = &b->device;
-	if (r->finding || b->over || b->refused)
-		return false;
-	if (d->on == ON_TRIAL)
-		return b->scanned >= d->cores && d->found < d->trial.batches && room_free(r);
-	if (d->on == TO_DEVICE && !cores_done(j))
+	if (r->finding)
 		return false;
 	const uint64_t enough = blocks_wanted(j);
 	if (b->end >= enough)
-		return d->found == d->done; /* it is over */
-	return b->end + d->blocks * FRAME_BLOCK_MAX < enough && (b->last || room_free(r));
+		return b->device.found == b->device.done; /* it is over */
+	return b->end + b->device.blocks * FRAME_BLOCK_MAX < enough && (b->last || room_free(r));
 }
 
 /* The job of which the next batch is found, or that begins on the device; or NULL. */
@@ -234,8 +137,7 @@ static struct zstd_job *next_to_send(const struct source *s)
 {
 	for (struct zstd_job *j = s->use.unpacker ? jobs_first(s->inputs) : NULL; j;
 	     j = jobs_next(j))
-		if (is_bound(j) || (j->cut.how == HOW_BLOCKS && !j->ended && blocks_begun(j) &&
-				    j->blocks->device.on == ON_TRIAL))
+		if (is_bound(j))
 			return may_send(s, j) ? j : NULL;
 	return NULL;
 }
@@ -261,17 +163,6 @@ static unsigned blocks_most(const struct rooms *r)
 	const size_t most = (r->bytes - sizeof(struct unpack_orders)) / FRAME_BLOCK_MAX;
 
 	return most < UNPACK_BLOCKS ? (unsigned)most : UNPACK_BLOCKS;
-}
-
-/* Makes a batch of past decoded bytes, as many as fit, in blocks that are stored. */
-static void find_past(const struct rooms *r, const struct on_device *d, struct batch *batch)
-{
-	const size_t most = (size_t)blocks_most(r) * FRAME_BLOCK_MAX,
-		     all = d->past_bytes[0] + d->past_bytes[1];
-
-	batch->past = true;
-	batch->bytes = all < most ? all : most;
-	batch->blocks = (unsigned)((batch->bytes + FRAME_BLOCK_MAX - 1) / FRAME_BLOCK_MAX);
 }
 
 /* How many blocks the next batch gets: what is left in as few batches as it takes, all alike. */
@@ -315,7 +206,6 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 		}
 		at += sizeof(head) + h.stored;
 	}
-	batch->past = false;
 	batch->offset = begin;
 	batch->bytes = (size_t)(at - begin);
 	d->at = at;
@@ -337,28 +227,15 @@ static void read_trailer(struct zstd_job *j, struct search *f)
 	d->at += f->ends ? n : 0;
 }
 
-/* Reads a batch into its room, or copies the past there. */
+/* Reads a batch into its room. */
 static bool read_batch(const struct batch *batch, unsigned char *room)
 {
-	struct zstd_job *const j = batch->job;
-	struct on_device *const d = &j->blocks->device;
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
 
-	if (!batch->past)
-		return bytes_read_at(j->in->bytes, batch->offset, room, batch->bytes, &got,
-				     &fail) == 0 &&
-		       got == batch->bytes;
-	for (unsigned i = 0; i < 2; i++) {
-		const size_t n = (size_t)lesser(d->past_bytes[i], batch->bytes - got);
-		if (n == 0) /* there may be no such run */
-			continue;
-		memcpy(room + got, d->past[i], n);
-		d->past[i] += n;
-		d->past_bytes[i] -= n;
-		got += n;
-	}
-	return true;
+	return bytes_read_at(batch->job->in->bytes, batch->offset, room, batch->bytes, &got,
+			     &fail) == 0 &&
+	       got == batch->bytes;
 }
 
 /* ---- send ---- */
@@ -375,12 +252,7 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 					 .begins = d->sent == 0,
 					 .window = j->cut.window,
 					 .repeat = {1, 4, 8}}; /* those of a frame's beginning */
-	if (d->on == ON_DEVICE)
-		memcpy(o->batch.repeat, j->blocks->past.repeat, sizeof(o->batch.repeat));
-	if (!batch->past)
-		return orders_packed(o, &d->scan, room, batch->bytes);
-	orders_plain(o, batch->bytes);
-	return NULL;
+	return orders_packed(o, &d->scan, room, batch->bytes);
 }
 
 /* Nothing more of the frame is used: libzstd decodes it again, or says what is wrong. */
@@ -388,20 +260,6 @@ static void refuse(struct zstd_job *j, const char *why)
 {
 	j->blocks->refused = true;
 	frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
-}
-
-/* Ends the trial after `batches` batches, without a verdict. */
-static void end_trial(struct on_device *d, uint64_t batches)
-{
-	d->trial.batches = lesser(d->trial.batches, batches);
-}
-
-/* Is the next batch of the job that is to be sent of no use any more? */
-static bool is_void(const struct zstd_job *j)
-{
-	const struct on_device *const d = &j->blocks->device;
-
-	return j->ended || j->blocks->refused || (d->on == ON_TRIAL && d->sent >= d->trial.batches);
 }
 
 /* Sends the batches that were read, in order, unless another reader does. */
@@ -414,10 +272,9 @@ static void send_unlocks(struct source *s)
 		struct batch *const batch = batch_of(r, r->sent);
 		const unsigned which = batch->room;
 		struct zstd_job *const j = batch->job;
-		struct on_device *const d = &j->blocks->device;
 		if (batch->state != BATCH_FULL)
 			return;
-		const bool sends = !is_void(j);
+		const bool sends = !j->ended && !j->blocks->refused;
 		const char *why = NULL;
 		if (sends) {
 			r->sending = true;
@@ -429,13 +286,11 @@ static void send_unlocks(struct source *s)
 			lock_take(&s->lock);
 			r->sending = false;
 		}
-		if (why && d->on == ON_TRIAL)
-			end_trial(d, d->sent);
-		else if (why && !j->ended)
+		if (why && !j->ended)
 			refuse(j, why);
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
-		d->sent++;
+		j->blocks->device.sent++;
 		source_call(s); /* one reader waits for the answer */
 	}
 }
@@ -462,9 +317,8 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	struct blocks *const b = j->blocks;
 	struct on_device *const d = &b->device;
 	const unsigned which = free_room(r);
-	const bool trial = d->on == ON_TRIAL, past = d->past_bytes[0] + d->past_bytes[1] > 0;
-	const bool enough = !trial && b->end >= blocks_wanted(j);
-	struct batch *const batch = !trial && (enough || b->last) ? NULL : batch_of(r, r->found);
+	const bool enough = b->end >= blocks_wanted(j);
+	struct batch *const batch = enough || b->last ? NULL : batch_of(r, r->found);
 	unsigned char *const room = batch ? u->room(u->arg, which) : NULL;
 	struct search f = {.why = NULL, .fail = {.status = STATUS_OK}};
 
@@ -472,33 +326,24 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 		*batch = (struct batch){.state = BATCH_FILLING, .job = j, .room = which};
 	r->finding = true;
 	lock_drop(&s->lock);
-	if (batch && past)
-		find_past(r, d, batch);
-	else if (batch)
+	if (batch)
 		find_packed(r, j, batch, &f);
 	else if (!enough)
 		read_trailer(j, &f);
-	if (batch && past)
-		batch->bad = !read_batch(batch, room);
 	lock_take(&s->lock);
 	r->finding = false;
-	if (trial && (f.why || f.last))
-		end_trial(d, d->found);
-	else if (!trial)
-		note_found(s, j, &f, batch);
+	note_found(s, j, &f, batch);
 	if (!batch || f.why)
 		return;
 	r->found++;
 	r->taken[which] = true;
 	d->found++;
 	d->blocks += batch->blocks;
-	d->given += past ? 0 : batch->blocks * (uint64_t)FRAME_BLOCK_MAX;
+	d->given += batch->blocks * (uint64_t)FRAME_BLOCK_MAX;
 	source_call(s); /* to find the next batch */
-	if (!past) {
-		lock_drop(&s->lock);
-		batch->bad = !read_batch(batch, room);
-		lock_take(&s->lock);
-	}
+	lock_drop(&s->lock);
+	batch->bad = !read_batch(batch, room);
+	lock_take(&s->lock);
 	batch->state = BATCH_FULL;
 	send_unlocks(s);
 }
@@ -509,13 +354,10 @@ static void send_run_unlocks(struct source *s, struct request *q)
 
 	(void)q;
 	j->running++;
-	if (!blocks_begun(j)) {
-		blocks_begin_unlocks(s, j);
-	} else {
-		if (j->blocks->device.on == TO_DEVICE)
-			go_on_device(s, j);
+	if (blocks_begun(j))
 		find_unlocks(s, j);
-	}
+	else
+		blocks_begin_unlocks(s, j);
 	j->running--;
 	job_check(s, j);
 }
@@ -548,49 +390,20 @@ static void hand_out(struct source *s, struct zstd_job *j, unsigned which, size_
 	blocks_hand_out(s, j, p, NULL);
 }
 
-/* Compares the trial's rate with that of the cores meanwhile. */
-static void judge(struct source *s, struct zstd_job *j, enum unpacked got, size_t bytes)
-{
-	const struct blocks *const b = j->blocks;
-	struct on_device *const d = &j->blocks->device;
-	struct trial *const t = &d->trial;
-	const unsigned rooms = s->zstd.rooms->count;
-	const double now = clock_seconds();
-
-	if (d->done > rooms)
-		t->decoded += (double)bytes;
-	else
-		t->half = now;
-	const uint64_t cores = b->end - t->cores;
-	const double share = (now - t->half) / (now - t->begin); /* of the trial's time */
-	const bool over = d->done == 2 * (uint64_t)rooms && t->batches == d->done;
-	s->totals.slow |= over ? t->decoded < s->use.unpacker->gain * (double)cores * share
-			       : cores > SLOW * d->given;
-	if (got == UNPACKED_LOST || s->totals.slow) {
-		end_trial(d, d->found);
-	} else if (over) {
-		d->on = TO_DEVICE;
-		s->zstd.device = DEVICE_PAYS;
-	}
-}
-
 static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 {
 	struct rooms *const r = s->zstd.rooms;
 	struct batch *const batch = batch_of(r, r->done++);
 	struct zstd_job *const j = batch->job;
-	struct on_device *const d = &j->blocks->device;
 
 	batch->state = BATCH_FREE;
 	r->taken[batch->room] = false;
-	d->done++;
-	d->blocks -= batch->blocks;
+	j->blocks->device.done++;
+	j->blocks->device.blocks -= batch->blocks;
 	if (!j->ended && !j->blocks->refused) {
-		if (d->on == ON_TRIAL)
-			judge(s, j, got, bytes);
-		else if (got != UNPACKED_DONE)
+		if (got != UNPACKED_DONE)
 			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : "a block is damaged");
-		else if (!batch->past)
+		else
 			hand_out(s, j, batch->room, bytes);
 	}
 	source_call(s); /* for the next answer, or the room */

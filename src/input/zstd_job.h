@@ -131,9 +131,8 @@ struct zstd_input {
 /* Plans a cut in steps. Where it was planned in blocks, it needs no more memory than before. */
 void cut_as_steps(const struct source *s, struct cut *c);
 
-/* Which frames the device may have from their first block on: only one of many, or any. */
-enum device_share { SHARE_NONE, SHARE_OF_MANY, SHARE_ANY };
-enum device_share device_share(const struct source *s); /* zstd_device.c */
+/* Can the device, once it is ready, have one more frame? */
+bool device_has_room(const struct source *s); /* zstd_device.c */
 
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);

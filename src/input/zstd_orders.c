@@ -8,23 +8,6 @@
 static_assert(sizeof(struct unpack_shares) == sizeof(struct block_shares), "the same text");
 static_assert(UNPACK_BLOCK_MAX == FRAME_BLOCK_MAX, "one format");
 
-void orders_plain(struct unpack_orders *o, size_t bytes)
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < o->batch.blocks; i++) {
-		const size_t left = bytes - at;
-		const uint32_t n = left < FRAME_BLOCK_MAX ? (uint32_t)left : FRAME_BLOCK_MAX;
-
-		o->block[i] = (struct unpack_block){.literals_at = at,
-						    .literals_packed = n,
-						    .literals = n,
-						    .how = UNPACK_PLAIN,
-						    .most = n};
-		at += n;
-	}
-}
-
 static void describe_block(const struct block *b, const unsigned char *room, struct unpack_batch *o,
 			   struct unpack_block *to, uint32_t *apart)
 {

@@ -9,9 +9,6 @@
 #include "input/block.h"
 #include "input/unpacker.h"
 
-/* The room holds `bytes` decoded bytes, in full blocks and a last one. */
-void orders_plain(struct unpack_orders *o, size_t bytes);
-
 /*
  * The room holds blocks as they lie in the frame, headers too; `scan` is what is known of those
  * before. NULL, or why one is refused, a constant text.

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_cost: the model beside what was measured on 16 cores and an H100 (one frame of level 3,
+ * checked, whole runs): the engine that it picks is the faster one, or nearly so.
+ */
+#include "check.h"
+#include "input/zstd_cost.h"
+
+#define SIZES 6u
+
+static const double MIB[SIZES] = {64, 256, 512, 1024, 2048, 4096};
+static const struct {
+	const char *data;
+	double literals, sequences; /* of each byte, where the frame goes on */
+	/* seconds for each size: with 16 threads, then with 4 */
+	double cores[2][SIZES], device[2][SIZES];
+} TABLE[] = {
+	{"10-bit numbers in 32",
+	 0.076,
+	 0.126,
+	 {{.10, .29, .75, 1.48, 2.52, 5.29}, {.08, .31, .73, 1.25, 2.46, 5.66}},
+	 {{.27, .29, .32, .39, .52, .76}, {.20, .27, .27, .37, .48, .88}}},
+	{"text",
+	 0.028,
+	 0.113,
+	 {{.09, .22, .60, 1.31, 3.05, 4.84}, {.07, .27, .54, 1.27, 2.31, 4.65}},
+	 {{.23, .27, .30, .40, .49, .72}, {.21, .26, .32, .38, .51, .73}}},
+	{"floats of 18 bits",
+	 0.836,
+	 0.031,
+	 {{.04, .15, .30, .49, 1.13, 1.77}, {.05, .17, .36, .70, 1.37, 2.65}},
+	 {{.25, .31, .35, .37, .51, .67}, {.25, .30, .30, .34, .48, .65}}},
+	{"noise of 8 bits",
+	 1,
+	 0,
+	 {{.05, .05, .08, .16, .34, .62}, {.04, .18, .24, .51, .96, 1.90}},
+	 {{.27, .40, .34, .38, .51, .75}, {.25, .35, .26, .35, .41, .64}}},
+};
+
+int main(void)
+{
+	unsigned faster = 0, cells = 0;
+
+	for (unsigned d = 0; d < sizeof(TABLE) / sizeof(TABLE[0]); d++)
+		for (unsigned t = 0; t < 2; t++)
+			for (unsigned i = 0; i < SIZES; i++) {
+				const unsigned threads = t ? 4 : 16;
+				const double bytes = MIB[i] * (1 << 20);
+				const struct zstd_work work = {
+					.literals = TABLE[d].literals * bytes,
+					.sequences = TABLE[d].sequences * bytes,
+					.bytes = bytes,
+					.checked = true};
+				const double cores = TABLE[d].cores[t][i],
+					     device = TABLE[d].device[t][i],
+					     best = cores < device ? cores : device,
+					     model = zstd_cores_seconds(&work, threads);
+				const bool pays = zstd_device_pays(&work, threads, false);
+				cells++;
+				faster += (pays ? device : cores) == best;
+				/* Below 0.1 s the clock decides; runs differ by a third. */
+				CHECK(cores < 0.1 || (model > cores / 1.5 && model < cores * 1.5),
+				      "%s, %g MiB, %u threads: %.2f s, not %.2f", TABLE[d].data,
+				      MIB[i], threads, model, cores);
+				CHECK((pays ? device : cores) < best * 1.1,
+				      "%s, %g MiB, %u threads: %.2f and %.2f s, %d", TABLE[d].data,
+				      MIB[i], threads, cores, device, pays);
+				CHECK(zstd_device_pays(&work, threads, true) || !pays, "ready");
+			}
+	CHECK(faster + 1 >= cells, "%u of %u", faster, cells);
+	return check_report();
+}
