@@ -480,10 +480,9 @@ static void report_gpu(const struct run_report *run)
 	char unpacked[64] = "";
 	const char *const why = run->gpu.state == GPU_FAILED ? run->gpu.why
 				: run->gpu.state != GPU_NONE ? "not ready before the end"
-				: run->no_gpu
-					? run->no_gpu
-					: "starting it would have taken longer than it saved "
-					  "(--device=gpu starts it)";
+				: run->no_gpu                ? run->no_gpu
+					      : "starting it would have taken longer than it saved "
+						"(--device=gpu starts it)";
 
 	/* With -n more may have been decoded than was counted. */
 	const uint64_t decoded =

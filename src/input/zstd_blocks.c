@@ -219,8 +219,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
 	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
-	if (j->cut.from == FROM_FILE && reported &&
-	    (bad || job_sum_differs(j))) {
+	if (j->cut.from == FROM_FILE && reported && (bad || job_sum_differs(j))) {
 		go_in_steps(s, j);
 		return;
 	}

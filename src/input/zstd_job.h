@@ -199,7 +199,7 @@ void job_check(struct source *s, struct zstd_job *j);
  * piece in an empty queue: the caller takes it.
  */
 void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s); /* ends jobs behind a failure */
+void jobs_drop(struct source *s);                           /* ends jobs behind a failure */
 void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
 void jobs_free(struct source *s);                           /* frees the free jobs */
 
