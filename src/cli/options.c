@@ -322,7 +322,7 @@ static double count_steps(const struct number *lo, const struct number *hi,
 	const double unit = isinf(hi->value - lo->value) ? 2 : 1; /* HI - LO may overflow */
 	const double width = lo->exact && hi->exact ? (double)(hi->integer - lo->integer)
 						    : hi->value / unit - lo->value / unit;
-	const double steps = fmax(round(width / (step->value / unit)), 1);
+	const double steps = fmax(floor(width / (step->value / unit) + 0.5), 1);
 
 	*divides = fabs(steps * (step->value / unit) - width) <= 1e-9 * width;
 	return width > 0 ? steps : 0;
