@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis: what it is made of, and which two are the same. */
+/* axis: which two are the same. */
 #include "bins/axis.h"
 
 #include <string.h>
@@ -27,32 +27,6 @@ static int make(struct axis *axis, const struct wish *w, const char **why)
 			      number_parse(&spec.edges.hi, w->hi, strlen(w->hi)) == 0,
 		      "%s:%s", w->lo, w->hi);
 	return axis_init(axis, &spec, &type, why);
-}
-
-static void what_it_is(void)
-{
-	struct axis axis;
-	const char *why = NULL;
-
-	CHECK(make(&axis, &(struct wish){"i16be", .bins = 40, .clamp = true}, &why) == 0, "%s",
-	      why);
-	CHECK(axis.kind == AXIS_VALUES && axis.clamp && !axis.edges.closed &&
-		      axis_bins(&axis) == 40 && strcmp(axis.type.name, "i16be") == 0,
-	      "bin = value");
-	CHECK(make(&axis, &(struct wish){"f32", "-1", "1", 5, true, false}, &why) == 0, "%s", why);
-	CHECK(axis.kind == AXIS_RANGE && !axis.clamp && axis.edges.closed &&
-		      axis_bins(&axis) == 5 && edges_value(&axis.edges, 0) == -1 &&
-		      edges_value(&axis.edges, 5) == 1,
-	      "a range");
-	/* "Every value" of a float type takes the largest of them in. */
-	CHECK(make(&axis, &(struct wish){"f32", "full", "", 5, false, false}, &why) == 0, "%s",
-	      why);
-	CHECK(axis.kind == AXIS_RANGE && axis.edges.closed, "full");
-	for (enum axis_kind kind = AXIS_VALUES; kind <= AXIS_RANGE; kind++)
-		CHECK(strcmp(AXIS_KINDS[kind].name, "range") == 0, "%d", (int)kind);
-	CHECK(make(&axis, &(struct wish){"u8", "4", "4", 5, false, false}, &why) == -1 &&
-		      strstr(why, "less"),
-	      "%s", why);
 }
 
 /* Each beside the first of its group, both ways around. */
@@ -119,7 +93,6 @@ static void same(void)
 
 int main(void)
 {
-	what_it_is();
 	same();
 	return check_report();
 }

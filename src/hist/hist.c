@@ -711,22 +711,12 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	return 0;
 }
 
-/*
- * Most of very many bins may be 0, in memory that was never written: such pages are left untouched.
- */
+/* Pages of zeros that were never written stay so. */
 static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 {
-	size_t i = 0;
-
-	for (; i + 8 <= n; i += 8) {
-		uint64_t any = 0;
-		for (size_t k = 0; k < 8; k++)
-			any |= from[i + k];
-		for (size_t k = 0; k < 8 && any != 0; k++)
-			to[i + k] += from[i + k];
-	}
-	for (; i < n; i++)
-		to[i] += from[i];
+	for (size_t i = 0; i < n; i++)
+		if (from[i] > 0)
+			to[i] += from[i];
 }
 
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
