@@ -193,15 +193,14 @@ static int init_list(struct edges *e, const struct edges_spec *spec, const struc
  * is not. It is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins, in integers of 128 bits:
  * numbers from 1 up to 2 are held with 127 bits after the point ("ones"), logarithms with 116.
  * Everything is made of root[j] = 2^(2^-j), found by square roots. A logarithm is found by dividing
- * out one root after another, bit by bit; a power by multiplying the roots of its bits, eight bits
- * at a time by tables.
+ * out one root after another, bit by bit; a power by multiplying the roots of its bits.
  *
  * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut off, by
  * less than 1; root[j] inherits half of the error of the one before, so each is off by less than 2,
  * and its inverse by less than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or
  * 2^-117, and 1.5 2^-117 as a logarithm; cut off to 116 bits, 2^-115. x adds up two of them, with
  * factors that sum to one, and is cut off: 2^-114. A power of it inherits 2^-114 too, and the error
- * of 8 tables of products of 8 roots each, below 2^-119. In all that is 2^-113.
+ * of 64 roots and products, below 2^-119. In all that is 2^-113.
  *
  * A power is never exactly the middle of two binary64 numbers: a middle has an odd mantissa of 54
  * digits, whose power by `bins` has more digits than the product lo^(bins-i) hi^i can have. So an
@@ -212,13 +211,6 @@ static int init_list(struct edges *e, const struct edges_spec *spec, const struc
 #define POINT 116u /* bits of a logarithm after its point */
 #define ONE ((uint128_t)1 << 127)
 #define LN2_64 0xb17217f7d1cf79acu /* ln 2, in units of 2^-64 */
-#define DIGITS 8u                  /* tables of 256 powers, for the first 64 bits after the point */
-
-struct powers {
-	uint128_t root[POINT + 1];    /* 2^(2^-j), j from 1 on */
-	uint128_t digit[DIGITS][256]; /* [d][n] = 2^(n 2^(-8 (d + 1))) */
-};
-
 /* The upper 128 of 256 bits. */
 static uint128_t multiply_high(uint128_t a, uint128_t b)
 {
@@ -248,22 +240,14 @@ static uint128_t square_root(uint128_t half)
 	return s;
 }
 
-static void set_powers(struct powers *p)
+static void set_roots(uint128_t root[POINT + 1])
 {
 	uint128_t half = ONE; /* half of 2, then of each root */
 
 	for (uint32_t j = 1; j <= POINT; j++) {
-		p->root[j] = square_root(half);
-		half = p->root[j] >> 1;
+		root[j] = square_root(half);
+		half = root[j] >> 1;
 	}
-	for (uint32_t d = 0; d < DIGITS; d++)
-		for (uint32_t n = 0; n < 256; n++) {
-			uint128_t product = ONE;
-			for (uint32_t bit = 0; bit < 8; bit++)
-				if (n >> (7 - bit) & 1)
-					product = multiply(product, p->root[8 * d + bit + 1]);
-			p->digit[d][n] = product;
-		}
 }
 
 /* a / b, of numbers from 1 up to 2, a not below b. */
@@ -283,30 +267,30 @@ static uint128_t divide(uint128_t a, uint128_t b)
 }
 
 /* The logarithm of a positive x to base 2: returns the fraction; the whole part is *whole. */
-static uint128_t logarithm(const struct powers *p, double x, int *whole)
+static uint128_t logarithm(const uint128_t root[POINT + 1], double x, int *whole)
 {
 	uint128_t rest = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75, bits = 0;
 
 	--*whole;
 	for (uint32_t j = 1; j <= POINT; j++) {
-		if (rest < p->root[j])
+		if (rest < root[j])
 			continue;
-		rest = divide(rest, p->root[j]);
+		rest = divide(rest, root[j]);
 		bits |= (uint128_t)1 << (POINT - j);
 	}
 	return bits;
 }
 
 /* 2^fraction, of a fraction with POINT bits. */
-static uint128_t power(const struct powers *p, uint128_t fraction)
+static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
 {
-	const uint64_t first = (uint64_t)(fraction >> (POINT - 64));
 	/* in units of 2^-128: below 2^-64 */
 	const uint64_t rest = (uint64_t)fraction << (128 - POINT);
 	uint128_t product = ONE;
 
-	for (uint32_t d = 0; d < DIGITS; d++)
-		product = multiply(product, p->digit[d][first >> (56 - 8 * d) & 255]);
+	for (uint32_t j = 1; j <= 64; j++)
+		if (fraction >> (POINT - j) & 1)
+			product = multiply(product, root[j]);
 	/* 2^r is 1 + r ln 2, up to r^2 / 4. */
 	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
 	return product + multiply_high(product, above);
@@ -328,12 +312,12 @@ static double nearest(uint128_t ones, int exponent)
 
 static void ratio_edges(double *edges, double lo, double hi, uint32_t bins)
 {
-	struct powers powers;
+	uint128_t root[POINT + 1];
 	int lo_whole, hi_whole;
 
-	set_powers(&powers);
-	const uint128_t lo_part = logarithm(&powers, lo, &lo_whole),
-			hi_part = logarithm(&powers, hi, &hi_whole);
+	set_roots(root);
+	const uint128_t lo_part = logarithm(root, lo, &lo_whole),
+			hi_part = logarithm(root, hi, &hi_whole);
 	/* Below 2^128: the whole parts differ by at most 2098. */
 	const uint128_t span = ((uint128_t)(hi_whole - lo_whole) << POINT) + hi_part - lo_part;
 	const uint128_t step = span / bins, rest = span % bins;
@@ -341,7 +325,7 @@ static void ratio_edges(double *edges, double lo, double hi, uint32_t bins)
 	edges[0] = lo;
 	for (uint32_t i = 1; i < bins; i++) {
 		const uint128_t x = lo_part + step * i + rest * i / bins;
-		edges[i] = nearest(power(&powers, x & (((uint128_t)1 << POINT) - 1)),
+		edges[i] = nearest(power(root, x & (((uint128_t)1 << POINT) - 1)),
 				   lo_whole + (int)(x >> POINT));
 	}
 	edges[bins] = hi;
