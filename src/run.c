@@ -373,9 +373,6 @@ static int open_source(struct run *run, struct fail *fail)
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
-	/* With -n 0 the header of the first input gives the type and the bins, too. */
-	spec.wanted = source_wanted(spec.skip, job->shape.limit + (job->shape.limit == 0),
-				    job->shape.record);
 	if (source_open(&run->work.source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(run->work.source);

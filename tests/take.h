@@ -22,8 +22,8 @@ static inline int setup_open(struct source **s, const struct setup *setup, struc
 	use.memory += use.memory == 0 ? (uint64_t)256 << 20 : 0;
 	if (!setup->headers)
 		open.typed = open.type_said = true;
+	open.raw |= use.limit == 0; /* as run.c does */
 	open.memory = use.memory;
-	open.wanted = source_wanted(open.skip, use.limit, use.record);
 	if (source_open(s, &open, fail) != 0)
 		return -1;
 	if (source_start(*s, &use, fail) == 0)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd: what random inputs would meet by luck: who works beside whom, what is taken of the memory,
- * what is read ahead, when another worker is called for, and where -n ends in a pipe that stays
- * open.
+ * what is read ahead, and when another worker is called for.
  */
-#include <sys/socket.h>
-
 #include "pack.h"
 #include "readers.h"
 #include "input/zstd_frame.h"
@@ -378,166 +375,6 @@ static void bounded(void)
 	scratch_clean();
 }
 
-/* ---- -n in a pipe ---- */
-
-/* All records within -n are there; the writer stays and writes no more: no reader waits for it. */
-static void stays(void)
-{
-	static char *const STDIN[] = {"-"};
-	const size_t front = (size_t)8 << 20, bytes = front + 1000; /* whole blocks, and one more */
-	unsigned char *data = malloc(bytes);
-	uint64_t records, sum, state = 4;
-	int ends[2];
-
-	for (size_t i = 0; i < bytes; i++)
-		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
-	for (unsigned round = 0; round < 12; round++) {
-		struct setup spec = {.open.paths = STDIN,
-				     .open.path_count = 1,
-				     .use.record = 1,
-				     .use.threads = 4,
-				     .open.zstd = true};
-		struct pack p = {.state = 1};
-		switch (round % 3) {
-		case 0: /* ten bytes of a frame after one whose size is not known yet */
-			pack_frame(&p, data, front, 1, false, true, 0);
-			memcpy(pack_room(&p, 1009), "\x28\xb5\x2f\xfd\x00\x58\x40\x1f\x00", 9);
-			memcpy(p.data + p.bytes + 9, data + front, 1000);
-			p.bytes += 1009;
-			spec.use.limit = front + 10;
-			break;
-		case 1: /* all the bytes that a header declares, and not yet the frame's end */
-			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00",
-			       10);
-			p.bytes += 10;
-			for (unsigned i = 0; i < 3; i++) {
-				/* 100,000 bytes, not the last */
-				memcpy(p.data + p.bytes, "\x00\x35\x0c", 3);
-				memcpy(p.data + p.bytes + 3, data + i * 100000, 100000);
-				p.bytes += 100003;
-			}
-			spec.use.limit = 300000;
-			break;
-		default: /* a frame shorter than headers may be */
-			memcpy(pack_room(&p, 10), "\x28\xb5\x2f\xfd\x20\x01\x09\x00\x00", 9);
-			p.data[9] = data[0];
-			p.bytes += 10;
-			spec.use.limit = 1;
-		}
-		expected(data, bytes, &spec, &records, &sum);
-		if (pipe(ends) != 0)
-			continue;
-		const pid_t feeder = feed(ends[1], p.data, p.bytes, 1 << 16);
-		to_stdin(ends[0]);
-		const struct outcome o = read_all(&spec, 1 + round / 3, 65536);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
-		      "round %u: %llu of %llu records, '%s'", round, (unsigned long long)o.records,
-		      (unsigned long long)records, o.fail.text);
-		CHECK(o.totals.packed > 0, "round %u: nothing was read", round);
-		close(ends[1]);
-		kill(feeder, SIGKILL);
-		waitpid(feeder, NULL, 0);
-		free(p.data);
-	}
-	free(data);
-}
-
-static void put_raw(struct pack *p, const void *bytes, size_t n, bool told, bool last)
-{
-	unsigned char *const at = pack_room(p, 32 + n);
-	const uint64_t size = n;
-	const uint32_t block = (uint32_t)n << 3 | last;
-	size_t used = 6;
-
-	memcpy(at, told ? "\x28\xb5\x2f\xfd\xc0\x58" : "\x28\xb5\x2f\xfd\x00\x58", 6);
-	for (unsigned i = 0; told && i < 8; i++)
-		at[used++] = (unsigned char)(size >> 8 * i);
-	for (unsigned i = 0; i < 3; i++)
-		at[used++] = (unsigned char)(block >> 8 * i);
-	memcpy(at + used, bytes, n);
-	p->bytes += used + n;
-}
-
-/*
- * -n ends in a frame that goes on, in a pipe that stays open, after many small frames that do not
- * declare their sizes: where that frame begins is known only when these are decoded.
- */
-static void unplaced(void)
-{
-	enum { LONG = 100000, FRAMES = 8000, LAST = 50 };
-	static char *const STDIN[] = {"-"};
-	unsigned char *data = calloc(1, LONG);
-	struct pack p = {.state = 1};
-
-	put_raw(&p, data, LONG, false, true); /* brings a second worker */
-	put_raw(&p, data, 1, true, true);
-	for (unsigned i = 0; i < FRAMES; i++)
-		put_raw(&p, data, 1, false, true);
-	put_raw(&p, data, LAST, false, false);
-	for (unsigned round = 0; round < 12; round++) {
-		const struct setup spec = {.open.paths = STDIN,
-					   .open.path_count = 1,
-					   .use.record = 1,
-					   .use.threads = 4,
-					   .use.limit = LONG + 1 + FRAMES + LAST};
-		int ends[2];
-		if (pipe(ends) != 0)
-			exit(1);
-		const pid_t feeder = feed(ends[1], p.data, p.bytes, p.bytes);
-		to_stdin(ends[0]);
-		alarm(30);
-		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
-		alarm(0);
-		CHECK(o.rc == 0 && o.records == spec.use.limit, "%llu records '%s'",
-		      (unsigned long long)o.records, o.fail.text);
-		close(ends[1]);
-		waitpid(feeder, NULL, 0);
-	}
-	free(p.data);
-	free(data);
-}
-
-/*
- * -n allows fewer bytes than a magic number has: it is recognised if it is there, or --zstd waits
- * for it; else the bytes are samples, and none beyond -n is waited for.
- */
-static void few(void)
-{
-	static char *const STDIN[] = {"-"};
-	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, 0x21,
-					      0,    0,    7,    7,    7,    7};
-	uint64_t records, sum;
-
-	for (unsigned round = 0; round < 24; round++) {
-		const struct setup spec = {.open.paths = STDIN,
-					   .open.path_count = 1,
-					   .use.limit = 1,
-					   .use.record = 1,
-					   .open.zstd = round / 2 % 2};
-		const size_t first = 1 + round / 4;
-		int ends[2];
-		const bool seen = spec.open.zstd || first >= 4;
-		expected(seen ? FRAME + 9 : FRAME, 4, &spec, &records, &sum);
-		if ((round % 2 ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) != 0)
-			continue;
-		const pid_t feeder = fork();
-		if (feeder == 0) {
-			const bool all = write(ends[1], FRAME, first) == (ssize_t)first &&
-					 (seen ? usleep(20000) : pause()) == 0 &&
-					 write(ends[1], FRAME + first, sizeof(FRAME) - first) > 0;
-			_exit(!all);
-		}
-		close(ends[1]);
-		to_stdin(ends[0]);
-		const struct outcome o = read_all(&spec, 1, 4096);
-		CHECK(o.rc == 0 && o.records == 1 && o.sum == sum,
-		      "round %u: %llu records, sum %llu, '%s'", round,
-		      (unsigned long long)o.records, (unsigned long long)o.sum, o.fail.text);
-		kill(feeder, SIGKILL);
-		waitpid(feeder, NULL, 0);
-	}
-}
-
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -550,9 +387,6 @@ int main(void)
 	small_windows();
 	skipped();
 	bounded();
-	stays();
-	few();
-	unplaced();
 	scratch_leave();
 	return check_report();
 }

@@ -10,6 +10,7 @@
  */
 #include "pack.h"
 #include "readers.h"
+#include "input/first.h"
 
 #define INPUTS 5
 #define FRAMES 200
@@ -35,7 +36,7 @@ struct mixed {
 	bool noise;
 	struct pack pack;
 	size_t bytes;  /* decoded */
-	size_t enough; /* compressed bytes that -n needs: whole frames */
+	size_t enough; /* bytes that -n needs of a plain one */
 	struct placed frame[FRAMES + 1];
 	unsigned frames;
 	bool stays; /* the writer does not end */
@@ -85,18 +86,6 @@ static void draw_input(struct mixed *in, bool *stdin_taken)
 	in->bytes = below(below(3) ? 100000 : 2000000);
 	memcpy(pack_room(&in->pack, in->bytes + 1), bytes_of[in->noise], in->bytes);
 	in->pack.bytes = in->bytes;
-}
-
-/* Where the writer may stop when -n ends after `last` decoded bytes. */
-static size_t enough_of(const struct mixed *in, size_t last)
-{
-	unsigned i = 0;
-
-	if (!compressed(in))
-		return last;
-	while (in->frame[i].to < last)
-		i++;
-	return in->frame[i].end;
 }
 
 /* ---- damages ---- */
@@ -316,9 +305,9 @@ static void mix(unsigned seed)
 			end = spec.use.limit == UINT64_MAX ? UINT64_MAX
 			      : rest.use.limit == 0        ? 0
 						    : spec.open.skip + rest.use.limit * record;
-		if (!first.how && spec.use.limit == records && some > 0) {
-			in[k].stays = below(2);
-			in[k].enough = enough_of(&in[k], (size_t)(spec.open.skip + some * record));
+		if (!compressed(&in[k]) && !first.how && spec.use.limit == records && some > 0) {
+			in[k].enough = (size_t)(spec.open.skip + some * record);
+			in[k].stays = in[k].enough >= FIRST_BYTES && below(2);
 			memset(in[k].pack.data + in[k].enough, 0x55,
 			       in[k].pack.bytes - in[k].enough);
 		}

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -305,13 +304,6 @@ bool bytes_ended(const struct bytes *b)
 	return b->eof && b->passed == b->from + b->have;
 }
 
-bool bytes_ready(const struct bytes *b)
-{
-	struct pollfd one = {.fd = b->fd, .events = POLLIN};
-
-	return b->in_file || b->eof || poll(&one, 1, 0) == 1;
-}
-
 bool bytes_finished(const struct bytes *b)
 {
 	return b->finished;
@@ -320,22 +312,6 @@ bool bytes_finished(const struct bytes *b)
 bool bytes_drained(const struct bytes *b)
 {
 	return b->drained;
-}
-
-size_t bytes_peek(const struct bytes *b, unsigned char *to, size_t n)
-{
-	ssize_t copied = recv(b->fd, to, n, MSG_PEEK | MSG_DONTWAIT);
-
-#ifdef __linux__
-	int copy[2];
-	if (copied < 0 && errno == ENOTSOCK && pipe(copy) == 0) {
-		if (tee(b->fd, copy[1], n, SPLICE_F_NONBLOCK) > 0)
-			copied = read(copy[0], to, n);
-		close(copy[0]);
-		close(copy[1]);
-	}
-#endif
-	return copied > 0 ? (size_t)copied : 0;
 }
 
 /* ---- both ---- */

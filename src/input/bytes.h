@@ -82,12 +82,8 @@ void bytes_keep(struct bytes *b, uint64_t at);
 void bytes_go_back(struct bytes *b);
 uint64_t bytes_passed(const struct bytes *b);
 
-/* Copies what a pipe or socket has of its next n bytes, and takes none. */
-size_t bytes_peek(const struct bytes *b, unsigned char *to, size_t n);
-
-/* Is nothing left of a stream? Need a read not wait? Did the last read give less than it could? */
+/* Is nothing left of a stream? Did the last read give less than it could? */
 bool bytes_ended(const struct bytes *b);
-bool bytes_ready(const struct bytes *b);
 bool bytes_drained(const struct bytes *b);
 
 /* A byte in `finish` has ended the stream, so something may be missing at its end. */

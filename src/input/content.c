@@ -81,17 +81,13 @@ static struct peek *peek_open(struct bytes *b, const struct content_rules *rules
 	return NULL;
 }
 
-/* Reads at least one packed byte; else sets p->over, or *dry where it may not wait for one. */
-static int peek_read(struct peek *p, bool wait, bool *dry, struct fail *fail)
+/* Reads at least one packed byte; else sets p->over. */
+static int peek_read(struct peek *p, struct fail *fail)
 {
 	struct bytes *const b = p->bytes;
 	const unsigned char *bytes;
 	size_t got;
 
-	*dry = !wait && bytes_look(b, p->pos, 0, 0, &bytes, &got, fail) == 0 && got == 0 &&
-	       !bytes_ready(b);
-	if (*dry)
-		return 0;
 	if (!bytes_in_file(b) && p->made && p->pos - bytes_passed(b) >= PEEK_MOST)
 		return fail_set(fail, STATUS_DATA,
 				"%s: more than 16 MiB of zstd before the samples: pipe it through "
@@ -102,17 +98,12 @@ static int peek_read(struct peek *p, bool wait, bool *dry, struct fail *fail)
 	return rc;
 }
 
-static int peek_frame(struct peek *p, bool wait, bool *dry, struct fail *fail)
+static int peek_frame(struct peek *p, struct fail *fail)
 {
 	struct fail bad = {.status = STATUS_OK};
 	const uint64_t before = p->pos;
 	struct frame f;
 
-	if (!wait) {
-		const int rc = peek_read(p, wait, dry, fail);
-		if (rc != 0 || *dry || p->over)
-			return rc;
-	}
 	const enum find found = frames_next(p->bytes, &p->pos, &f, &bad);
 	if (found == FIND_STOPPED)
 		return 1;
@@ -135,7 +126,7 @@ static int peek_frame(struct peek *p, bool wait, bool *dry, struct fail *fail)
 }
 
 /* Decodes what is there; where that gives nothing, reads more. */
-static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
+static int peek_decode(struct peek *p, struct fail *fail)
 {
 	ZSTD_outBuffer out = {p->buffer, PEEK_ROOM, p->have};
 	ZSTD_inBuffer in = {.pos = 0};
@@ -164,24 +155,23 @@ static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
 	/* Only what is wrong with the frame itself is found again by a job. */
 	if (p->over && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
 		return no_memory(p->bytes, fail);
-	return p->inside && !p->over && stuck ? peek_read(p, wait, dry, fail) : 0;
+	return p->inside && !p->over && stuck ? peek_read(p, fail) : 0;
 }
 
 /* Looks at decoded bytes as bytes_look does. Offsets rise; bytes before the last may be gone. */
-static int peek_look(struct peek *p, uint64_t at, size_t least, bool wait,
-		     const unsigned char **bytes, size_t *got, struct fail *fail)
+static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned char **bytes,
+		     size_t *got, struct fail *fail)
 {
-	bool dry = false;
 	int rc = 0;
 
-	while (rc == 0 && !p->over && !dry && p->from + p->have < at + least) {
+	while (rc == 0 && !p->over && p->from + p->have < at + least) {
 		if (p->from + PEEK_ROOM < at + least || p->have == PEEK_ROOM) {
 			const size_t n = at - p->from < p->have ? (size_t)(at - p->from) : p->have;
 			p->from += n;
 			p->have -= n;
 			memmove(p->buffer, p->buffer + n, p->have);
 		}
-		rc = p->inside ? peek_decode(p, wait, &dry, fail) : peek_frame(p, wait, &dry, fail);
+		rc = p->inside ? peek_decode(p, fail) : peek_frame(p, fail);
 	}
 	const uint64_t end = p->from + p->have;
 	*got = at < end ? (size_t)(end - at) : 0;
@@ -203,7 +193,6 @@ struct view {
 	const unsigned char
 		*kept;     /* NULL, or what content_after_decoded was given: all that is there */
 	uint64_t from, to; /* offsets where the kept bytes begin, and where the input ends */
-	unsigned char peeked[FIRST_TEXT];
 };
 
 static int kept_look(const struct view *v, uint64_t at, const unsigned char **bytes, size_t *got)
@@ -217,25 +206,17 @@ static int kept_look(const struct view *v, uint64_t at, const unsigned char **by
 }
 
 /*
- * The bytes from `at` on, valid until the next look; *got < least: they end before, or would have to
- * be waited for and may not be. Of a stream no more than `most` are taken. 1: the source was stopped.
+ * The bytes from `at` on, valid until the next look; *got < least: they end before. Of a stream no
+ * more than `most` are taken. 1: the source was stopped.
  */
-static int view_look(struct view *v, uint64_t at, size_t least, size_t most, bool wait,
+static int view_look(struct view *v, uint64_t at, size_t least, size_t most,
 		     const unsigned char **bytes, size_t *got, struct fail *fail)
 {
 	if (v->kept)
 		return kept_look(v, at, bytes, got);
 	if (v->peek)
-		return peek_look(v->peek, at, least, wait, bytes, got, fail);
-	if (wait || bytes_in_file(v->bytes))
-		return bytes_look(v->bytes, at, least, most, bytes, got, fail);
-	/* What a pipe holds is looked at and stays in it. */
-	if (bytes_look(v->bytes, at, 0, 0, bytes, got, fail) != 0)
-		return -1;
-	memcpy(v->peeked, *bytes, *got);
-	*got += bytes_peek(v->bytes, v->peeked + *got, sizeof(v->peeked) - *got);
-	*bytes = v->peeked;
-	return 0;
+		return peek_look(v->peek, at, least, bytes, got, fail);
+	return bytes_look(v->bytes, at, least, most, bytes, got, fail);
 }
 
 /* ---- the judge ---- */
@@ -279,9 +260,9 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
-/* Refuses an input, and says why. Tensors are listed as far as `wanted` bytes show them. */
+/* Refuses an input, and says why. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
-		  const struct input_format *format, size_t wanted, struct fail *fail)
+		  const struct input_format *format, struct fail *fail)
 {
 	static const char *const WHY[] = {
 		[KIND_LEGACY] =
@@ -299,7 +280,7 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 	if (kind != KIND_FORMAT)
 		return fail_set(fail, STATUS_DATA, "%s: %s", name, WHY[kind]);
 	if (!format->advice) {
-		const int rc = view_look(v, 0, wanted, wanted, true, &bytes, &got, fail);
+		const int rc = view_look(v, 0, FIRST_LIST, FIRST_LIST, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		first_tensors(tensors, bytes, got);
@@ -347,43 +328,38 @@ static int note_odd(struct content *c, const struct view *v, enum kind kind,
 
 /* Looks at as many first bytes as decide what the input is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
-		      uint64_t wanted, enum kind *kind, const struct input_format **format,
-		      struct fail *fail)
+		      enum kind *kind, const struct input_format **format, struct fail *fail)
 {
 	const size_t most = !rules->type_said ? FIRST_TEXT
 			    : !rules->typed   ? FIRST_LATER
 					      : FIRST_BYTES;
-	const size_t waited = wanted < most ? (size_t)wanted : most;
 	const unsigned char *bytes;
 	const bool file = !v->peek && bytes_in_file(v->bytes);
 	/* What can be had without waiting is looked at as a whole. */
 	const size_t step = file ? most : 1;
-	const size_t taken = file ? waited : wanted < FIRST_TEXT ? (size_t)wanted : FIRST_TEXT;
+	const size_t taken = file ? most : FIRST_TEXT;
 	size_t n, got = 0;
-	bool wait, ended;
+	bool ended;
 
 	do {
 		n = got;
-		wait = n < waited;
-		const int rc = view_look(v, 0, n + step, larger(taken, n + step), wait, &bytes,
-					 &got, fail);
+		const int rc = view_look(v, 0, n + step, larger(taken, n + step), &bytes, &got,
+					 fail);
 		if (rc != 0)
 			return rc;
-		ended = got < n + step && (v->peek ? peek_ended(v->peek) : wait);
+		ended = got < n + step && (!v->peek || peek_ended(v->peek));
 		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
-	} while (*kind == KIND_MORE && got > n &&
-		 got < (got < waited || v->peek ? most : FIRST_BYTES));
+	} while (*kind == KIND_MORE && got > n && got < most);
 	c->unseen = v->peek && v->peek->failed;
 	if (*kind > KIND_HEADER)
-		return refuse(c, v, *kind, *format,
-			      wanted < FIRST_LIST ? (size_t)wanted : FIRST_LIST, fail);
+		return refuse(c, v, *kind, *format, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
 		return fail_set(fail, STATUS_DATA,
 				"%s: not compressed by zstd, which --zstd requires",
 				bytes_name(v->bytes));
 	/* If the first bytes of a file are text, are more of them? */
 	if (*kind == KIND_SAMPLES && file && first_text(bytes, got, true) != TEXT_NONE) {
-		const int rc = view_look(v, 0, FIRST_TEXT, FIRST_TEXT, true, &bytes, &got, fail);
+		const int rc = view_look(v, 0, FIRST_TEXT, FIRST_TEXT, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 	}
@@ -426,8 +402,7 @@ static int run_scan(struct content *c, struct view *v, enum header_result *resul
 		if (!v->peek && !v->kept)
 			rc = bytes_pass(v->bytes, scan->at, fail);
 		if (rc == 0)
-			rc = view_look(v, scan->at, scan->want, scan->want, true, &bytes, &got,
-				       fail);
+			rc = view_look(v, scan->at, scan->want, scan->want, &bytes, &got, fail);
 		if (rc == 0)
 			*result = header_step(scan, bytes, got < scan->want ? got : scan->want);
 	}
@@ -457,7 +432,7 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 }
 
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
-		 uint64_t wanted, struct fail *fail)
+		 struct fail *fail)
 {
 	struct view v = {.bytes = b};
 	const struct input_format *format = NULL;
@@ -466,12 +441,12 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	*c = (struct content){.is_zstd = false};
 	if (rules->raw)
 		return 0;
-	int rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
+	int rc = look_first(c, &v, rules, &kind, &format, fail);
 	if (rc == 0 && kind == KIND_ZSTD) {
 		c->is_zstd = true;
 		if (!(v.peek = peek_open(b, rules, fail)))
 			return -1;
-		rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
+		rc = look_first(c, &v, rules, &kind, &format, fail);
 	}
 	if (rc == 0 && kind == KIND_HEADER)
 		rc = read_header(c, &v, format, fail);
@@ -509,7 +484,7 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 	size_t got;
 
 	if (!c->header.chunks) {
-		const int rc = view_look(v, bound, 1, 1, true, &bytes, &got, fail);
+		const int rc = view_look(v, bound, 1, 1, &bytes, &got, fail);
 		return rc == 0 && got > 0 ? too_long(c, v->bytes, fail) : rc;
 	}
 	header_go_on(scan, c->header.bytes);

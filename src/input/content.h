@@ -5,7 +5,7 @@
  * follow the samples. First bytes are judged here and nowhere else.
  *
  * Called by the thread that opens the input, without a lock. No byte of a stream is lost, and none
- * is waited for that -n leaves to the next reader, or that cannot change the verdict.
+ * is waited for that cannot change the verdict.
  */
 #ifndef GPUHIST_INPUT_CONTENT_H
 #define GPUHIST_INPUT_CONTENT_H
@@ -39,11 +39,10 @@ struct content {
 };
 
 /*
- * Looks at an input that was just opened. Of the first bytes of a stream `wanted` may be waited for.
- * 1: the source was stopped.
+ * Looks at an input that was just opened. 1: the source was stopped.
  */
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
-		 uint64_t wanted, struct fail *fail);
+		 struct fail *fail);
 
 /* Can a file be seen to hold something, and not to begin as zstd does? */
 bool content_plain(struct bytes *b);

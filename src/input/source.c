@@ -59,7 +59,7 @@ static int describe(struct source *s, struct fail *fail)
 {
 	struct input *in = NULL;
 
-	if (s->spec.raw || s->spec.wanted == 0 || s->spec.path_count == 0)
+	if (s->spec.raw || s->spec.path_count == 0)
 		return 0;
 	if (input_open(s, 0, &in, fail) != 0) {
 		if (in)

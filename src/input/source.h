@@ -63,8 +63,6 @@ struct source_spec {
 	bool type_said;
 	/* until source_start: bytes of the largest window with which an input is looked at */
 	uint64_t memory;
-	/* bytes of a stream that a look at the first input may wait for; 0: no look */
-	uint64_t wanted;
 };
 
 /* What counting needs. */
@@ -95,9 +93,6 @@ struct source_use {
 	bool (*start)(void *arg);
 	void *arg; /* for all callbacks */
 };
-
-/* How many first bytes of an input hold what is skipped and the records; 0 for no record. */
-uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record);
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);

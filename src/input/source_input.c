@@ -93,13 +93,6 @@ void input_free(struct source *s, struct input *in)
 	free(in);
 }
 
-uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record)
-{
-	return records == 0                ? 0
-	       : records > NO_END / record ? NO_END
-					   : offset_sum(skip, records * record);
-}
-
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail)
 {
 	const char *const name = s->spec.paths[path];
@@ -111,7 +104,6 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 					    .typed = s->spec.typed,
 					    .type_said = s->spec.type_said};
 	struct input *in = calloc(1, sizeof(*in));
-	uint64_t wanted = s->spec.wanted;
 	int fd = -1, rc;
 
 	*out = in;
@@ -126,12 +118,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	if (bytes_open(&in->bytes, name, fd, &s->shared, fail) != 0)
 		return -1;
 	in->is_file = bytes_in_file(in->bytes);
-	/* Reading a compressed stream takes more bytes than are counted anyway. */
-	if (s->spec.zstd)
-		wanted = NO_END;
-	else if (!early)
-		wanted = source_wanted(s->spec.skip, s->left, s->use.record);
-	rc = content_open(&in->content, in->bytes, &rules, wanted, fail);
+	rc = content_open(&in->content, in->bytes, &rules, fail);
 	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
 	return rc;
 }

@@ -201,7 +201,7 @@ uint64_t blocks_wanted(const struct zstd_job *j)
 		return NO_END;
 	if (j->at >= in->limit)
 		return 0;
-	return in->is_file && j->cut.content == in->limit - j->at ? NO_END : in->limit - j->at;
+	return j->cut.content == in->limit - j->at ? NO_END : in->limit - j->at;
 }
 
 void blocks_check(struct source *s, struct zstd_job *j)
@@ -235,8 +235,8 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	const struct blocks *const b = j->blocks;
 	const bool stream = j->cut.from == FROM_STREAM;
 
-	/* No stream is waited for if the request has got something, or -n may end in what comes. */
-	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
+	/* No stream is waited for if the request has got something. */
+	if (stream && q->got > 0)
 		return false;
 	if (job_is_devices(j))
 		return false;

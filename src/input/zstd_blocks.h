@@ -126,7 +126,7 @@ typedef bool blocks_ready(const struct source *, const struct zstd_job *, const 
 /* The first job in blocks that may do something; NULL: there is none. */
 struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may);
 
-/* Decoded bytes that are wanted of the frame; all, where -n ends with a file's frame. */
+/* Decoded bytes that are wanted of the frame; all, if -n ends with it. */
 uint64_t blocks_wanted(const struct zstd_job *j);
 
 /* Notes that the last block was fetched, and that what follows it is at `trailer`. */

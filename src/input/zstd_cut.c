@@ -4,10 +4,9 @@
  * and block headers, and makes a job of the next frame or of small ones that follow one another.
  *
  * A file's frames are read by those who decode them. A stream's are gathered in input.bytes: no
- * more is waited for than the frame in hand needs; if -n may end in it, or rows are wanted at once
- * (source_spec.prompt), only its header. A frame that is longer than there is memory for is
- * decoded in steps; the input goes on where that ends, unless it is a file, whose next frame is
- * looked for meanwhile.
+ * more is waited for than the frame in hand needs, or only its header if rows are wanted at once
+ * (source_spec.prompt). A frame that is longer than there is memory for is decoded in steps; the
+ * input goes on where that ends, unless it is a file, whose next frame is looked for meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +103,8 @@ void cut_as_steps(const struct source *s, struct cut *c)
 	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* Plans the job of a frame whose end was found. `last`: -n may end in it. */
-static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool last)
+/* Plans the job of a frame whose end was found. */
+static void plan_found(const struct source *s, struct cut *c, const struct frame *f)
 {
 	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
 	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
@@ -120,9 +119,9 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	plan(s, c, HOW_CALLS, f->bound,
 	     frame_in_steps(f, s->spec.no_check) ? steps : CONTEXT_BYTES);
 	const struct cut calls = *c;
-	if (last || small_window(f) || f->bound > most || c->need > s->use.memory) {
+	if (small_window(f) || f->bound > most || c->need > s->use.memory) {
 		cut_as_steps(s, c);
-		if (!last && !small_window(f) && f->bound <= most && calls.need < c->need)
+		if (!small_window(f) && f->bound <= most && calls.need < c->need)
 			*c = calls;
 	}
 }
@@ -301,7 +300,7 @@ static bool in_blocks(const struct source *s, struct input *in, const struct fra
 		      bool last)
 {
 	/* A stream may bring no more for long. */
-	const unsigned most = !in->is_file && (last || s->spec.prompt) ? 1 : WORK_BLOCKS;
+	const unsigned most = !in->is_file && s->spec.prompt ? 1 : WORK_BLOCKS;
 	struct work first;
 
 	return s->use.threads > 1 && is_long(in, f, at) &&
@@ -332,10 +331,9 @@ static bool next_small(struct source *s, struct input *in, uint64_t offset, stru
 
 /*
  * Adds small frames that follow a first one; what is wrong with one is found again when it is the
- * first. With -n, what comes after its last record is not looked at.
+ * first.
  */
-static void gather(struct source *s, struct input *in, const struct frame *first, uint64_t at,
-		   struct cut *c)
+static void gather(struct source *s, struct input *in, const struct frame *first, struct cut *c)
 {
 	const struct cut alone = *c;
 	uint64_t sum = first->bound, most = sum, weights = weight(first);
@@ -343,8 +341,6 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 
 	while (weights < BATCH_BYTES && c->stored < BATCH_BYTES &&
 	       next_small(s, in, c->offset + c->stored, &f)) {
-		if (in->limit != NO_END && (at == UNKNOWN || at + sum + f.bound >= in->limit))
-			break;
 		c->stored += f.stored;
 		c->content = c->content == UNKNOWN || f.header.content == UNKNOWN
 				     ? UNKNOWN
@@ -359,7 +355,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 	     CONTEXT_BYTES);
 	if (c->need > s->use.memory) {
 		*c = alone;
-		plan_found(s, c, first, false);
+		plan_found(s, c, first);
 	}
 }
 
@@ -373,7 +369,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 	c->offset = in->zstd->pos;
 	if (found == FIND_FRAME) {
 		const uint64_t content = f.header.content;
-		/* -n may end in it: then a stream may be quiet before it has ended. */
+		/* -n may end in it. */
 		const bool last = in->limit != NO_END && (at == UNKNOWN || content == UNKNOWN ||
 							  content >= in->limit - at);
 		const uint64_t most = in->is_file ? FIND_MAX : in->zstd->kept - PACKED_BYTES;
@@ -382,7 +378,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 		c->header = f.header.bytes;
 		c->checksum = f.header.checksum;
 		found = FIND_FAR;
-		if (in->is_file || (!last && (content == UNKNOWN || content <= FIND_MAX)))
+		if (in->is_file || content == UNKNOWN || content <= FIND_MAX)
 			/* If rows are wanted at once, follow only bytes that were read. */
 			found = frames_walk(in->bytes, &f, most, !in->is_file && s->spec.prompt,
 					    &c->fail);
@@ -400,12 +396,11 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 			c->fail.status = STATUS_OK;
 		}
 		c->from = in->is_file ? FROM_FILE : found == FIND_FRAME ? FROM_MEMORY : FROM_STREAM;
-		if (found == FIND_FRAME && !last && f.bound <= BATCH_BYTES / 4 &&
-		    !small_window(&f)) {
+		if (found == FIND_FRAME && f.bound <= BATCH_BYTES / 4 && !small_window(&f)) {
 			c->stored = f.stored;
-			gather(s, in, &f, at, c);
+			gather(s, in, &f, c);
 		} else if (found == FIND_FRAME) {
-			plan_found(s, c, &f, last);
+			plan_found(s, c, &f);
 		} else {
 			cut_as_steps(s, c);
 		}

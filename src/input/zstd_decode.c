@@ -332,9 +332,8 @@ static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ende
 	return true;
 }
 
-/* Decodes up to cap bytes of the frame; `last`: -n ends with them. True: the frame has ended. */
-static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap,
-		       bool last)
+/* Decodes up to cap bytes of the frame. True: the frame has ended. */
+static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	ZSTD_outBuffer out = {p->room, cap, 0};
 	bool ended = j->decoder->hint == 0 && !begin_steps(j);
@@ -350,8 +349,7 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 	const bool whole = ended && !j->broken;
 	if (wrong_size(j, p, whole))
 		return bad(j, j->cut.offset, "it does not hold as much as its header says");
-	/* Where -n ends, no more of a stream is waited for. */
-	if (whole && j->sum.follows && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
+	if (whole && j->sum.follows)
 		read_trailer(j);
 	if (ended && j->cut.stored != UNKNOWN && used(j) != j->cut.stored &&
 	    j->fail.status == STATUS_OK)
@@ -373,14 +371,14 @@ static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 	       !no_memory(j);
 }
 
-/* Decodes up to cap bytes; `last`: -n ends with them. True: nothing more is to be decoded. */
-static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap, bool last)
+/* Decodes up to cap bytes. True: nothing more is to be decoded. */
+static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	p->bytes = 0;
 	if (!prepare(j, p))
 		return true;
 	p->data = p->room;
-	return j->cut.how == HOW_CALLS ? fill_calls(j, p) : fill_steps(s, j, p, cap, last);
+	return j->cut.how == HOW_CALLS ? fill_calls(j, p) : fill_steps(s, j, p, cap);
 }
 
 /* ---- with the lock ---- */
@@ -393,16 +391,11 @@ static struct zstd_piece *free_piece(struct zstd_job *j)
 	return NULL;
 }
 
-/*
- * May a thread decode the job now? A request that has got something waits for no stream. A stream
- * in which -n may end is not waited for until the job's place says how much of it may be.
- */
+/* May a thread decode the job now? A request that has got something waits for no stream. */
 static bool may_run(struct zstd_job *j, const struct request *q)
 {
-	const bool stream = j->cut.from == FROM_STREAM;
-
 	return j->cut.how != HOW_BLOCKS && !j->running && !j->ended && free_piece(j) &&
-	       !(stream && q->got > 0) && !(stream && j->at == UNKNOWN && j->in->limit != NO_END);
+	       !(j->cut.from == FROM_STREAM && q->got > 0);
 }
 
 static struct zstd_job *next_job(const struct source *s, const struct request *q)
@@ -420,28 +413,24 @@ static bool decode_ready(const struct source *s, const struct request *q)
 
 /*
  * How much of a piece is decoded next: to where -n ends, else so that the next piece begins with a
- * record. 0: nothing. Where -n or a slice ends together with a file's frame, one more byte is asked
- * for: none should come, and the frame's end is checked.
+ * record. 0: nothing. If -n or a slice ends together with the frame, one more byte is asked for: none
+ * should come, and the frame's end is checked.
  */
-static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool *last)
+static size_t room_wanted(const struct source *s, const struct zstd_job *j)
 {
 	const struct input *const in = j->in;
 	const uint64_t at = j->at + j->made;
 	size_t room = PIECE_BYTES;
 
-	*last = false;
 	if (j->made < j->known) /* BLOCKS handed it out */
 		return (size_t)lesser(room, j->known - j->made);
 	if (j->at == UNKNOWN)
 		return room;
-	if (at >= in->limit) {
-		*last = true;
-		return in->is_file && j->made > 0 && j->made == j->cut.content;
-	}
+	if (at >= in->limit)
+		return j->made > 0 && j->made == j->cut.content;
 	if (at > in->first && s->use.record <= room && j->cut.how == HOW_STEPS)
 		room -= (size_t)((at + room - in->first) % s->use.record);
-	*last = in->limit - at <= room;
-	return *last ? (size_t)(in->limit - at) : room;
+	return (size_t)lesser(room, in->limit - at);
 }
 
 void job_close_open(struct zstd_job *j)
@@ -466,8 +455,7 @@ static bool differs(struct zstd_job *j, bool ended)
 /* Decodes into a free piece, with which the job may end. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
-	bool last;
-	const size_t cap = room_wanted(s, j, &last);
+	const size_t cap = room_wanted(s, j);
 	const bool again = j->made < j->known;
 	bool ended = cap == 0;
 
@@ -477,7 +465,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	p->sorted = false;
 	if (!ended) {
 		lock_drop(&s->lock);
-		ended = fill(s, j, p, cap, last);
+		ended = fill(s, j, p, cap);
 		if (again && j->sum.adds)
 			xxh64_add(&j->sum.hash, p->data, p->bytes);
 		lock_take(&s->lock);

@@ -75,9 +75,7 @@ done
 run gpuhist -q -b 4 -r full -n 0 a.wav
 shell "cat a.wav | $c -S 9"
 # What -n leaves in a pipe, or of a redirected file
-shell "cat a.npy | { $c -n 2; echo --; $c -t i16; }"
 shell "{ $c -n 2; echo --; $c -t i16; } < a.npy"
-shell "cat a.pgm | { gpuhist --nonzero --no-header -n 1; echo --; cat; echo; }"
 shell "{ gpuhist --nonzero --no-header -n 8; echo --; cat; } < a.pgm"
 # All of a WAVE is read, what follows the samples too: the writer finishes
 shell "{ cat a.wav; head -c 3000000 /dev/zero && echo written >&2; } | $c"
