@@ -43,12 +43,8 @@ INLINE void chain_blocks(const struct unpack_memory &m)
 		struct unpack_carry c = *carry;
 		struct unpack_answer a = {0, 0, 0, 0, 0};
 
-		if (batch->begins) {
-			c = {batch->before,
-			     batch->before,
-			     batch->window,
-			     {batch->repeat[0], batch->repeat[1], batch->repeat[2]}};
-		}
+		if (batch->begins)
+			c = {0, 0, batch->window, {1, 4, 8}};
 		a.place = c.place;
 		a.before = c.before;
 		a.window = c.window;

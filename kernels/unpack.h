@@ -49,11 +49,7 @@ struct unpack_block {
 
 struct unpack_batch {
 	uint32_t blocks, sequences;
-	/* Not 0: the batch begins a frame, or follows blocks of the host; then the rest is read. */
-	uint32_t begins;
-	uint32_t repeat[3]; /* begins: the offsets that repeat */
-	/* begins: bytes before the batch that lie in the ring, up to `before` modulo its size */
-	uint64_t before;
+	uint32_t begins; /* not 0: the batch begins a frame */
 	uint64_t window; /* begins: the frame's window; no offset is larger */
 };
 

@@ -313,8 +313,8 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 		const unsigned many = 1 + (unsigned)draw(few);
 		batch_end(l, to, room, o);
 		l->packed_bytes = l->most = 0;
-		l->orders->batch = (struct unpack_batch){
-			.begins = at == header.bytes, .repeat = {1, 4, 8}, .window = header.window};
+		l->orders->batch = (struct unpack_batch){.begins = at == header.bytes,
+							 .window = header.window};
 		while (!h.last && l->orders->batch.blocks < many && fine) {
 			struct block b;
 			fine = n - at >= 3 && frame_block_parse(p + at, &h) == 0 &&
@@ -595,8 +595,8 @@ static unsigned load(const unsigned char *p, size_t n, struct frame_header *head
 	block_scan_begin(&scan, header->window);
 	for (at = header->bytes; lane < LANES_MOST && !h.last; lane++) {
 		struct lane *const l = &lanes[lane];
-		l->orders->batch = (struct unpack_batch){
-			.begins = lane == 0, .repeat = {1, 4, 8}, .window = header->window};
+		l->orders->batch =
+			(struct unpack_batch){.begins = lane == 0, .window = header->window};
 		for (bool room = true; room && !h.last; at += room ? 3 + (size_t)h.stored : 0) {
 			struct block b;
 			if (n - at < 3 || frame_block_parse(p + at, &h) != 0 ||

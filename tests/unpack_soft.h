@@ -57,10 +57,8 @@ static inline bool soft_decode(struct soft *f, struct soft_room *r)
 	bool fine = !f->is_refused || o->batch.begins;
 
 	block_coder_begin(coder);
-	if (o->batch.begins) {
+	if (o->batch.begins)
 		block_past_begin(&f->execution, o->batch.window);
-		memcpy(f->execution.repeat, o->batch.repeat, sizeof(o->batch.repeat));
-	}
 	for (uint32_t i = 0; i < o->batch.blocks && fine; i++) {
 		const struct unpack_block *const from = &o->block[i];
 		struct block b = {.bytes = from->literals,

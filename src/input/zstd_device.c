@@ -248,10 +248,8 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 	struct unpack_orders *const o =
 		(struct unpack_orders *)(void *)(room + r->bytes - sizeof(*o));
 
-	o->batch = (struct unpack_batch){.blocks = batch->blocks,
-					 .begins = d->sent == 0,
-					 .window = j->cut.window,
-					 .repeat = {1, 4, 8}}; /* those of a frame's beginning */
+	o->batch = (struct unpack_batch){
+		.blocks = batch->blocks, .begins = d->sent == 0, .window = j->cut.window};
 	return orders_packed(o, &d->scan, room, batch->bytes);
 }
 
