@@ -43,7 +43,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 static uint64_t lane_of(const struct counting *c, const struct gpu_size *s)
 {
 	return (s->stays ? 0 : 8 * (uint64_t)c->cells) +
-	       (c->stats && c->bytes > 2 ? stats_bytes(&c->type, c->channels) : 0);
+	       (c->stats && c->bytes > 2 ? c->channels * sizeof(struct stats) : 0);
 }
 
 static unsigned rooms; /* how many of them had some */

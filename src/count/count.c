@@ -117,7 +117,7 @@ void counting_keep_stats(struct counting *c, uint32_t channels)
 {
 	c->stats = true;
 	if (counting_adds_stats(c))
-		c->memory += stats_bytes(&c->type, channels);
+		c->memory += channels * sizeof(struct stats);
 }
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)

@@ -564,7 +564,7 @@ static void leave(struct worker *w)
 /* The bytes of a table. */
 static size_t table_bytes(const struct counting *c)
 {
-	return c->cells * sizeof(uint64_t) + (c->stats ? stats_bytes(&c->type, c->channels) : 0);
+	return c->cells * sizeof(uint64_t) + (c->stats ? c->channels * sizeof(struct stats) : 0);
 }
 
 static unsigned results_of(const struct counting *c)

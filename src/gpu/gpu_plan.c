@@ -40,7 +40,7 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 static uint64_t lane_bytes_for(const struct counting *c, bool stays)
 {
 	return (stays ? 0 : c->cells * sizeof(uint64_t)) +
-	       (counting_adds_stats(c) ? stats_bytes(&c->type, c->channels) : 0);
+	       (counting_adds_stats(c) ? c->channels * sizeof(struct stats) : 0);
 }
 
 /*

@@ -265,8 +265,8 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 	      struct result *theirs);
 
 /*
- * Whether the job passed; if not, why not. What --stats says is compared, but for mean and std,
- * which test_stats has in all their digits.
+ * Whether the job passed; if not, why not. The mean and std of a row may differ from the oracle's by
+ * one unit in the last place.
  */
 bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
 

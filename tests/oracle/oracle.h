@@ -175,6 +175,7 @@ uint64_t bin_of(const struct job *job, struct sample s);
 
 void put_histogram(const struct job *job);
 void format_edge(const struct job *job, char *text, size_t size, uint64_t i);
+void format_real(char *text, size_t size, double x);
 void format_sample(const struct job *job, char *text, size_t size, struct sample s);
 
 /* ---- stats.c: --stats ---- */

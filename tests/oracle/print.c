@@ -40,7 +40,7 @@ static double nearest_real(wide a, uint64_t n)
  * them: 100000, not 1e+05. Except among the denormals, %.15g finds every text of
  * 15 digits or fewer. The nearest decimal is not always the one that reads back:
  * its neighbours in the last digit are tried too, which matters at powers of two. */
-static void format_real(char *text, size_t size, double x)
+void format_real(char *text, size_t size, double x)
 {
 	int p, up;
 

@@ -75,6 +75,77 @@ static void say_count(const char *name, uint64_t n)
 		say(name, text);
 }
 
+/* ---- mean and std ----
+ *
+ * The sum S of n samples is exact. With it the variance is the sum of (n x - S)^2 over n^3: each
+ * n x - S is exact, too, and no term is negative, so nothing cancels where long double rounds.
+ */
+
+#define PLACES 72  /* digits of 32 bits */
+#define BELOW 1152 /* of them after the binary point */
+
+struct fixed {
+	int64_t digit[PLACES]; /* the least significant first */
+};
+
+/* Adds a sample so many times. */
+static void fixed_add(const struct job *job, struct fixed *to, struct sample s, int64_t times)
+{
+	int exponent = 53;
+	wide whole = s.whole;
+
+	if (job->type->kind == FLOAT)
+		whole = (wide)ldexp(frexp(s.real, &exponent), 53);
+	whole *= times;
+	bool minus = whole < 0;
+	unsigned place = (unsigned)(exponent - 53 + BELOW);
+	whole = (minus ? -whole : whole) << place % 32;
+	for (int64_t *digit = &to->digit[place / 32]; whole; whole >>= 32, digit++)
+		*digit += (minus ? -1 : 1) * (int64_t)(whole & UINT32_MAX);
+}
+
+static long double fixed_value(struct fixed f)
+{
+	long double x = 0;
+	int sign = 1;
+
+	for (;; sign = -1) {
+		for (int i = 0; i + 1 < PLACES; i++) {
+			f.digit[i + 1] += f.digit[i] >> 32;
+			f.digit[i] &= UINT32_MAX;
+		}
+		if (f.digit[PLACES - 1] >= 0)
+			break;
+		for (int i = 0; i < PLACES; i++)
+			f.digit[i] = -f.digit[i];
+	}
+	for (int i = PLACES - 1; i >= 0; i--)
+		x += ldexpl((long double)f.digit[i], 32 * i - BELOW);
+	return sign * x;
+}
+
+static void format_moments(const struct job *job, char mean[400], char std[400],
+			   const struct sample *sample, size_t n)
+{
+	struct fixed sum = {{0}}, minus = {{0}};
+	long double count = (long double)n, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fixed_add(job, &sum, sample[i], 1);
+		fixed_add(job, &minus, sample[i], -1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct fixed distance = minus;
+		long double x;
+
+		fixed_add(job, &distance, sample[i], (int64_t)n);
+		x = fixed_value(distance);
+		squares += x * x;
+	}
+	format_real(mean, 400, (double)(fixed_value(sum) / count));
+	format_real(std, 400, (double)(sqrtl(squares / count) / count));
+}
+
 /* ---- figures ---- */
 
 /* Every p is c / n; log2(n / c) of a power of two is exact. */
@@ -254,7 +325,10 @@ void put_figures(const struct job *job, unsigned channel)
 		format_sample(job, text, sizeof(text), sorted[end && n ? n - 1 : 0]);
 		printf("%c%s", c, n ? text : "");
 	}
-	printf("%c%c%c", c, c, c);
+	char mean[400] = "", std[400] = "";
+	if (n)
+		format_moments(job, mean, std, sorted, n);
+	printf("%c%s%c%s%c", c, mean, c, std, c);
 	if (bits >= 0)
 		printf("%.6Lf", bits);
 	for (const char *q = job->stats; *q; q += strcspn(q, ","), q += *q == ',') {
@@ -277,7 +351,7 @@ static void put_channel(const struct job *job, unsigned channel)
 {
 	struct seen *a = &seen[channel];
 	size_t n;
-	char text[48];
+	char text[48], mean[400], std[400];
 	struct sample *sorted = sorted_of(job, channel, &n);
 
 	snprintf(text, sizeof(text), "%u", channel);
@@ -290,6 +364,11 @@ static void put_channel(const struct job *job, unsigned channel)
 	if (n) {
 		say_end(job, "minimum", sorted[0], sorted, n);
 		say_end(job, "maximum", sorted[n - 1], sorted, n);
+		format_moments(job, mean, std, sorted, n);
+		shorten(mean, sizeof(mean));
+		shorten(std, sizeof(std));
+		say("mean", mean);
+		say("std", std);
 	}
 	say_entropy(job, channel);
 	say_quantiles(job, sorted, n);
