@@ -531,12 +531,13 @@ again() {
 	done
 }
 asked='-M 10M -t f32 -r -1:1 -b 140000 --stats'
+many=$(for _ in $warm_files; do echo "$work/slow"; done)
 # shellcheck disable=SC2086
-cat $rest >all
+cat $many >all
 # shellcheck disable=SC2086
-expect $asked -f json $rest
+expect $asked -f json $many
 asked="$asked -f json"
-again "$rest" KILL=cuEventQuery:15 KILL=cuMemcpyDtoHAsync_v2:1 FAIL=cuMemcpyDtoHAsync_v2:2:719 WRONG=2 WRONG=2:high
+again "$many" KILL=cuEventQuery:15 KILL=cuMemcpyDtoHAsync_v2:1 FAIL=cuMemcpyDtoHAsync_v2:2:719 WRONG=2 WRONG=2:high
 asked=${asked% -f json}
 # shellcheck disable=SC2086
 expect $asked -S 4 all
