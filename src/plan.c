@@ -110,7 +110,6 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
 	const bool gpu_only = job->machine.device == DEVICE_GPU;
 	const uint64_t memory = job->machine.memory, half = memory / 2;
-	const uint64_t most = facts->plain ? memory : half;
 	struct plan p = {.block = BLOCK_BYTES};
 
 	if (job->shape.record > p.block)
@@ -123,8 +122,8 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
-	p.workers = workers_within(&p, job, most);
-	if (p.tables > most) {
+	p.workers = workers_within(&p, job, facts->plain ? memory : half);
+	if (p.tables > memory) { /* one worker may have more than its half */
 		p.workers = 0;
 		return p;
 	}
@@ -133,7 +132,10 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 		p.workers = p.lanes;
 		p.lanes_memory = half;
 	} else if (p.lanes > 0) {
-		p.lanes_memory = least(facts->plain ? left / 2 : left - half, memory / 8 * 3);
+		p.lanes_memory = least(facts->plain  ? left / 2
+				       : left > half ? left - half
+						     : 0,
+				       memory / 8 * 3);
 	}
 	const struct gpu_spec gpu = plan_gpu(&p, job);
 	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits) {

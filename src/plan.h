@@ -4,7 +4,8 @@
  * Only the GPU's share is divided elsewhere, in gpu_plan.c.
  *
  *   tables and blocks of CPU workers    at most half of -M, or all of it if it is certain that no
- *                                       input is compressed; fewer workers if more would take more
+ *                                       input is compressed; fewer workers if more would take
+ *                                       more. One worker may take more than half if it has to
  *   lanes of a GPU                      under auto what the tables leave of their half, or, if no
  *                                       input is compressed, half of what they leave of -M; at
  *                                       most three eighths of -M. Under --device=gpu, which has no

@@ -90,10 +90,12 @@ static void table(void)
 		{"-T 4 -M 300K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0,
 		 300 * KIB - SHARED, 0},
 		{"-T 4 -M 300K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 300 * KIB - FEW, 0},
-		/* Not even one in that half. */
-		{"-T 4 -M 200K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 0, 0},
-		{"-T 4 -M 1M -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 0,
-		 4},
+		/* More than half for one, or not even one in all of it. */
+		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 0},
+		{"-T 4 -M 1M -t i16 -b 256", KERNELS, 1, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
+		 MIB - (BLOCK + 512 * KIB + 64), 0},
+		{"-T 4 -M 500K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
+		 0, 4},
 		/* Records: a block holds one. */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
 		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8},
@@ -281,15 +283,13 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 		   unsigned long i)
 {
 	const size_t least = least_of(job);
-	const uint64_t half = job->machine.memory / 2,
-		       share = facts->plain ? job->machine.memory : half,
-		       enough = facts->plain ? least : 2 * least;
+	const uint64_t half = job->machine.memory / 2;
 	const bool gpu = job->machine.device == DEVICE_GPU;
 
-	CHECK((p->workers > 0) == (share >= least), "job %lu: %u workers, of which one needs %zu",
-	      i, p->workers, least);
-	CHECK(plan_with(job, facts, enough).workers > 0 &&
-		      plan_with(job, facts, enough - 1).workers == 0,
+	CHECK((p->workers > 0) == (job->machine.memory >= least),
+	      "job %lu: %u workers, of which one needs %zu", i, p->workers, least);
+	CHECK(plan_with(job, facts, least).workers > 0 &&
+		      plan_with(job, facts, least - 1).workers == 0,
 	      "job %lu: one worker needs %zu", i, least);
 	CHECK(p->workers <= job->machine.threads && p->lanes <= job->machine.threads,
 	      "job %lu: %u workers, %u lanes", i, p->workers, p->lanes);
@@ -300,9 +300,11 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <=
 		      job->machine.memory + (p->decoders == 1),
 	      "job %lu: more than -M", i);
-	CHECK(p->tables <= share, "job %lu: tables take %zu", i, p->tables);
-	CHECK(facts->plain || p->decoders >= half, "job %lu: decoders get %llu", i,
-	      (unsigned long long)p->decoders);
+	/* More than half of -M only for one worker that needs it. */
+	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu",
+	      i, p->tables);
+	CHECK(facts->plain || p->tables > half || p->decoders >= half, "job %lu: decoders get %llu",
+	      i, (unsigned long long)p->decoders);
 	CHECK(p->lanes_memory <= (gpu ? half : job->machine.memory / 8 * 3),
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
 	CHECK(p->lanes > 0 || p->lanes_memory == 0, "job %lu: memory for no lane", i);

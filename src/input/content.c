@@ -343,8 +343,8 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 
 	do {
 		n = got;
-		const int rc = view_look(v, 0, n + step, larger(taken, n + step), &bytes, &got,
-					 fail);
+		const int rc =
+			view_look(v, 0, n + step, larger(taken, n + step), &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		ended = got < n + step && (!v->peek || peek_ended(v->peek));
