@@ -212,7 +212,7 @@ for threads in 1 2 3; do
 done
 # npy writes its header last, so rows go to a file; a title
 mkfifo fifo
-run $c -r 97:102 -b 5 --each=4 -o fifo -f npy ten
+within "$c -r 97:102 -b 5 --each=4 -o fifo -f npy ten"
 run $c -r 97:102 -b 5 --each=4 -f plot --title 'A title' ten seven
 # With -n, only inputs that are reached have a row
 run $c -r 97:102 -b 5 --each=file -n 10 ten seven
