@@ -383,38 +383,6 @@ static void expects(unsigned char *data)
 	free(room);
 }
 
-/* Slices of a file add up. */
-static void slices(unsigned char *data)
-{
-	const size_t n = LEAST + 1000003;
-	struct setup spec = {.open.paths = FILES,
-			     .open.path_count = 1,
-			     .use.record = 5,
-			     .use.threads = 5,
-			     .use.limit = UINT64_MAX,
-			     .open.ignore_tail = true,
-			     .use.memory = 64 << 20};
-	uint64_t records, sum, all = 0, total = 0;
-	struct pack p = {.state = 1};
-	bool blocks = false;
-
-	fill(data, n, 0);
-	pack_frame(&p, data, n, 1, true, true, 0);
-	scratch_write("f", p.data, p.bytes);
-	expected(data, n, &spec, &records, &sum);
-	spec.open.parts = 7;
-	for (spec.open.part = 1; spec.open.part <= spec.open.parts; spec.open.part++) {
-		const struct outcome o = read_all(&spec, 5, 65536);
-		CHECK(o.rc == 0, "part %u: '%s'", (unsigned)spec.open.part, o.fail.text);
-		all += o.records;
-		total += o.sum;
-		blocks |= o.blocks;
-	}
-	CHECK(all == records && total == sum && blocks, "%llu of %llu records",
-	      (unsigned long long)all, (unsigned long long)records);
-	free(p.data);
-}
-
 /* All readers return from wherever they are, and all memory comes back. */
 static void stopped(unsigned char *data)
 {
@@ -813,7 +781,6 @@ int main(void)
 	started(data);
 	shared(data);
 	expects(data);
-	slices(data);
 	stopped(data);
 	again(data);
 	piped(data);

@@ -2,7 +2,7 @@
 /*
  * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder,
  * given all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one
- * call gives another result, either is right. A file is read in slices too.
+ * call gives another result, either is right.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */
@@ -115,45 +115,6 @@ static void count_records(const uint8_t *data, size_t bytes, uint32_t record, ui
 	}
 }
 
-/*
- * A file in slices: what a whole run counts they count too, each record once, unless a frame does
- * not say how much it holds; where a whole run fails, some slice does.
- */
-static void check_slices(const struct setup *whole, uint32_t parts, bool lends, int rc,
-			 const uint8_t *data, size_t used)
-{
-	static uint8_t slice[DECODED_MAX];
-	uint64_t a[2] = {0, 0}, z[2] = {0, 0};
-	uint32_t failed = 0;
-	size_t all = 0;
-
-	count_records(data, used, whole->use.record, a);
-	for (uint32_t part = 1; part <= parts; part++) {
-		struct setup spec = *whole;
-		struct fail fail = {.status = STATUS_OK};
-		struct source *s;
-		size_t n = 0;
-		spec.open.part = part;
-		spec.open.parts = parts;
-		const bool ok = setup_open(&s, &spec, &fail) == 0 &&
-				read_all(s, spec.use.record, lends, slice, &n, &fail) == 0;
-		REQUIRE(ok == (fail.status == STATUS_OK) && (ok || fail.text[0]), "no message");
-		REQUIRE(rc != 0 || ok || fail.status == STATUS_USAGE, "%u/%u: refused: %s", part,
-			parts, fail.text);
-		const struct source_totals *t = ok ? source_totals(s) : NULL;
-		REQUIRE(!ok || (source_finished(s) && t->bytes == t->skipped + t->tail + n),
-			"%u/%u: %zu bytes", part, parts, n);
-		failed += !ok;
-		all += n;
-		count_records(slice, n, spec.use.record, z);
-		source_close(s);
-	}
-	REQUIRE(rc == 0 || failed > 0 || whole->use.limit != UINT64_MAX, "accepted in %u slices",
-		parts);
-	REQUIRE(rc != 0 || failed > 0 || (all == used && a[0] == z[0] && a[1] == z[1]),
-		"%zu of %zu bytes in %u slices", all, used, parts);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -231,8 +192,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		REQUIRE(a[0] == z[0] && a[1] == z[1], "other records");
 	}
 	source_close(s);
-	if (!(flags & 4))
-		check_slices(&spec, 1 + (flags >> 4 & 3), flags & 8, rc, ours, used);
 	close(fd);
 	return 0;
 }
