@@ -507,7 +507,7 @@ static void named(void)
 static void fifo(void)
 {
 	CHECK(mkfifo("fifo", 0600) == 0, "fifo");
-	CHECK(!plain("fifo", NULL), "a FIFO");
+	CHECK(!plain("plain", "fifo"), "a FIFO");
 	CHECK(open("fifo", O_WRONLY | O_NONBLOCK) < 0, "somebody reads it");
 }
 
