@@ -523,7 +523,7 @@ static void redirected(void)
 	close(fd);
 	int ends[2];
 	CHECK(pipe(ends) == 0 && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO, "pipe");
-	CHECK(write(ends[1], "samples", 7) == 7 && !plain("-", NULL), "a pipe");
+	CHECK(write(ends[1], "samples", 7) == 7 && !plain("plain", "-"), "a pipe");
 	char rest[8];
 	CHECK(read(STDIN_FILENO, rest, sizeof(rest)) == 7, "the pipe was read");
 }
