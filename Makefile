@@ -416,6 +416,7 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	LICENSE:$(DOCDIR)/LICENSE \
 	examples/tour.md:$(DOCDIR)/examples/tour.md \
 	docs/bells.svg:$(DOCDIR)/docs/bells.svg \
+	docs/router.svg:$(DOCDIR)/docs/router.svg \
 	$(foreach f,$(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
 # What README says of other files of the sources is no link in its copy.
 UNLINKED  = \(bench\|src\|tests\|[A-Z]*\.md\)

@@ -109,10 +109,13 @@ void command_count(const struct job *job, struct fail *fail)
 	msg_interrupted(NULL);
 	if (rc == 0) {
 		const struct provenance from = run_provenance(job, &report.totals);
+		struct style style = job->style;
+		if (job_draws_in_place(job))
+			screen_begin(&report.screen, &style.canvas);
 		if (job->each > 0)
 			output_commit(out, fail);
 		else if (out)
-			publish(out, job->format, &job->style, &hist, &from, fail);
+			publish(out, job->format, &style, &hist, &from, fail);
 		report_picture(job, &hist, &from, fail);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);

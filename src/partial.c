@@ -2,6 +2,8 @@
 /* partial: a snapshot, a histogram from it, a file. */
 #include "partial.h"
 
+#include <unistd.h>
+
 #include "cli/msg.h"
 #include "output/output.h"
 #include "run.h"
@@ -47,6 +49,28 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 	return rc;
 }
 
+/* Draws the counts so far in place of those before. */
+static int draw(struct partial *p, const struct job *job, const struct hist *hist,
+		const struct provenance *from, struct fail *fail)
+{
+	struct style style = job->style;
+	struct output *out;
+	size_t bytes;
+
+	if (tcgetpgrp(STDOUT_FILENO) != getpgrp()) /* not in another program's picture */
+		return 0;
+	if (output_open_memory(&out, fail) != 0)
+		return -1;
+	screen_begin(&p->screen, &style.canvas);
+	write_plot(out, hist, &style, from);
+	const int rc = output_flush(out, fail);
+	const char *const text = output_taken(out, &bytes);
+	if (rc == 0)
+		screen_draw(&p->screen, text, bytes);
+	output_abort(out);
+	return rc;
+}
+
 static int replace(struct partial *p, const struct counted *now, struct fail *fail)
 {
 	const struct job *const job = now->job;
@@ -62,7 +86,9 @@ static int replace(struct partial *p, const struct counted *now, struct fail *fa
 	}
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;
-	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
+	if (rc == 0 && job_draws_in_place(job)) {
+		rc = draw(p, job, &hist, &from, fail);
+	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);
 	}
@@ -74,7 +100,7 @@ void partial_write(struct partial *p, const struct counted *now)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (unchanged(p, now))
+	if (unchanged(p, now) && !screen_changed(&p->screen))
 		return;
 	const bool failed = replace(p, now, &fail) != 0;
 	if (failed && !p->failed)

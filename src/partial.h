@@ -23,7 +23,8 @@ struct partial {
 	bool written;     /* the output holds the counts of the last attempt */
 	uint64_t records; /* if written: records that the output counts */
 	uint64_t inputs;  /* if written: inputs that were begun by then */
-	bool failed;      /* the last attempt to write the output failed */
+	struct screen screen;
+	bool failed; /* the last attempt to write the output failed */
 };
 
 /*

@@ -267,15 +267,23 @@ static void save(void *arg)
 		partial_write(&run->partial, now);
 }
 
-/* Do samples that the user types, rows, or what --tee passes on appear on stderr's terminal? */
+/* A callback of the watching thread. */
+static bool resized(void *arg)
+{
+	return screen_changed(&((struct run *)arg)->partial.screen);
+}
+
+/*
+ * Do samples that the user types, rows, pictures, or the bytes that --tee passes on appear on
+ * stderr's terminal?
+ */
 static bool shares_terminal(const struct job *job)
 {
-	return (job_reads_stdin(job) && isatty(STDIN_FILENO)) ||
+	return (job_reads_stdin(job) && isatty(STDIN_FILENO)) || job_draws_in_place(job) ||
 	       (job->each > 0 && output_is_stderr_terminal(job->output)) ||
 	       (job->tee && output_is_stderr_terminal(NULL));
 }
 
-/* On a terminal that others write to, no line is drawn unless it was asked for. */
 static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)
@@ -295,6 +303,7 @@ static void start_watch(struct run *run)
 		.every = job->every,
 		.look = look,
 		.save = save,
+		.early = job_draws_in_place(job) ? resized : NULL,
 		.arg = run,
 	});
 	if (!run->watch && job->every > 0)
@@ -569,6 +578,7 @@ static int run_once(const struct job *job, struct hist *hist, struct run_report 
 		*hist = run.hist;
 	else
 		hist_free(&run.hist);
+	run.report.screen = run.partial.screen;
 	run.report.seconds = clock_seconds() - run.began;
 	if (job->voice == VOICE_VERBOSE && run.report.gpu.state == GPU_NONE && !run.report.no_gpu &&
 	    !cuda_found())

@@ -80,6 +80,8 @@ static void *watch_main(void *arg)
 	while (!ended) {
 		double next = w->next_line < w->next_save ? w->next_line : w->next_save;
 		double now = clock_seconds();
+		if (w->spec.early && now + DRAW_SECONDS < next)
+			next = now + DRAW_SECONDS;
 		if (w->asked && now + RETRY_SECONDS < next)
 			next = now + RETRY_SECONDS;
 		w->asked |= signals_wait(next - now);
@@ -94,6 +96,8 @@ static void *watch_main(void *arg)
 			w->next_line =
 				after(w->next_line, w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
 		}
+		if (!ended && now < w->next_save && w->spec.early && w->spec.early(w->spec.arg))
+			w->spec.save(w->spec.arg);
 		if (!ended && now >= w->next_save) {
 			w->spec.save(w->spec.arg);
 			/* The pause is at least as long as the save was. */

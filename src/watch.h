@@ -34,6 +34,8 @@ struct watch_spec {
 	void (*look)(void *arg, struct progress_now *now);
 	/* Writes a partial output; may print. Called by its thread. */
 	void (*save)(void *arg);
+	/* Is it time for one before its time? NULL: never */
+	bool (*early)(void *arg);
 	void *arg;
 };
 

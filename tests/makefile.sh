@@ -220,7 +220,8 @@ installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort
 	[ ! -e completions/gpuhist.fish ] || echo 'share/fish/vendor_completions.d/gpuhist.fish 644'
 	[ ! -e completions/_gpuhist ] || echo 'share/zsh/site-functions/_gpuhist 644'
 	(cd "$tree" && printf 'share/doc/gpuhist/%s 644\n' examples/cluster/*.*)
-	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/docs/bells.svg doc/gpuhist/examples/tour.md \
+	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/docs/bells.svg doc/gpuhist/docs/router.svg \
+		doc/gpuhist/examples/tour.md \
 		man/man1/gpuhist.1
 } | LC_ALL=C sort >"$work/want"
 # Empty folders that were there before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* terminal: the character set and colour, from the environment and from a terminal of our own. */
-#include "cli/report.h"
+#include "cli/terminal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@ static void set(const char *name, const char *value)
 		unsetenv(name);
 }
 
-static struct picture of(int fd)
+static struct canvas of(int fd)
 {
-	struct picture picture = {.utf8 = true, .colour = true, .log = true};
+	struct canvas canvas = {.utf8 = true, .colour = true, .log = true};
 
-	picture_for(&picture, fd);
-	CHECK(picture.log, "log is not the terminal's");
-	return picture;
+	terminal_canvas(&canvas, fd, COLOR_AUTO);
+	CHECK(canvas.log, "log is not the terminal's");
+	return canvas;
 }
 
 static void character_set(void)

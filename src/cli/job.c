@@ -13,6 +13,12 @@
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 
+bool job_draws_in_place(const struct job *job)
+{
+	return job->every > 0 && job->format->write == write_plot && job->style.canvas.terminal &&
+	       output_descriptor(job->output) == STDOUT_FILENO;
+}
+
 bool job_reads_stdin(const struct job *job)
 {
 	for (size_t i = 0; i < job->source.path_count; i++)

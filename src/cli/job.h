@@ -9,6 +9,7 @@
 
 #include "bins/axis.h"
 #include "bins/sample.h"
+#include "cli/terminal.h"
 #include "count/layout.h"
 #include "input/header.h"
 #include "input/source.h"
@@ -77,7 +78,8 @@ struct job {
 	struct style style;
 	const char *output;         /* -o; NULL for standard output */
 	struct quantiles quantiles; /* --stats; n is 0 if it was not given */
-	bool plot;                  /* -p: a picture on stderr beside the output */
+	bool plot;                  /* -p: a picture on stderr too */
+	enum color color;           /* --color */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */
 	const char *each_text;
 	struct output *rows; /* --each: where rows are written, once it is open */
@@ -123,6 +125,9 @@ uint64_t job_record_samples(const struct job *job);
 
 /* The name of an input that has an end of its own, a file or a disk; NULL: all are streams. */
 const char *job_file(const struct job *job);
+
+/* Does --every draw a plot on a terminal, each in place of the one before? */
+bool job_draws_in_place(const struct job *job);
 
 /* Is one of the inputs standard input? */
 bool job_reads_stdin(const struct job *job);

@@ -20,6 +20,7 @@
 static bool quiet;
 static char of_part[48]; /* "", or "part 3 of 8: ", which follows "gpuhist: " in every message */
 static int lost;         /* errno of the first message that could not be written; 0: none */
+static unsigned count;   /* messages written */
 static size_t drawn;     /* columns of the line of progress that are on the terminal now */
 
 static void erase(void);
@@ -29,6 +30,11 @@ static void put(const char *text, size_t length)
 {
 	if (write_again(STDERR_FILENO, text, length) != 0 && lost == 0)
 		lost = errno;
+}
+
+unsigned msg_count(void)
+{
+	return count;
 }
 
 int msg_lost(void)
@@ -49,6 +55,7 @@ static void print(const char *kind, const char *format, va_list ap)
 	utf8_make_plain(line);
 	line[used] = '\n';
 	erase();
+	count++;
 	put(line, used + 1);
 }
 

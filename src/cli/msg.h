@@ -56,6 +56,9 @@ unsigned msg_columns(void);
 bool msg_terminal(void);
 bool msg_foreground(void);
 
+/* How many messages were written. */
+unsigned msg_count(void);
+
 /* The errno of the first message that could not be written; 0: none was lost. */
 int msg_lost(void);
 

@@ -39,7 +39,7 @@ struct known;
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
 	read_part, read_each, read_counter, read_format, read_every, read_plot, read_stats,
-	read_device;
+	read_device, read_color;
 
 enum about {
 	WRITES,  /* what becomes of the counts */
@@ -138,7 +138,7 @@ static const struct known KNOWN[] = {
 		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw: u32)\n"},
 	{"format", 'f', "=FORMAT", WRITES, read_format, TO(job.format),
 		.must = "must be " FORMAT_NAMES,
-		.help = "  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"},
+		.help = "  csv tsv raw npy json plot svg (terminal: plot; else csv)\n"},
 	{"output", 'o', "=FILE", WRITES, .text = TO(job.output),
 		.help = "    replace FILE at the end   "},
 	{"every", 0, "=TIME", COUNTS, read_every, TO(job.every),
@@ -147,8 +147,11 @@ static const struct known KNOWN[] = {
 	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into),
 		.help = "  add this run to FILE   "},
 	{"merge", 0, NULL, WRITES, set, TO(job.merge), .help = "  add up histograms\n"},
-	{"tee", 0, NULL, COUNTS, set, TO(job.tee), .help = "  pass the input on (with -o)   "},
-	{"finish", 0, NULL, COUNTS, set, TO(job.finish), .help = "  write on Ctrl-C\n"},
+	{"tee", 0, NULL, COUNTS, set, TO(job.tee), .help = "  pass the input on   "},
+	{"finish", 0, NULL, COUNTS, set, TO(job.finish),
+		.help = "  write on Ctrl-C   "},
+	{"color", 0, "=WHEN", WRITES, read_color, TO(job.color),
+		.must = "must be auto, always or never", .help = "\n"},
 	{"plot", 'p', "[=log]", WRITES, read_plot, TO(job.plot), .must = "must be log, or nothing",
 		.help = "  on stderr   "},
 	{"title", 0, "=TEXT", WRITES, .text = TO(title), .help = "   "},
@@ -468,6 +471,18 @@ static int read_format(struct given *g, const struct known *o, const char *text)
 	return *format ? 0 : -1;
 }
 
+static int read_color(struct given *g, const struct known *o, const char *text)
+{
+	static const char *const NAMES[] = {"auto", "always", "never"};
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(text, NAMES[i]) == 0) {
+			*(enum color *)to(g, o) = (enum color)i;
+			return 0;
+		}
+	return -1;
+}
+
 static int read_every(struct given *g, const struct known *o, const char *text)
 {
 	static const struct {
@@ -496,7 +511,7 @@ static int read_plot(struct given *g, const struct known *o, const char *text)
 	if (text && strcmp(text, "log") != 0)
 		return -1;
 	*(bool *)to(g, o) = true;
-	g->job.style.picture.log = text != NULL;
+	g->job.style.canvas.log = text != NULL;
 	return 0;
 }
 

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -156,46 +154,67 @@ static void warn_odd(const struct run_report *run)
 
 /* Advises -f plot if the table scrolled by on a terminal; --nonzero leaves the filled bins. */
 static void advise_plot(const struct job *job, const struct hist *hist)
-{
-	const unsigned lines = job->style.picture.lines;
-	uint32_t bins = job->style.nonzero ? 0 : axis_bins(&hist->axis);
-	struct filled filled;
 
-	if (job->format->kind != FORMAT_ROWS || job->plot || lines == 0)
-		return;
-	for (uint32_t c = 0; c < hist->channels && job->style.nonzero; c++) {
-		filled_bins(&filled, hist, c);
-		bins = filled.bins > bins ? filled.bins : bins;
+/* The line after a plot that names --log=auto or -r if one row holds nearly all samples. */
+static bool advise_log(const struct picture *p, uint32_t k)
+{
+	const struct axis *const axis = &p->hist->axis;
+	uint64_t row = 0, all = 0, most = 0;
+
+	for (uint32_t c = 0; c < p->hist->channels; c++) {
+		row += picture_sum(p, c, k);
+		all += p->facts[c].samples;
+		most += p->facts[c].most;
 	}
-	if (bins >= lines)
-		msg_note("%lu bins: -f plot shows them on one screen", (unsigned long)bins);
+	/* No other bins tell samples apart that are in one bin of one value. */
+	if (all < 100 || row <= all - all / 20 ||
+	    (bin_is_value(axis, p->facts[0].fullest) && most > all - all / 20))
+		return false;
+	msg_note("one row holds %u %% of the samples: --log=auto or -r LO:HI tells them apart",
+		 (unsigned)((uint128_t)row * 100 / all));
+	return true;
 }
 
 /*
- * Advises --log=auto if an outlier made the bins of --auto so wide that nearly all samples are in
- * two of them. Bins of one whole number cannot be narrower, and a few samples are soon in two bins.
+ * The line that names -b N if bins of an integer type hold now fewer, now more whole numbers, so
+ * that bars look like a comb: N of them hold equally many.
  */
-static void advise_log(const struct hist *hist)
+static void advise_comb(const struct picture *p)
 {
-	const uint32_t bins = axis_bins(&hist->axis);
-	uint64_t most = 0, second = 0, all = 0;
+	const struct edges *const edges = &p->hist->axis.edges;
+	const int128_t bins = axis_bins(&p->hist->axis);
 
-	if (hist->axis.kind != AXIS_AUTO || bins <= 2 ||
-	    (hist->axis.edges.integers && hist->axis.edges.k == 0))
+	if (!edges->integers || !edges->exact || edges->width * p->per % bins == 0 ||
+	    edges->width * p->per / bins >= 20)
 		return;
-	for (uint32_t i = 0; i < bins; i++) {
-		uint64_t n = 0;
-		for (uint32_t c = 0; c < hist->channels; c++)
-			n += hist_count(hist, c, i);
-		all += n;
-		second = n > most ? most : n > second ? n : second;
-		most = n > most ? n : most;
-	}
-	if (all >= 100 && most + second >= all - all / 100)
-		msg_note(
-			"2 of %lu bins hold 99 %% of the finite samples: --log=auto or -r LO:HI "
-			"tells these apart",
-			(unsigned long)bins);
+	for (int128_t each = (edges->width + bins - 1) / bins; each < 64; each++)
+		if (edges->width % each == 0) {
+			msg_note(
+				"bins hold different numbers of whole values: -b %llu makes them "
+				"equal",
+				(ull)(edges->width / each));
+			return;
+		}
+}
+
+/* What would help after a plot, or with bins of --auto, whose range an outlier may have decided. */
+static void advise_picture(const struct job *job, const struct hist *hist)
+{
+	const enum axis_kind kind = hist->axis.kind;
+	const bool drawn = job->plot || job->format->write == write_plot;
+	struct picture p;
+
+	if ((!drawn && kind != AXIS_AUTO) || picture_open(&p, hist, false, job->style.canvas.lines))
+		return;
+	picture_join(&p, job->style.canvas.lines - 4);
+	picture_count(&p);
+	bool said = false;
+	for (uint32_t k = 0; k < p.bars && p.bars > 1 && !said; k++)
+		if (kind == AXIS_VALUES || kind == AXIS_RANGE || kind == AXIS_AUTO)
+			said = advise_log(&p, k);
+	if (drawn && !said && p.bars > 1)
+		advise_comb(&p);
+	picture_free(&p);
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
@@ -239,8 +258,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		warn_saturated(&job->style, hist);
-		advise_log(hist);
-		advise_plot(job, hist);
+		advise_picture(job, hist);
 	} else if (run->saturated > 0) {
 		msg_warning(COUNTED " of rows saturated at %llu", COUNT(run->saturated, "count"),
 			    (ull)COUNTERS[job->style.counter].max);
@@ -253,7 +271,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 
 	warn_outside(hist, "");
 	warn_saturated(&job->style, hist);
-	advise_plot(job, hist);
+	advise_picture(job, hist);
 	if (job->voice == VOICE_VERBOSE)
 		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
 			 COUNT(sum->documents, "histogram"), COUNT(job->source.path_count, "input"),
@@ -269,44 +287,6 @@ void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 
 /* ---- -p ---- */
 
-/* A locale names its character set after the point, up to an @; without a point it may be one. */
-static bool names_utf8(const char *locale)
-{
-	const char *const point = strchr(locale, '.');
-	const char *const set = point ? point + 1 : locale;
-	const size_t length = strcspn(set, "@");
-
-	return (length == 5 && strncasecmp(set, "utf-8", length) == 0) ||
-	       (length == 4 && strncasecmp(set, "utf8", length) == 0);
-}
-
-/* A terminal's size, else COLUMNS, else 80 columns. */
-static void set_size(struct picture *picture, int fd)
-{
-	const char *const said = getenv("COLUMNS");
-	struct winsize size = {.ws_col = 0};
-	const bool terminal = fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0;
-	uint64_t columns = size.ws_col;
-
-	if (columns == 0 && (!said || number_parse_count(&columns, said) != 0 || columns == 0))
-		columns = 80;
-	picture->columns = columns < 40 ? 40 : columns > 200 ? 200 : (unsigned)columns;
-	picture->lines = !terminal ? 0 : size.ws_row > 0 ? size.ws_row : 24;
-}
-
-void picture_for(struct picture *picture, int fd)
-{
-	static const char *const LOCALES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM"), *locale = NULL;
-
-	for (size_t i = 0; i < 3 && !(locale && *locale); i++)
-		locale = getenv(LOCALES[i]);
-	picture->utf8 = locale && names_utf8(locale);
-	set_size(picture, fd);
-	picture->colour =
-		fd >= 0 && isatty(fd) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
-}
-
 void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
 		    struct fail *fail)
 {
@@ -318,7 +298,7 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 		return;
 	if (output_open(&out, "/dev/stderr", &lost) == 0) {
 		msg_progress("");
-		picture_for(&style.picture, STDERR_FILENO);
+		terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
 		write_plot(out, hist, &style, from);
 		output_commit(out, &lost);
 	}

@@ -29,7 +29,8 @@ struct run_report {
 	const char *isa;
 	uint64_t gpu_records; /* how many of the records a GPU counted */
 	struct gpu_report gpu;
-	size_t memory; /* bytes taken for workers and counts */
+	size_t memory;        /* bytes taken for workers and counts */
+	struct screen screen; /* --every: the picture on the terminal */
 };
 
 /*
@@ -38,16 +39,6 @@ struct run_report {
  */
 void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
 		    struct fail *fail);
-
-/*
- * Sets everything in the picture but what the user asks for (log, title). The picture goes to fd,
- * or to a file if fd is -1. Columns are the terminal's, or those of COLUMNS, or 80. Colour is for
- * terminals, unless NO_COLOR is not empty, or TERM is empty or "dumb". utf8 is set if the first of
- * LC_ALL, LC_CTYPE and LANG that is not empty names that character set; setlocale would load a
- * whole locale for this. Nothing else knows terminals, so that a writer's same settings give the
- * same bytes.
- */
-void picture_for(struct picture *picture, int fd);
 
 /*
  * --stats: a line for each figure, with a column for each channel; as many channels beside each

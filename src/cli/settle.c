@@ -52,7 +52,7 @@ static void fill_in(struct given *g)
 {
 	struct job *const job = &g->job;
 
-	job->style.picture.title = title_of(job, g->title);
+	job->style.canvas.title = title_of(job, g->title);
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
 	if (job->machine.memory == 0)
@@ -125,18 +125,19 @@ static int check_tee(const struct job *job, struct fail *fail)
 
 /*
  * --every replaces its output while the run goes on: that must be a file, in a format that can say
- * that counts are partial.
+ * that counts are partial, or a plot on a terminal.
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
-	if (!output_is_file(job->output))
-		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
-				job->output ? job->output : "standard output");
 	if (job->format->kind < FORMAT_DOCUMENT)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--every: %s cannot say that counts are partial: json, plot and svg can",
-			job->format->name);
+		return fail_set(fail, STATUS_USAGE, "--every works only with json, plot and svg");
+	if (job_draws_in_place(job))
+		return 0;
+	if (!output_is_file(job->output))
+		return fail_set(fail, STATUS_USAGE,
+				"--every needs -o FILE, or -f plot on a terminal: %s cannot be "
+				"replaced",
+				job->output ? job->output : "standard output");
 	return 0;
 }
 
@@ -200,6 +201,18 @@ static int check_format(const struct given *g, struct fail *fail)
 	return 0;
 }
 
+/* Is the output a plot unless something is said? A terminal gets one if no option needs a table. */
+static bool wants_plot(const struct given *g)
+{
+	static const char *const TABLE[] = {"plot",    "counter",   "flow",
+					    "nonzero", "no-header", "each"};
+
+	for (size_t i = 0; i < sizeof(TABLE) / sizeof(TABLE[0]); i++)
+		if (given(g, TABLE[i]))
+			return false;
+	return !g->job.format && !g->job.output && isatty(STDOUT_FILENO);
+}
+
 /* With -f the user has decided, so the suffix is not checked. */
 static int settle_output(struct given *g, struct fail *fail)
 {
@@ -215,11 +228,16 @@ static int settle_output(struct given *g, struct fail *fail)
 			fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
+	if (wants_plot(g))
+		job->format = format_find("plot");
 	if (!job->format && !(job->format = format_of_path(job->output)))
 		return given_refuse(
 			"output", job->output,
 			"its suffix is not " FORMAT_SUFFIXES "; choose a format with -f", fail);
-	picture_for(&job->style.picture, output_descriptor(job->output));
+	terminal_canvas(&job->style.canvas, output_descriptor(job->output), job->color);
+	/* --plot=log says how the output is drawn, if that is a picture. */
+	if (job->style.canvas.log && job->format->kind == FORMAT_PICTURE)
+		job->plot = false;
 	if (!g->counter)
 		job->style.counter = job->format->counter;
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||

@@ -44,9 +44,12 @@ struct maker {
 };
 
 struct each {
-	const struct row_spec *spec;
-	struct output *to;
-	uint32_t *bin_of_code; /* NULL: cells are bins */
+	struct row_spec own;         /* with the sheet */
+	const struct row_spec *spec; /* &own */
+	struct output *to;           /* rows; svg: their numbers, in memory, until they are added */
+	struct output *file;         /* where rows go in the end */
+	struct sheet sheet;          /* svg */
+	uint32_t *bin_of_code;       /* NULL: cells are bins */
 
 	struct lock lock;
 	struct rows *workers;
@@ -139,6 +142,26 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 	return 0;
 }
 
+/* Adds rows that were written to the sheet, if there is one. */
+static void fill_sheet(struct each *e)
+{
+	const size_t numbers = sheet_numbers(&e->sheet);
+	double row[SHEET_NUMBERS];
+	size_t bytes;
+
+	if (e->to == e->file)
+		return;
+	if (output_failed(e->to))
+		(void)output_flush(e->to, &e->fail);
+	const char *const text = output_taken(e->to, &bytes);
+	for (size_t at = 0; at < bytes && e->fail.status == STATUS_OK;
+	     at += numbers * sizeof(double)) {
+		memcpy(row, text + at, numbers * sizeof(double));
+		if (sheet_add(&e->sheet, row) != 0)
+			(void)fail_errno(&e->fail, "--each");
+	}
+}
+
 /* Ends the open row, if there is one, and writes it. */
 static void end_row(struct each *e)
 {
@@ -149,6 +172,7 @@ static void end_row(struct each *e)
 	(void)write_row(e, &e->maker, &e->open.row, &e->open.counts, NULL, e->to, &e->saturated,
 			&e->fail);
 	e->open.row.records = 0;
+	fill_sheet(e);
 }
 
 /* Adds a part to the open row, or begins one with it; the part's counts are 0 afterwards. */
@@ -197,6 +221,7 @@ static void take(struct each *e, struct result *r)
 		e->rows += r->row_count;
 		e->saturated += r->saturated;
 		e->fail = r->fail;
+		fill_sheet(e);
 	}
 	add_part(e, &r->tail);
 	e->records += r->records;
@@ -682,13 +707,20 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 
 	if (!e)
 		return fail_errno(fail, "--each");
-	e->spec = spec;
-	e->to = to;
+	e->own = *spec;
+	e->spec = &e->own;
+	e->to = e->file = to;
 	e->whole = SIZE_MAX;
 	if (lock_init(&e->lock) != 0) {
 		free(e);
 		*out = NULL;
 		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	}
+	if (spec->format->write == write_svg) {
+		row_begin_sheet(&e->sheet, spec);
+		e->own.sheet = &e->sheet;
+		if (output_open_memory(&e->to, fail) != 0)
+			return -1;
 	}
 	if (map_codes(e, fail) != 0 || open_counts(&e->open.counts, e, counting, fail) != 0 ||
 	    open_maker(&e->maker, e, counting, fail) != 0)
@@ -708,7 +740,7 @@ int each_finish(struct each *e, uint64_t records, struct counts *totals, uint64_
 			"internal error: rows hold %llu records of %llu: please report this",
 			(unsigned long long)e->records, (unsigned long long)records);
 	counts_add_counts(totals, &e->maker.totals);
-	row_end(e->to, e->spec, e->rows);
+	row_end(e->file, e->spec, e->rows);
 	*saturated = e->saturated;
 	return 0;
 }
@@ -720,6 +752,9 @@ void each_close(struct each *e)
 	counts_free(&e->open.counts);
 	close_maker(&e->maker);
 	free(e->bin_of_code);
+	free(e->sheet.value);
+	if (e->to != e->file)
+		output_abort(e->to);
 	lock_destroy(&e->lock);
 	free(e);
 }

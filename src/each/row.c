@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * row: csv and tsv: a line for each row, or for each channel of it; raw and npy: its counters; json:
- * a document; plot: a strip of shades.
+ * a document; plot: a strip of shades; svg: numbers for the sheet that is drawn at the end.
  */
 #include "each/row.h"
 
@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "output/picture.h"
+#include "output/sheet.h"
 
 typedef unsigned long long ull;
 
@@ -258,90 +259,116 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 /* ---- plot ---- */
 
-#define LABEL 12      /* columns for where a row begins */
-#define LABEL_NAME 24 /* columns for an input's name, at most */
-#define COUNT 9       /* columns for how many samples a row has */
+#define LABEL 12         /* columns for where a row begins */
+#define LABEL_NAME 24    /* columns for an input's name, at most */
+#define FIGURES_WIDTH 18 /* columns for the entropy and the samples */
 #define CELLS_MOST 200u
-
-static void begin_plot(struct output *out, const struct row_spec *spec)
-{
-	const struct axis *const axis = spec->axis;
-	const uint32_t bins = axis_bins(axis);
-	const char *const title = spec->style->picture.title;
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], text[4 * CELLS_MOST + 1];
-
-	edge_text(lower, axis, 0);
-	edge_text(upper, axis, bins);
-	snprintf(text, sizeof(text), "%.*s",
-		 (int)(title ? picture_cut(title, spec->style->picture.columns - 2) : 0),
-		 title ? title : "");
-	utf8_make_plain(text);
-	output_print(out, "%s%s%s%s %lu bin%s from %s to %s\n", text, title ? ": " : "",
-		     axis->type.name, title ? "," : ":", (unsigned long)bins, bins == 1 ? "" : "s",
-		     lower, upper);
-	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
-}
-
-/* How dark, from 0 to `levels`: 0 for nothing, and at least 1 for something. */
-static int shade(uint64_t count, uint64_t most, int levels, bool logarithm)
-{
-	if (count == 0)
-		return 0;
-	const double part = logarithm ? log((double)count + 1) / log((double)most + 1)
-				      : (double)count / (double)most;
-	const int level = (int)ceil(part * levels - 1e-9);
-	return level < 1 ? 1 : level > levels ? levels : level;
-}
 
 static unsigned label_width(const struct row_spec *spec)
 {
-	const unsigned quarter = spec->style->picture.columns / 4;
+	const unsigned quarter = spec->style->canvas.columns / 4;
 
 	return spec->size != ROW_IS_INPUT || quarter < LABEL ? LABEL
 	       : quarter < LABEL_NAME                        ? quarter
 							     : LABEL_NAME;
 }
 
+static uint32_t strip_width(const struct row_spec *spec)
+{
+	return spec->style->canvas.columns - label_width(spec) - FIGURES_WIDTH - 3;
+}
+
+static const char *side_of(const struct canvas *canvas)
+{
+	return canvas->utf8 ? "\u2502" : "|";
+}
+
+/* Are records bytes, which are counted in hexadecimal? */
+static bool has_offsets(const struct row_spec *spec)
+{
+	return spec->record == 1 && spec->packed == 1;
+}
+
+/* What is drawn, and below it the names of the columns, and the ends of the strip. */
+static void begin_plot(struct output *out, const struct row_spec *spec)
+{
+	const struct axis *const axis = spec->axis;
+	const struct canvas *const canvas = &spec->style->canvas;
+	const uint32_t bins = axis_bins(axis);
+	const int width = (int)strip_width(spec);
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], line[512];
+
+	snprintf(line, sizeof(line), "%.300s%s%s, %lu bin%s%s", canvas->title ? canvas->title : "",
+		 canvas->title ? ": " : "", axis->type.name, (unsigned long)bins,
+		 bins == 1 ? "" : "s", canvas->log ? ", log counts" : "");
+	utf8_make_plain(line);
+	output_print(out, "%.*s\n", (int)picture_cut(line, canvas->columns), line);
+	edge_text(lower, axis, 0);
+	edge_text(upper, axis, bins);
+	const bool both = (int)(strlen(lower) + strlen(upper)) < width;
+	output_print(out, "%*s %s%s%*s%s entropy %9s\n", (int)label_width(spec),
+		     spec->size == ROW_IS_INPUT ? "file"
+		     : has_offsets(spec)        ? "offset"
+						: "record",
+		     side_of(canvas), both ? lower : "", both ? width - (int)strlen(lower) : width,
+		     both ? upper : "", side_of(canvas), "samples");
+	strip_begin();
+	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
+}
+
 /* Writes a label at the right end of its column; what a terminal would obey becomes '?'. */
 static void write_label(struct output *out, unsigned width, const char *label)
 {
 	char text[4 * LABEL_NAME + 1];
-	unsigned characters = 0;
 
 	snprintf(text, sizeof(text), "%.*s", (int)picture_cut(label, width), label);
 	utf8_make_plain(text);
-	for (size_t i = 0; text[i]; i++)
-		characters += ((unsigned char)text[i] & 0xc0) != 0x80;
-	output_print(out, "%*s%s ", (int)(width - characters), "", text);
+	output_print(out, "%*s%s ", (int)(width - picture_width(text)), "", text);
+}
+
+/* Writes a cell's shade `times` times; returns where it ends. */
+static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
+{
+	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
+			  ASCII[] = " .:-=+*#%@";
+
+	for (; times > 0; times--)
+		if (canvas->utf8 && !canvas->colour)
+			to = stpcpy(to, BLOCKS[shade]);
+		else
+			*to++ = canvas->colour ? ' ' : ASCII[shade];
+	return to;
 }
 
 static void write_strip(struct output *out, const struct row_spec *spec, const struct hist *hist,
 			uint32_t channel, const char *label)
 {
-	static const char *const BLOCKS[] = {" ", "\xe2\x96\x91", "\xe2\x96\x92", "\xe2\x96\x93",
-					     "\xe2\x96\x88"},
-				 *const ASCII[] = {" ", ".", ":", "-", "=",
-						   "+", "*", "#", "%", "@"};
-	const struct picture *const picture = &spec->style->picture;
-	const bool utf8 = picture->utf8;
-	const char *const *const shades = utf8 ? BLOCKS : ASCII, *const side = utf8 ? "\xe2\x94\x82"
-										    : "|";
-	const int levels = utf8 ? 4 : 9;
-	const uint32_t bins = axis_bins(&hist->axis);
-	const uint32_t width = picture->columns - label_width(spec) - COUNT - 4;
-	const uint32_t per = (bins - 1) / width + 1, cells = (bins - 1) / per + 1;
-	uint64_t cell[CELLS_MOST] = {0}, most = 0;
+	const struct canvas *const canvas = &spec->style->canvas;
+	const uint32_t bins = axis_bins(&hist->axis), width = strip_width(spec);
+	const uint32_t cells = bins < width ? bins : width;
+	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
+	char text[CELLS_MOST * 16], *end = text;
+	double cell[CELLS_MOST], most = 0;
+	unsigned last = 0;
 
-	assert(cells <= CELLS_MOST);
-	for (uint32_t i = 0; i < bins; i++)
-		cell[i / per] += hist_count(hist, channel, i);
+	strip_fill(cell, cells, hist, channel);
 	for (uint32_t i = 0; i < cells; i++)
 		most = cell[i] > most ? cell[i] : most;
+	for (uint32_t i = 0; i < cells; i++) {
+		const unsigned shade = strip_shade(cell[i], most, levels, canvas->log);
+		if (canvas->colour && shade != last)
+			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
+					 : sprintf(end, "\033[0m");
+		last = shade;
+		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
+	}
+	if (canvas->colour && last > 0)
+		end = stpcpy(end, "\033[0m");
 	write_label(out, label_width(spec), label);
-	output_text(out, side);
-	for (uint32_t i = 0; i < cells; i++)
-		output_text(out, shades[shade(cell[i], most, levels, picture->log)]);
-	output_print(out, "%s %*llu\n", side, COUNT, (ull)(hist->samples / hist->channels));
+	output_text(out, side_of(canvas));
+	output_write(out, text, (size_t)(end - text));
+	output_print(out, "%s %7.3f %9llu\n", side_of(canvas), strip_entropy(hist, channel),
+		     (ull)(hist->samples / hist->channels));
 }
 
 static void write_plot_row(struct output *out, const struct row_spec *spec,
@@ -350,8 +377,9 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 	const char *const name = name_of(spec, row->path);
 	char label[NUMBER_TEXT];
 
-	label[number_format_count(label, row->first * spec->packed)] = '\0';
-	/* Where an input has many rows its name is a line of its own. */
+	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu",
+		 (ull)(row->first * spec->packed));
+	/* If an input has many rows, its name is a line of its own. */
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
 		char line[200];
 		snprintf(line, sizeof(line), "%s", name);
@@ -367,33 +395,56 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 	}
 }
 
+/* ---- svg ---- */
+
+void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
+{
+	const bool input = spec->size == ROW_IS_INPUT;
+
+	*s = (struct sheet){
+		.axis = spec->axis,
+		.canvas = &spec->style->canvas,
+		.channels = spec->channels,
+		.width = spec->asked ? FIGURE_WIDTH : sheet_cells(spec->axis, spec->channels),
+		.figures = spec->asked,
+		.size = input || spec->path_count > 1 ? 0 : spec->size * spec->packed,
+		.bytes = has_offsets(spec),
+		.names = input ? spec->paths : NULL,
+		.options = spec->options,
+	};
+}
+
+static void write_sheet_row(struct output *out, const struct row_spec *spec,
+			    const struct row_place *row, const struct hist *hist)
+{
+	double numbers[SHEET_NUMBERS];
+
+	(void)row;
+	output_write(out, numbers, sheet_row(spec->sheet, numbers, hist) * sizeof(double));
+}
+
 /* ---- all formats ---- */
 
 static const struct row_format ROWS[] = {
-	{write_csv, begin_lines, write_lines, true},
-	{write_tsv, begin_lines, write_lines, true},
-	{write_raw, NULL, write_raw_row, false},
-	{write_npy, begin_npy, write_raw_row, false},
-	{write_json, NULL, write_json_row, true},
-	{write_plot, begin_plot, write_plot_row, false},
+	{write_csv, begin_lines, write_lines, true}, {write_tsv, begin_lines, write_lines, true},
+	{write_raw, NULL, write_raw_row, false},     {write_npy, begin_npy, write_raw_row, false},
+	{write_json, NULL, write_json_row, true},    {write_plot, begin_plot, write_plot_row, true},
+	{write_svg, NULL, write_sheet_row, true},
 };
 
 static const struct row_format *rows_of(const struct format *format)
 {
-	for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++)
-		if (ROWS[i].of == format->write)
-			return &ROWS[i];
-	return NULL;
+	const struct row_format *rows = ROWS;
+
+	while (rows->of != format->write)
+		rows++;
+	return rows;
 }
 
 const char *row_refused(const struct format *format, bool stats, const char *output)
 {
-	const struct row_format *const rows = rows_of(format);
-
-	if (!rows)
-		return "a picture of many rows is -f plot";
-	if (stats && !rows->stats)
-		return "figures of rows are for csv, tsv and json";
+	if (stats && !rows_of(format)->stats)
+		return "--stats with --each needs csv, tsv, json, plot or svg";
 	if (format->write == write_npy && !output_is_file(output))
 		return "the header of npy says how many rows there are, so -o must name a regular "
 		       "file";
@@ -418,6 +469,8 @@ void row_end(struct output *out, const struct row_spec *spec, uint64_t rows)
 {
 	char head[NPY_HEAD + 1];
 
+	if (spec->sheet)
+		write_svg_sheet(out, spec->sheet);
 	if (spec->format->write != write_npy)
 		return;
 	write_npy_head(head, spec, rows);

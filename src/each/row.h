@@ -6,6 +6,7 @@
 #include "hist/hist.h"
 #include "output/format.h"
 #include "output/output.h"
+#include "output/sheet.h"
 
 #define ROW_IS_INPUT UINT64_MAX /* --each=file: a row for each input */
 
@@ -22,7 +23,8 @@ struct row_spec {
 	const struct quantiles *asked; /* --stats; NULL: none */
 	const struct format *format;
 	const struct style *style;
-	const char *options; /* as in provenance */
+	const char *options;       /* as in provenance */
+	const struct sheet *sheet; /* svg: each row becomes numbers of this sheet; else NULL */
 };
 
 /* A row: its input, its first record there, how many records it has. */
@@ -33,6 +35,9 @@ struct row_place {
 
 /* Why rows cannot be written in this format, or to what -o says; NULL: they can. */
 const char *row_refused(const struct format *format, bool stats, const char *output);
+
+/* Makes the sheet of these rows, in svg. */
+void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
 
 /* Write what comes before the first row, a row, and what comes after all `rows` rows. */
 void row_begin(struct output *out, const struct row_spec *spec);

@@ -31,12 +31,15 @@ extern const struct counter {
 int counter_parse(enum counter_kind *kind, const char *name); /* -1: no counter's name */
 
 /* How a picture is drawn. The same settings give the same bytes. */
-struct picture {
+struct canvas {
 	bool utf8;         /* bars have eighths of a block; else '#' */
-	bool colour;       /* for a terminal that has it; it carries no meaning */
-	bool log;          /* bars and columns show the logarithms of the counts */
+	bool colour;       /* it carries no meaning */
+	bool log;          /* values are shown by their logarithms */
+	bool terminal;     /* it goes to a terminal */
+	bool live;         /* what is behind the end of each line is erased */
+	unsigned up;       /* lines to go up first: those of the picture that this one replaces */
 	unsigned columns;  /* of text: 40 to 200 */
-	unsigned lines;    /* of the terminal that it goes to; 0: not a terminal */
+	unsigned lines;    /* of text: how many there may be */
 	const char *title; /* any text; borrowed, NULL: none */
 };
 
@@ -46,7 +49,7 @@ struct style {
 	bool header;  /* a line with the names of the columns */
 	bool nonzero; /* only bins that hold something */
 	bool flow;    /* rows for under, over and NaN */
-	struct picture picture;
+	struct canvas canvas;
 };
 
 /* Where the counts come from, for formats that say so; of all inputs and channels together. */

@@ -429,7 +429,7 @@ static void set_aside(struct output *o)
 
 	if (o->error == 0 && !huge_grow(&o->before, &o->before_room, twice, o->before_used))
 		o->error = ENOMEM;
-	if (o->error == 0) {
+	if (o->error == 0 && o->used > 0) {
 		memcpy(o->before + o->before_used, o->buffer, o->used);
 		o->before_used += o->used;
 	}
@@ -525,6 +525,12 @@ void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn 
 		else
 			output_write(o, text + i, some);
 	}
+}
+
+void output_fail(struct output *o)
+{
+	if (o->error == 0)
+		o->error = errno;
 }
 
 bool output_failed(const struct output *o)

@@ -68,6 +68,9 @@ void output_print(struct output *o, const char *format, ...) __attribute__((form
 typedef const char *escape_fn(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE]);
 void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape);
 
+/* Makes the output fail with errno, as a write does that cannot be made for lack of memory. */
+void output_fail(struct output *o);
+
 /* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* picture: bins joined, edges as text. */
+/* picture: bins joined to bars, their values, edges as text. scale.c has scales and ticks. */
 #include "output/picture.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -12,10 +14,17 @@
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
 #define WHOLE_EDGE 21 /* characters of any 64-bit integer, and of the edge after the last */
 
-static uint32_t stripes_of(uint32_t first, uint32_t end, uint32_t per)
+static double bounded(double x)
 {
-	return (end - 1) / per - first / per + 1;
+	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
 }
+
+static double edge(const struct picture *p, uint32_t i)
+{
+	return bounded(edges_value(&p->hist->axis.edges, i));
+}
+
+/* ---- bars ---- */
 
 /* 1, 2 or 5 times a power of ten, or a power of two. */
 static bool is_round(uint32_t n)
@@ -27,145 +36,227 @@ static bool is_round(uint32_t n)
 	return n == 1 || n == 2 || n == 5;
 }
 
+static bool is_filled(const struct hist *hist, uint32_t bin)
+{
+	for (uint32_t c = 0; c < hist->channels; c++)
+		if (hist_count(hist, c, bin) > 0)
+			return true;
+	return false;
+}
+
+/* With --log=auto the bin that begins at zero; it may be none of the histogram's. */
+static int64_t zero_of(const struct picture *p)
+{
+	return -(int64_t)edges_first(&p->hist->axis.edges);
+}
+
+/* Of how many bins on either side of zero only the first one above it may hold something? */
+static uint32_t empty_about_zero(const struct picture *p)
+{
+	const int64_t zero = zero_of(p);
+	uint32_t n = 0;
+
+	while ((zero - n > p->first && zero - n <= p->end) ||
+	       (zero + n >= p->first && zero + n < p->end)) {
+		const int64_t below = zero - n - 1, above = zero + n;
+		if ((below >= p->first && below < p->end && is_filled(p->hist, (uint32_t)below)) ||
+		    (n > 0 && above >= p->first && above < p->end &&
+		     is_filled(p->hist, (uint32_t)above)))
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* Makes bars of p->per bins, and one of the `empty` bins on either side of zero. */
+static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
+{
+	const struct axis *const axis = &p->hist->axis;
+	const int64_t per = p->per, bins = axis_bins(axis), middle = empty - empty % per,
+		      zero = axis->kind == AXIS_RANKS ? zero_of(p) : 0;
+	int64_t at = p->first - ((p->first - zero) % per + per) % per;
+
+	p->bars = 0;
+	for (int64_t next; at < p->end; at = next) {
+		const bool mid = middle > 0 && at + per > zero - middle && at < zero + middle;
+		const int64_t first = mid ? zero - middle : at;
+		next = mid ? zero + middle : at + per;
+		if (p->bars == most)
+			return most + 1;
+		struct bar *const bar = &p->bar[p->bars++];
+		*bar = (struct bar){(uint32_t)(first > 0 ? first : 0),
+				    (uint32_t)(next < bins ? next : bins), 1};
+		if (!mid)
+			bar->scale = (double)per / (bar->end - bar->first);
+	}
+	return p->bars;
+}
+
 /*
- * How many bins a stripe has. With --auto it is a power of two, as bins are that wide. Otherwise a
+ * How many bins a bar has. With --auto it is a power of two, as bins are that wide. Otherwise a
  * round divisor of the number of bins is best, then any divisor; at most twice the least that will
  * do is tried.
  */
-static uint32_t bins_a_stripe(const struct axis *axis, uint32_t first, uint32_t end, uint32_t most)
+void picture_join(struct picture *p, uint32_t most)
 {
-	const uint32_t bins = axis_bins(axis), least = (end - first - 1) / most + 1;
+	const struct axis *const axis = &p->hist->axis;
+	const uint32_t bins = axis_bins(axis), least = (p->end - p->first - 1) / most + 1;
+	const uint32_t empty = axis->kind == AXIS_RANKS ? empty_about_zero(p) : 0;
 	uint32_t best = 0;
 
-	for (uint32_t per = 1; axis_kind_of(axis)->from_samples; per *= 2)
-		if (stripes_of(first, end, per) <= most)
-			return per;
-	for (uint32_t per = least; per <= 2 * least; per++) {
-		if (stripes_of(first, end, per) > most)
+	assert(2 <= most && most <= BARS_MOST);
+	if (p->first == p->end)
+		return;
+	if (axis_kind_of(axis)->from_samples) {
+		for (p->per = 1; make_bars(p, most, empty) > most;)
+			p->per *= 2;
+		return;
+	}
+	for (uint32_t per = least; best == 0 || per <= 2 * least; per++) {
+		if ((p->end - 1) / per - p->first / per >= most)
 			continue;
-		if (bins % per == 0 && is_round(per))
-			return per;
 		if (best == 0 || (bins % per == 0 && bins % best != 0))
 			best = per;
+		if (bins % per == 0 && is_round(per)) {
+			best = per;
+			break;
+		}
 	}
-	return best;
+	p->per = best;
+	make_bars(p, most, 0);
 }
 
-void stripes_join(struct stripes *stripes, const struct axis *axis, uint32_t first, uint32_t end,
-		  uint32_t most)
+/* The scale of values, from edge to edge of the bars. */
+static void set_axis(struct picture *p)
 {
-	const uint32_t bins = axis_bins(axis), per = bins_a_stripe(axis, first, end, most);
-	struct stripe *const stripe = stripes->stripe;
+	const struct axis *const axis = &p->hist->axis;
+	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
+	struct scale *const x = &p->x;
 
-	assert(4 <= most && most <= STRIPES_MOST && first < end && end <= bins);
-	stripes->count = 0;
-	for (uint32_t at = first - first % per; at < end; at += per)
-		stripe[stripes->count++] =
-			(struct stripe){at, at + per < bins ? at + per : bins, false, 1};
-	stripes->per = stripe[0].end - stripe[0].first;
+	*x = (struct scale){.lo = edge(p, p->bar[0].first),
+			    .hi = edge(p, p->bar[p->bars - 1].end),
+			    .whole = axis->edges.integers};
+	if (spacing == SPACING_RANKS && x->lo <= 0 && x->hi >= 0) {
+		/* The edge of the bar next to zero. */
+		const uint32_t zero = (uint32_t)zero_of(p);
+		for (uint32_t k = 0; k < p->bars && x->turn <= 0; k++)
+			x->turn = p->bar[k].end > zero    ? edge(p, p->bar[k].end)
+				  : p->bar[k].end == zero ? -edge(p, p->bar[k].first)
+							  : 0;
+	} else if (spacing == SPACING_RATIO || spacing == SPACING_RANKS ||
+		   (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000)) {
+		x->turn = x->lo > 0 ? x->lo : -x->hi;
+	}
+	/* The logarithms of numbers this close have lost the digits that tell them apart. */
+	if (x->lo > 0 && x->hi / x->lo < 1 + 0x1p-20)
+		x->turn = 0;
+	if (spacing != SPACING_FREE)
+		return;
+	p->unit = x->turn > 0 ? 1 : DBL_MAX;
+	for (uint32_t k = 0; k < p->bars; k++) {
+		const double lo = edge(p, p->bar[k].first), hi = edge(p, p->bar[k].end);
+		const double width = x->turn > 0 ? log10(hi) - log10(lo) : hi - lo;
+		/* The width is not 0 for neighbours, nor more than binary64 has. */
+		p->bar[k].scale = width > 0 ? bounded(width) : DBL_EPSILON;
+		p->unit = x->turn <= 0 && width < p->unit ? p->bar[k].scale : p->unit;
+	}
+	for (uint32_t k = 0; k < p->bars; k++)
+		p->bar[k].scale = p->unit / p->bar[k].scale;
 }
 
-static bool all_empty(const struct stripe *stripe, const struct hist *hist)
+/* Finds the first bin that holds something, and the end of the last one. */
+static void find_filled(struct picture *p)
 {
-	for (uint32_t c = 0; c < hist->channels; c++)
-		if (stripe_sum(stripe, hist, c) > 0)
+	uint32_t first = 0, end = p->end;
+
+	while (first < end && !is_filled(p->hist, first))
+		first++;
+	while (end > first && !is_filled(p->hist, end - 1))
+		end--;
+	p->first = first;
+	p->end = end;
+}
+
+int picture_open(struct picture *p, const struct hist *hist, bool all, uint32_t most)
+{
+	*p = (struct picture){.hist = hist, .end = axis_bins(&hist->axis)};
+	p->bar = malloc(most * sizeof(*p->bar));
+	p->sum = malloc(hist->channels * (size_t)most * sizeof(*p->sum));
+	if (!p->bar || !p->sum) {
+		picture_free(p);
+		return -1;
+	}
+	if (!all)
+		find_filled(p);
+	return 0;
+}
+
+void picture_free(struct picture *p)
+{
+	free(p->bar);
+	free(p->sum);
+}
+
+/* Adds up the bins of a bar. */
+static uint64_t count_bar(const uint64_t *count, const struct bar *bar, struct facts *facts)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = bar->first; i < bar->end; i++) {
+		sum += count[i];
+		facts->filled += count[i] > 0;
+		if (count[i] > facts->most) {
+			facts->most = count[i];
+			facts->fullest = i;
+		}
+	}
+	facts->samples += sum;
+	return sum;
+}
+
+void picture_count(struct picture *p)
+{
+	const struct hist *const hist = p->hist;
+
+	p->least = DBL_MAX;
+	if (p->bars > 0)
+		set_axis(p);
+	for (uint32_t c = 0; c < hist->channels; c++) {
+		p->facts[c] = (struct facts){.samples = 0};
+		for (uint32_t k = 0; k < p->bars; k++) {
+			const uint64_t sum = p->sum[(size_t)c * p->bars + k] =
+				count_bar(hist->count + c * hist->stride, &p->bar[k], &p->facts[c]);
+			const double value = (double)sum * p->bar[k].scale;
+			if (sum > 0)
+				p->least = fmin(p->least, value);
+			p->most = fmax(p->most, value);
+		}
+	}
+}
+
+double picture_place(const struct picture *p, uint32_t i)
+{
+	const enum axis_spacing spacing = axis_kind_of(&p->hist->axis)->spacing;
+	const uint32_t first = p->bar[0].first, end = p->bar[p->bars - 1].end;
+
+	return spacing == SPACING_FREE || spacing == SPACING_RANKS
+		       ? scale_at(&p->x, edge(p, i))
+		       : (double)(i - first) / (end - first);
+}
+
+bool picture_is_even(const struct picture *p)
+{
+	for (uint32_t k = 0; k < p->bars; k++)
+		if (p->bar[k].end - p->bar[k].first != p->per)
 			return false;
 	return true;
 }
 
-/* Joins bins to stripes of s->per. False: there would be more than `most` stripes. */
-static bool join_ranks(struct stripes *s, const struct hist *hist, uint32_t first, uint32_t end,
-		       uint32_t most)
+/* ---- numbers as text ---- */
+
+double picture_round(double x)
 {
-	const int64_t per = s->per, below = (int64_t)(edges_first(&hist->axis.edges) % per);
-	const uint32_t gap = most / 16 + 2; /* that many empty stripes are joined */
-	uint32_t empty = 0;                 /* empty stripes at the end so far */
-
-	s->count = 0;
-	for (int64_t at = first - (first + below + per) % per; at < end; at += per) {
-		const struct stripe next = {at > 0 ? (uint32_t)at : 0,
-					    (uint32_t)(at + per < axis_bins(&hist->axis)
-							       ? at + per
-							       : axis_bins(&hist->axis)),
-					    false, 1};
-		empty = all_empty(&next, hist) ? empty + 1 : 0;
-		if (empty >= gap) {
-			s->count -= empty == gap ? gap - 2 : 0;
-			s->stripe[s->count - 1].end = next.end;
-			s->stripe[s->count - 1].gap = true;
-			continue;
-		}
-		if (s->count == most + gap - 1)
-			return false;
-		s->stripe[s->count++] = next;
-	}
-	return s->count <= most;
-}
-
-void stripes_join_ranks(struct stripes *stripes, const struct hist *hist, uint32_t first,
-			uint32_t end, uint32_t most)
-{
-	assert(4 <= most && most <= STRIPES_MOST / 2 && first < end);
-	for (stripes->per = 1; !join_ranks(stripes, hist, first, end, most);)
-		stripes->per *= 2;
-}
-
-uint64_t stripe_sum(const struct stripe *stripe, const struct hist *hist, uint32_t channel)
-{
-	const uint64_t *const count = hist->count + channel * hist->stride;
-	uint64_t sum = 0;
-
-	for (uint32_t i = stripe->first; i < stripe->end; i++)
-		sum += count[i];
-	return sum;
-}
-
-void filled_bins(struct filled *f, const struct hist *hist, uint32_t channel)
-{
-	const uint32_t bins = axis_bins(&hist->axis);
-
-	*f = (struct filled){.bins = 0};
-	for (uint32_t i = 0; i < bins; i++) {
-		const uint64_t count = hist_count(hist, channel, i);
-		if (count == 0)
-			continue;
-		f->samples += count;
-		if (f->bins++ == 0)
-			f->first = i;
-		f->end = i + 1;
-		if (count > f->most)
-			f->fullest = i;
-		f->most = count > f->most ? count : f->most;
-	}
-}
-
-bool edge_is_whole(const char *text)
-{
-	return text[strspn(text, "-0123456789")] == '\0' && strlen(text) <= WHOLE_EDGE;
-}
-
-void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
-{
-	if (edges_format(&axis->edges, i, text) > SHORT_EDGE && !edge_is_whole(text))
-		snprintf(text, NUMBER_TEXT, "%.6g", edges_value(&axis->edges, i));
-}
-
-void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)
-{
-	const struct edges *const edges = &axis->edges;
-	const uint32_t bins = axis_bins(axis);
-	const bool end = bin == 0 || bin + 1 == bins, closed = edges->closed && bin + 1 == bins;
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
-
-	edge_text(lower, axis, bin);
-	edge_text(upper, axis, bin + 1);
-	const bool value = edges->auto_bins.log
-				   ? edges_value(edges, bin + 1) - edges_value(edges, bin) <= 1
-				   : edges->exact && edges->width == bins;
-	if (axis->type.kind != SAMPLE_FLOAT && value && !closed && !(axis->clamp && end))
-		snprintf(text, BIN_TEXT, "%s", lower);
-	else
-		snprintf(text, BIN_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');
+	return floor(x + 0.5 + 1e-9);
 }
 
 size_t picture_cut(const char *text, size_t characters)
@@ -180,7 +271,46 @@ size_t picture_cut(const char *text, size_t characters)
 	return used;
 }
 
-double picture_round(double x)
+size_t picture_width(const char *text)
 {
-	return floor(x + 0.5 + 1e-9);
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+bool edge_is_whole(const char *text)
+{
+	return text[strspn(text, "-0123456789")] == '\0' && strlen(text) <= WHOLE_EDGE;
+}
+
+void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
+{
+	if (edges_format(&axis->edges, i, text) > SHORT_EDGE && !edge_is_whole(text))
+		snprintf(text, NUMBER_TEXT, "%.6g", edges_value(&axis->edges, i));
+}
+
+bool bin_is_value(const struct axis *axis, uint32_t bin)
+{
+	const struct edges *const edges = &axis->edges;
+	const uint32_t bins = axis_bins(axis);
+	const bool end = bin == 0 || bin + 1 == bins, closed = edges->closed && bin + 1 == bins;
+
+	return axis->type.kind != SAMPLE_FLOAT && !closed && !(axis->clamp && end) &&
+	       (edges->auto_bins.log ? edges_value(edges, bin + 1) - edges_value(edges, bin) <= 1
+				     : edges->exact && edges->width == bins);
+}
+
+void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)
+{
+	const bool closed = axis->edges.closed && bin + 1 == axis_bins(axis);
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+
+	edge_text(lower, axis, bin);
+	edge_text(upper, axis, bin + 1);
+	if (bin_is_value(axis, bin))
+		snprintf(text, BIN_TEXT, "%s", lower);
+	else
+		snprintf(text, BIN_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');
 }

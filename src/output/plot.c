@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot: a histogram as a picture of text, as wide as it is asked to be and at most 24 lines high.
- * Channel after channel, each with a title, rows and a footer; all channels have the same rows, so
- * that they can be compared.
+ * plot: a histogram as a picture of text, as wide and as high as its canvas.
  *
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
  * A row is named by its lower edge. A bar is between two lines, which show where it begins and
- * ends, in whatever colours.
+ * ends, in whatever colours. Several channels stand next to each other as "panels", with the same
+ * rows and one scale; if they would be too narrow, in several "blocks", one below the other.
  */
 #include "output/format.h"
 
@@ -21,103 +20,74 @@
 #include "base/utf8.h"
 #include "output/picture.h"
 
-#define LINES 24u
-#define ROWS 20u  /* of a channel, with those of under, over and NaN */
+#define ROWS_MOST 512u
 #define TEXT 2048 /* titles and footers: of 200 characters as UTF-8, and some numbers */
-#define LABEL 12  /* the longest label that is written without an exponent */
-#define DIGITS 18 /* tried for labels, to which two more may be added: binary64's 17 and a zero */
-#define NEAR 20   /* times that a label must be nearer to its edge than the next edge */
-#define EXACT 1e9 /* times nearer: such a label is the edge, but for linspace's rounding */
+#define TITLE 8   /* characters of the title that are always shown */
+#define LABEL 32
+#define DIGITS 17      /* of binary64 */
+#define NEAR 20        /* times that a label must be nearer to its edge than the next edge */
+#define BAR_GOOD 8     /* a bar that is shorter wants another block */
+#define BAR_FIGURES 12 /* counts are written only next to bars this long */
 
 typedef unsigned long long ull;
 
-struct row {
-	const char *label;
-	uint64_t count;
-	uint32_t gap; /* empty bins that the row stands for; 0: it is no gap */
-	bool flow;    /* under, over or NaN */
-};
-
 struct plot {
 	struct output *out;
-	const struct hist *hist;
-	const struct picture *picture;
-	struct stripes stripes; /* stripes.count is 0 if all bins are empty */
-	struct filled filled[LAYOUT_CHANNELS_MAX];
-	char label[ROWS][NUMBER_TEXT];
-	struct channel {
-		uint32_t rows;
-		struct row row[ROWS];
-		uint64_t samples;
-		uint64_t most;                     /* the count of the longest bar */
-		int label_width, count_width, bar; /* in characters */
-	} of;                                      /* the channel that is drawn */
+	const struct canvas *canvas;
+	struct picture p;
+	char label[ROWS_MOST][LABEL];
+	int label_width, count_width, bar; /* in characters */
+	bool figures;                      /* counts and shares are written */
+	uint32_t across, blocks;           /* panels side by side; one below the other */
 };
 
-/*
- * Writes all labels with `digits` digits, after the point if `fixed`, else significant ones. True
- * if each label is `near` times nearer to its edge than the next edge is.
- */
-static bool write_labels(struct plot *p, bool fixed, int digits, double near)
-{
-	const struct edges *const edges = &p->hist->axis.edges;
+/* ---- labels ---- */
 
-	for (uint32_t r = 0; r < p->stripes.count; r++) {
-		char *const text = p->label[r];
-		const double x = edges_value(edges, p->stripes.stripe[r].first);
-		if (p->stripes.stripe[r].gap)
-			continue;
+/*
+ * Writes all labels with `digits` significant digits. True if each is NEAR times nearer to its edge
+ * than the next edge is.
+ */
+static bool write_labels(struct plot *plot, int digits)
+{
+	const struct edges *const edges = &plot->p.hist->axis.edges;
+	bool good = true;
+
+	for (uint32_t k = 0; k < plot->p.bars; k++) {
+		char *const text = plot->label[k];
+		const double x = edges_value(edges, plot->p.bar[k].first);
 		/* Halves do not overflow. What is near zero is zero with linspace's rounding. */
-		const double gap = edges_value(edges, p->stripes.stripe[r].end) / 2 - x / 2;
-		const double shown = !edges->auto_bins.log && fabs(x / 2) * EXACT < gap ? 0 : x;
+		const double gap = edges_value(edges, plot->p.bar[k].end) / 2 - x / 2;
+		const double shown = fabs(x / 2) * 1e9 < gap ? 0 : x;
 		int whole = 0;
-		for (double bound = 1; fabs(x) >= bound && whole < 8; bound *= 10)
+		for (double bound = 1; fabs(x) >= bound && whole <= 7; bound *= 10)
 			whole++;
-		if (fixed)
-			snprintf(text, NUMBER_TEXT, "%.*f", digits, shown);
-		else /* digits before the point are not rounded: 85 1/3 is 85, never 9e+01 */
-			snprintf(text, NUMBER_TEXT, "%.*g",
-				 digits > whole || whole > 7 ? digits : whole, shown);
-		if (fixed && strlen(text) > LABEL)
-			return false;
-		if (isfinite(gap) && !(fabs(strtod(text, NULL) / 2 - x / 2) * near <= gap))
-			return false;
+		/* Digits before the point are not rounded: 85 1/3 is 85, never 9e+01. */
+		snprintf(text, LABEL, "%.*g", digits > whole || whole > 7 ? digits : whole, shown);
+		good = good &&
+		       (!isfinite(gap) || fabs(strtod(text, NULL) / 2 - shown / 2) * NEAR <= gap);
 	}
-	return true;
+	return good;
 }
 
-/*
- * Whole numbers are written in full. Others have the fewest digits that tell each edge from the
- * next one, and up to two more if the labels are then exact. All labels have as many digits after
- * the point or, where that is too long or edges have equal ratios, as many significant digits.
- */
-static void label_rows(struct plot *p)
+/* Whole numbers are written in full; others have the fewest digits that tell edges apart. */
+static void label_rows(struct plot *plot, bool flows)
 {
-	const struct edges *const edges = &p->hist->axis.edges;
-	bool whole = true;
+	char text[NUMBER_TEXT];
+	bool done = true;
 
-	for (uint32_t r = 0; r < p->stripes.count; r++) {
-		edges_format(edges, p->stripes.stripe[r].first, p->label[r]);
-		if (p->stripes.stripe[r].gap)
-			strcpy(p->label[r], "...");
-		else
-			whole = whole && edge_is_whole(p->label[r]);
+	for (uint32_t k = 0; k < plot->p.bars; k++) {
+		edges_format(&plot->p.hist->axis.edges, plot->p.bar[k].first, text);
+		done = done && edge_is_whole(text);
+		snprintf(plot->label[k], LABEL, "%.28s", text);
 	}
-	for (int i = edges->list || edges->auto_bins.log ? DIGITS : 0; !whole && i < 2 * DIGITS;
-	     i++) {
-		const bool fixed = i < DIGITS;
-		const int digits = i % DIGITS + !fixed;
-		if (!write_labels(p, fixed, digits, NEAR))
-			continue;
-		for (int more = 0; more <= 2; more++)
-			if (write_labels(p, fixed, digits + more, EXACT))
-				return;
-		write_labels(p, fixed, digits, NEAR);
-		return;
-	}
+	for (int digits = 3; !done && digits <= DIGITS; digits++)
+		done = write_labels(plot, digits);
+	plot->label_width = flows ? 5 : 1; /* "under" */
+	for (uint32_t k = 0; k < plot->p.bars; k++)
+		plot->label_width = (int)fmax(plot->label_width, (double)strlen(plot->label[k]));
 }
 
-/* ---- sentences ---- */
+/* ---- lines of text ---- */
 
 static void append(char text[TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -131,59 +101,32 @@ static void append(char text[TEXT], const char *format, ...)
 	va_end(arguments);
 }
 
-/* Breaks lines at blanks, so that they fit; returns how many there are. */
-static unsigned wrap(char *text, unsigned columns)
+/* Writes the rest of a line; if that is wider than the canvas, it is cut, and ends in dots. */
+static void end_line(const struct plot *plot, const char *text)
 {
-	unsigned lines = 0, line = 0, word = 0; /* characters of the line, and of its last word */
-	char *blank = NULL;
+	const unsigned columns = plot->canvas->columns;
+	const bool cut = picture_width(text) > columns;
 
-	for (char *p = text; *p; p++) {
-		const bool begins = ((unsigned char)*p & 0xc0) != 0x80;
-		line += begins;
-		word += begins;
-		if (*p == ' ' || *p == '\n') {
-			blank = p;
-			word = 0;
-		}
-		if (*p == '\n' || (line > columns && blank)) {
-			*blank = '\n';
-			blank = NULL;
-			line = word;
-			lines++;
-		}
-	}
-	return lines;
+	output_write(plot->out, text, picture_cut(text, cut ? columns - 3 : columns));
+	output_text(plot->out, cut ? "..." : "");
+	output_text(plot->out, plot->canvas->live ? "\033[K\n" : "\n");
 }
 
-/* The lines above the rows. Returns how many there are. */
-static unsigned make_title(const struct plot *p, char text[TEXT], const struct provenance *from,
-			   uint32_t channel)
+/* The line above the rows. A title that does not fit is cut, and ends in three dots. */
+static void put_title(const struct plot *plot, const struct provenance *from)
 {
+	const struct picture *const p = &plot->p;
 	const struct axis *const axis = &p->hist->axis;
-	const uint32_t bins = axis_bins(axis), count = p->stripes.count, per = p->stripes.per;
-	const struct stripe *const first = p->stripes.stripe, *const last = first + count - 1;
-	const unsigned columns = p->picture->columns;
-	const bool ranks = axis->edges.auto_bins.log; /* the first row may have fewer bins, too */
-	const char *const title = p->picture->title;
-	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
+	const uint32_t bins = axis_bins(axis);
+	const char *const title = plot->canvas->title;
+	char text[TEXT] = "", line[TEXT] = "", lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
-	text[0] = '\0';
-	if (title) {
-		/* on one line, with three dots where it is cut */
-		const size_t all = strlen(title), fit = picture_cut(title, columns - 2);
-		const bool cut = fit < all;
-		append(text, "%.*s%s", (int)(cut ? picture_cut(title, columns - 5) : all), title,
-		       cut ? "..." : "");
-		utf8_make_plain(text);
-		append(text, ": ");
-	}
-	append(text, "%s", axis->type.name);
-	if (p->hist->channels > 1)
-		append(text, " channel %u (of %u)", channel, p->hist->channels);
+	append(text, "%s%s", from->partial ? "partial: still counting, " : "", axis->type.name);
 	if (from->parts > 1)
 		append(text, " part %u of %u", from->part, from->parts);
-	append(text, "%s%s %u bin%s", from->partial ? ", PARTIAL, counts so far" : "",
-	       title && !from->partial ? "," : ":", bins, bins == 1 ? "" : "s");
+	if (p->hist->channels > 1)
+		append(text, ", %u channels", p->hist->channels);
+	append(text, ", %u bin%s", bins, bins == 1 ? "" : "s");
 	if (bins > 0 && !axis_kind_of(axis)->ordered) {
 		append(text, " of residues");
 	} else if (bins > 0) {
@@ -191,44 +134,72 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 		edge_text(hi, axis, bins);
 		append(text, " from %s to %s", lo, hi);
 	}
-	if (count > 0 && per > 1)
-		append(text, ", %s%u a row", ranks ? "up to " : "", per);
-	if (count > 0 && last->end - last->first < per && !ranks)
-		append(text, " (%u in the last)", last->end - last->first);
-	append(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
-	const uint32_t below = count > 0 ? first->first : 0,
-		       above = count > 0 ? bins - last->end : 0;
-	if (below > 0 && above > 0)
-		append(text, "not shown: %u empty bin%s below, %u above\n", below,
-		       below == 1 ? "" : "s", above);
-	else if (below + above > 0)
-		append(text, "not shown: %u empty bin%s %s\n", below + above,
-		       below + above == 1 ? "" : "s", below > 0 ? "below" : "above");
-	return wrap(text, columns);
+	if (p->bars > 0 && p->per > 1)
+		append(text, ", %s%u a row", picture_is_even(p) ? "" : "up to ", p->per);
+	if (p->bars > 0 && p->unit > 0)
+		append(text, p->x.turn > 0 ? ", bars per decade" : ", bars per %.6g", p->unit);
+	if (p->bars > 0 && plot->canvas->log)
+		append(text, ", log counts");
+	if (title) {
+		const size_t rest = picture_width(text) + 2, columns = plot->canvas->columns;
+		const size_t room = rest + TITLE < columns ? columns - rest : TITLE;
+		const bool cut = picture_width(title) > room;
+		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? room - 3 : room), title,
+		       cut ? "..." : "");
+		utf8_make_plain(line);
+	}
+	append(line, "%s", text);
+	end_line(plot, line);
 }
 
-/* The lines below the rows. Returns how many there are. */
-static unsigned make_footer(const struct plot *p, char text[TEXT], uint32_t channel)
+/* The bins that are not shown, because they and those beyond them are empty. */
+static void put_hidden(const struct plot *plot)
 {
-	const struct filled *const filled = &p->filled[channel];
-	const struct hist_flow *const flow = &p->hist->flow[channel];
-	const uint32_t bins = axis_bins(&p->hist->axis);
-	const uint64_t outside = flow->under + flow->over + flow->nan;
-	const uint64_t inside = filled->samples;
-	char bin[BIN_TEXT];
+	const struct picture *const p = &plot->p;
+	const uint32_t below = p->bars > 0 ? p->bar[0].first : 0;
+	const uint32_t above =
+		p->bars > 0 ? axis_bins(&p->hist->axis) - p->bar[p->bars - 1].end : 0;
+	char text[TEXT] = "not shown: ";
 
-	text[0] = '\0';
+	if (below + above == 0)
+		return;
+	append(text, "%u empty bin%s %s", below > 0 ? below : above,
+	       (below > 0 ? below : above) == 1 ? "" : "s", below > 0 ? "below" : "above");
+	if (below > 0 && above > 0)
+		append(text, ", %u above", above);
+	end_line(plot, text);
+}
+
+/* The line below the rows. */
+static void put_footer(const struct plot *plot)
+{
+	const struct hist *const hist = plot->p.hist;
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const uint64_t outside = flow.under + flow.over + flow.nan;
+	const uint32_t bins = axis_bins(&hist->axis);
+	const struct facts *most = plot->p.facts;
+	uint64_t inside = 0;
+	char text[TEXT] = "", bin[BIN_TEXT];
+
+	for (uint32_t c = 0; c < hist->channels; c++) {
+		inside += plot->p.facts[c].samples;
+		most = plot->p.facts[c].most > most->most ? &plot->p.facts[c] : most;
+	}
 	if (outside > 0 && inside > 0)
 		append(text, "%llu of ", (ull)inside);
 	append(text, "%llu sample%s", (ull)(inside + outside), inside + outside == 1 ? "" : "s");
-	if (inside > 0) {
-		bin_text(bin, &p->hist->axis, filled->fullest);
-		append(text, " in %u of %u bin%s; most in %s: %llu\n", filled->bins, bins,
-		       bins == 1 ? "" : "s", bin, (ull)filled->most);
-	} else {
-		append(text, outside > 0 ? "; all bins are empty\n" : "\n");
+	if (inside == 0) {
+		end_line(plot, strcat(text, outside > 0 ? "; all bins are empty" : ""));
+		return;
 	}
-	return wrap(text, p->picture->columns);
+	if (hist->channels == 1)
+		append(text, " in %u of %u bin%s", most->filled, bins, bins == 1 ? "" : "s");
+	bin_text(bin, &hist->axis, most->fullest);
+	append(text, "; most in %s", bin);
+	if (hist->channels > 1)
+		append(text, " of channel %u", (unsigned)(most - plot->p.facts));
+	append(text, ": %llu", (ull)most->most);
+	end_line(plot, text);
 }
 
 /* ---- rows ---- */
@@ -236,7 +207,8 @@ static unsigned make_footer(const struct plot *p, char text[TEXT], uint32_t chan
 /* One digit after the point; what is not empty is never "0.0%", what is not all never "100.0%". */
 static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
 {
-	const unsigned thousandth = (unsigned)(((uint128_t)count * 1000 + samples / 2) / samples);
+	const unsigned thousandth =
+		samples > 0 ? (unsigned)(((uint128_t)count * 1000 + samples / 2) / samples) : 0;
 
 	if (count > 0 && thousandth == 0)
 		strcpy(text, "<0.1%");
@@ -246,128 +218,166 @@ static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t sample
 		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
-static void add_row(struct channel *of, const char *label, uint64_t count, uint32_t gap, bool flow)
+/* Draws the bar of a value. One that is longer than the scale ends in an arrow. */
+static void draw_bar(const struct plot *plot, double value, const char *colour)
 {
-	char text[NUMBER_TEXT];
-	const int label_width = (int)strlen(label),
-		  count_width = (int)number_format_count(text, count);
+	const struct canvas *const canvas = plot->canvas;
+	const double most = plot->p.most;
+	const bool clipped = value > most;
+	const double part = clipped ? 1 : canvas->log ? log1p(value) / log1p(most) : value / most;
+	const int parts = canvas->utf8 ? 8 : 1;
+	const int length = value <= 0 ? 0 : (int)fmax(1, picture_round(part * plot->bar * parts));
+	int drawn = 0;
 
-	if (flow && count == 0)
-		return;
-	of->row[of->rows++] = (struct row){label, count, gap, flow};
-	of->samples += count;
-	of->most = count > of->most ? count : of->most;
-	of->label_width = label_width > of->label_width ? label_width : of->label_width;
-	of->count_width = count_width > of->count_width ? count_width : of->count_width;
+	if (canvas->colour && length > 0)
+		output_text(plot->out, colour);
+	for (; drawn < length / parts - clipped; drawn++)
+		output_text(plot->out, canvas->utf8 ? "\u2588" : "#");
+	if (clipped)
+		output_text(plot->out, ">");
+	else if (length % parts > 0) /* from seven eighths, U+2589, down to one, U+258F */
+		output_print(plot->out, "\xe2\x96%c", 0x90 - length % parts);
+	drawn += clipped || length % parts > 0;
+	output_print(plot->out, "%s%*s", canvas->colour && length > 0 ? "\033[0m" : "",
+		     plot->bar - drawn, "");
 }
 
-static void draw_row(const struct plot *p, const struct row *row)
+/* The sum of a channel that a row shows: bar k, or (k = bars ...) under, over, NaN. */
+static uint64_t row_count(const struct plot *plot, uint32_t channel, uint32_t k)
 {
-	const struct picture *const picture = p->picture;
-	const double count = (double)row->count, most = (double)p->of.most;
-	const double part = picture->log ? log2(1 + count) / log2(1 + most) : count / most;
-	const int parts = picture->utf8 ? 8 : 1;
-	const int length =
-		row->count == 0 ? 0 : (int)fmax(1, picture_round(part * p->of.bar * parts));
-	const char *const line = picture->utf8 ? "\u2502" : "|";
-	const bool colour = picture->colour && length > 0;
-	int drawn = 0;
+	const struct hist_flow *const flow = &plot->p.hist->flow[channel];
+	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
+
+	return k < plot->p.bars ? picture_sum(&plot->p, channel, k) : flows[k - plot->p.bars];
+}
+
+/* Draws a row of all panels of a block. */
+static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
+{
+	static const char *const FLOW[] = {"under", "over", "nan"};
+	const char *const side = plot->canvas->utf8 ? "\u2502" : "|";
+	const bool flow = k >= plot->p.bars;
+	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
 	char percent[NUMBER_TEXT];
 
-	output_print(p->out, "%*s %s%s", p->of.label_width, row->label, line,
-		     !colour     ? ""
-		     : row->flow ? "\033[33m"
-				 : "\033[36m");
-	for (; drawn < length / parts; drawn++)
-		output_text(p->out, picture->utf8 ? "\u2588" : "#");
-	if (length % parts > 0) {
-		/* From seven eighths, U+2589, down to one, U+258F. */
-		output_print(p->out, "\xe2\x96%c", 0x90 - length % parts);
-		drawn++;
+	output_print(plot->out, "%*s %s", plot->label_width,
+		     flow ? FLOW[k - plot->p.bars] : plot->label[k], side);
+	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
+		const struct hist_flow *const out = &plot->p.hist->flow[c];
+		const uint64_t count = row_count(plot, c, k);
+		if (c > first && plot->figures)
+			output_print(plot->out, " %s", side);
+		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].scale),
+			 flow ? "\033[33m" : "\033[36m");
+		output_text(plot->out, side);
+		if (!plot->figures)
+			continue;
+		percent_text(percent, count,
+			     plot->p.facts[c].samples + out->under + out->over + out->nan);
+		output_print(plot->out, " %*llu %6s", plot->count_width, (ull)count, percent);
 	}
-	if (row->gap > 0) {
-		snprintf(percent, sizeof(percent), " %u empty bins", row->gap);
-		output_print(p->out, "%-*.*s%s\n", p->of.bar, p->of.bar, percent, line);
-		return;
-	}
-	percent_text(percent, row->count, p->of.samples);
-	output_print(p->out, "%s%*s%s %*llu %6s\n", colour ? "\033[0m" : "", p->of.bar - drawn, "",
-		     line, p->of.count_width, (unsigned long long)row->count, percent);
+	end_line(plot, "");
 }
 
-static void draw_channel(struct plot *p, const struct provenance *from, uint32_t channel)
+/* Draws the names of a block's channels, each above its panel. */
+static void draw_names(const struct plot *plot, uint32_t block)
 {
-	const struct hist_flow *const flow = &p->hist->flow[channel];
-	struct channel *const of = &p->of;
-	char text[TEXT];
+	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
+	const int width = plot->bar + (plot->figures ? plot->count_width + 11 : 1);
+	char name[32];
 
-	*of = (struct channel){.rows = 0};
-	add_row(of, "under", flow->under, 0, true);
-	for (uint32_t k = 0; k < p->stripes.count && p->filled[channel].bins > 0; k++) {
-		const struct stripe *const stripe = &p->stripes.stripe[k];
-		add_row(of, p->label[k], stripe_sum(stripe, p->hist, channel),
-			stripe->gap ? stripe->end - stripe->first : 0, false);
+	output_print(plot->out, "%*s", plot->label_width + 2, "");
+	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
+		snprintf(name, sizeof(name), width > 11 ? "channel %u" : "%u", c);
+		output_print(plot->out, "%-*s", c + 1 < first + plot->across ? width : 0, name);
 	}
-	add_row(of, "over", flow->over, 0, true);
-	add_row(of, "nan", flow->nan, 0, true);
-	of->bar = (int)p->picture->columns - of->label_width - of->count_width - 11;
-	of->bar = of->bar > 1 ? of->bar : 1;
-
-	make_title(p, text, from, channel);
-	output_text(p->out, text);
-	for (uint32_t r = 0; r < of->rows; r++)
-		draw_row(p, &of->row[r]);
-	make_footer(p, text, channel);
-	output_text(p->out, text);
+	end_line(plot, "");
 }
 
-/* Joins bins to rows, so that rows and the lines around them are at most LINES. */
-static void choose_rows(struct plot *p, const struct provenance *from, uint32_t first, uint32_t end,
-			uint32_t flows)
-{
-	char text[TEXT];
-	uint32_t around;
+/* ---- how much fits ---- */
 
-	for (uint32_t most = ROWS - flows; most >= 4; most--) {
-		if (p->hist->axis.edges.auto_bins.log)
-			stripes_join_ranks(&p->stripes, p->hist, first, end, most);
-		else
-			stripes_join(&p->stripes, &p->hist->axis, first, end, most);
-		around = 0;
-		for (uint32_t c = 0; c < p->hist->channels; c++) {
-			const unsigned lines =
-				make_title(p, text, from, c) + make_footer(p, text, c);
-			around = lines > around ? lines : around;
-		}
-		if (flows + p->stripes.count + around <= LINES)
-			return;
+/* Chooses the length of bars for that many blocks. */
+static void fit_blocks(struct plot *plot, uint32_t blocks)
+{
+	plot->blocks = blocks;
+	plot->across = (plot->p.hist->channels + blocks - 1) / blocks;
+	const int room = (int)plot->canvas->columns - plot->label_width, across = (int)plot->across;
+	plot->bar = room / across - plot->count_width - 11;
+	plot->figures = plot->across == 1 || plot->bar >= BAR_FIGURES;
+	if (!plot->figures)
+		plot->bar = (room - 2) / across - 1;
+}
+
+/* Rows of each block, if there are so many blocks, and that many lines around all of them. */
+static uint32_t rows_of(const struct plot *plot, uint32_t blocks, uint32_t around)
+{
+	const uint32_t names = plot->p.hist->channels > 1, lines = plot->canvas->lines;
+	const uint32_t each = lines > around ? (lines - around) / blocks : 0;
+
+	return each < names + 2 ? 2 : each - names < ROWS_MOST ? each - names : ROWS_MOST;
+}
+
+/* Joins bins to rows; `flows` more rows are needed for under, over and NaN. */
+static void lay_out(struct plot *plot, uint32_t flows)
+{
+	const struct picture *const p = &plot->p;
+	const uint32_t channels = p->hist->channels;
+	/* the title, the footer, and perhaps what is not shown */
+	const uint32_t around = 2u + (p->first > 0 || p->end < axis_bins(&p->hist->axis));
+	uint32_t blocks = 1;
+	char text[NUMBER_TEXT];
+
+	plot->label_width = 8; /* as long as most are */
+	plot->count_width = 6;
+	while (blocks < channels && (fit_blocks(plot, blocks), plot->bar < BAR_GOOD) &&
+	       (plot->bar < 1 || rows_of(plot, blocks + 1, around) >= flows + 4))
+		blocks++;
+	const uint32_t rows = rows_of(plot, blocks, around);
+	picture_join(&plot->p, rows > flows + 2 ? rows - flows : 2);
+	picture_count(&plot->p);
+	label_rows(plot, flows > 0);
+	plot->count_width = 1;
+	for (uint32_t i = 0; i < channels * (p->bars + 3); i++) {
+		const uint64_t count = row_count(plot, i % channels, i / channels);
+		const int width = (int)number_format_count(text, count);
+		plot->count_width = width > plot->count_width ? width : plot->count_width;
 	}
+	fit_blocks(plot, blocks);
+	plot->bar = plot->bar > 1 ? plot->bar : 1;
 }
 
 void write_plot(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
-	struct plot p = {.out = out, .hist = hist, .picture = &style->picture};
-	uint32_t first = UINT32_MAX, end = 0, flows = 0;
+	struct plot plot = {.out = out, .canvas = &style->canvas};
+	uint64_t flow[3] = {0};
 
+	if (picture_open(&plot.p, hist, false, ROWS_MOST) != 0) {
+		output_fail(out);
+		return;
+	}
 	for (uint32_t c = 0; c < hist->channels; c++) {
-		const struct hist_flow *const flow = &hist->flow[c];
-		struct filled *const filled = &p.filled[c];
-		const uint32_t rows =
-			(uint32_t)(flow->under > 0) + (flow->over > 0) + (flow->nan > 0);
-		filled_bins(filled, hist, c);
-		flows = rows > flows ? rows : flows;
-		if (filled->bins == 0)
-			continue;
-		first = filled->first < first ? filled->first : first;
-		end = filled->end > end ? filled->end : end;
+		flow[0] |= hist->flow[c].under;
+		flow[1] |= hist->flow[c].over;
+		flow[2] |= hist->flow[c].nan;
 	}
-	if (end > 0) {
-		choose_rows(&p, from, first, end, flows);
-		label_rows(&p);
+	lay_out(&plot, (uint32_t)(flow[0] > 0) + (flow[1] > 0) + (flow[2] > 0));
+	if (style->canvas.up > 0)
+		output_print(out, "\033[%uA", style->canvas.up);
+	put_title(&plot, from);
+	put_hidden(&plot);
+	for (uint32_t block = 0; block < plot.blocks && !output_failed(out); block++) {
+		if (hist->channels > 1)
+			draw_names(&plot, block);
+		if (flow[0] > 0)
+			draw_row(&plot, block, plot.p.bars);
+		for (uint32_t k = 0; k < plot.p.bars; k++)
+			draw_row(&plot, block, k);
+		for (uint32_t i = 1; i < 3; i++)
+			if (flow[i] > 0)
+				draw_row(&plot, block, plot.p.bars + i);
 	}
-	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
-		output_text(out, c > 0 ? "\n" : "");
-		draw_channel(&p, from, c);
-	}
+	put_footer(&plot);
+	output_text(out, style->canvas.live ? "\033[J" : "");
+	picture_free(&plot.p);
 }

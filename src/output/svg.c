@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * svg: a histogram as a picture, in one file without scripts or fonts of its own.
+ * svg: a histogram, or the rows of --each, as a picture in one file without scripts or fonts of its
+ * own.
  *
- * There is a panel for each channel, one below the other, with one axis and one scale. In each
- * there is one path: the filled outline of the columns, with a part of its own for each run of
- * columns that are not empty. So an empty column draws nothing, and any other is at least one unit
- * high.
- *
- * Heights are samples in a column, and all columns but the last hold the same number of bins. Where
- * edges are listed, columns are at their true positions, areas are in proportion to samples, and
- * heights are samples per W, the width of the narrowest column; if these edges are above zero and
- * the last one is at least 1000 times the first, the axis is logarithmic, and heights are samples
- * per decade. With --log=auto one column stands for many empty ones, with a break of the axis below
- * it, and a line shows where zero is.
+ * A histogram has a panel for each channel, one below the other, with one axis and one scale. The
+ * bars of a panel are one path; any bar that is not empty is at least one unit high. Rows are a
+ * heat map, an image for each channel, side by side; or, if they have figures, curves: for each
+ * channel a panel for the entropy, and one for minimum, mean and maximum.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
- * because a page may be light where the system is dark.
+ * because a page may be light when the system is dark.
  */
 #include "output/format.h"
 
@@ -27,57 +21,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "output/picture.h"
+#include "output/sheet.h"
 
-/* Lengths in units, about a point each where the picture is not scaled. */
-#define LEFT 84 /* left edge of the panels */
+/* Lengths in units, about a point each if the picture is not scaled. */
+#define LEFT 100 /* left edge of the panels */
 #define ACROSS 700
 #define RIGHT (LEFT + ACROSS)
 #define WIDTH (RIGHT + 26)
 #define TOP 62       /* top of the first panel, below the headings */
 #define PANEL_TOP 22 /* a line of text above each panel */
 #define PANEL_GAP 14
-#define BOTTOM 52 /* numbers and title of the axis */
+#define BOTTOM 52 /* numbers and name of the axis */
+#define MAP_HEIGHT 480
+#define MAP_GAP 12
 
-#define X_TICKS 10
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
-#define RANKS_MOST 512  /* columns of --log=auto */
-#define BREAK 0.03      /* share of the width of a column that stands for many empty ones */
 #define HEADING 66      /* characters of the title above the picture */
 #define DOT " \u00b7 "
-#define THIN "\u2009" /* the blank between thousands */
-#define AT "%.7g"     /* a coordinate, to hundredths even for 64 panels, without zeros at its end */
-
-#define TICKS_MAX 128
-#define TICK_TEXT (2 * NUMBER_TEXT)
+#define AT "%.7g" /* a coordinate, to hundredths even for 64 panels, without zeros at its end */
+#define START "text-anchor=\"start\""
+#define MIDDLE "text-anchor=\"middle\""
+#define END "text-anchor=\"end\""
 
 typedef unsigned long long ull;
 
-/* An axis of the picture: finite numbers from lo to hi, and those that are written beside it. */
-struct scale {
-	double lo, hi;
-	bool log;      /* 0 < lo */
-	bool whole;    /* only whole numbers are written beside it */
-	int128_t base; /* is to be added to lo, hi and the texts: binary64 may not hold the sums */
-	int factor;    /* the texts are to be multiplied by 10^factor */
-	unsigned ticks;
-	struct tick {
-		double at;            /* 0 .. 1, from lo to hi */
-		char text[TICK_TEXT]; /* UTF-8; empty: a small tick between two that have texts */
-	} tick[TICKS_MAX];
-};
-
-struct drawing {
-	struct output *out;
-	const struct hist *hist;
-	const char *title;             /* NULL: the options are the title */
-	struct stripes columns;        /* columns.count is 0 if there are no bins */
-	double edge[STRIPES_MOST + 1]; /* where columns begin and the last one ends, 0 .. 1 */
-	struct scale x; /* ticks below the panels; with listed edges also where columns are */
-	struct scale y; /* heights, from the base line to the top of a panel */
-	double unit;    /* the W of listed edges; 0: heights are samples per column */
-	int panel;      /* height of a panel, in units */
+/* A rectangle with two axes. */
+struct panel {
+	int left, top, width, height;
+	const struct scale *x, *y;
+	bool map; /* y goes down, and no lines are drawn across */
 };
 
 static const char STYLE[] =
@@ -88,18 +61,20 @@ static const char STYLE[] =
 	".gpuhist .head { font-size: 14px; font-weight: 600 }\n"
 	".gpuhist .note { fill: #59636e }\n"
 	".gpuhist .page { fill: #ffffff }\n"
-	".gpuhist .grid { stroke: #d8dee4; fill: none }\n"
-	".gpuhist .minor { stroke: #eff2f5; fill: none }\n"
+	".gpuhist .grid { stroke: #d8dee4 }\n"
 	".gpuhist .axis { stroke: #59636e; fill: none }\n"
 	".gpuhist .bins { fill: #9cc3ec; stroke: #1f5fa8; stroke-linejoin: round }\n"
+	".gpuhist .band { fill: #9cc3ec }\n"
+	".gpuhist .line { fill: none; stroke: #1f5fa8; stroke-linejoin: round }\n"
 	"@media screen and (prefers-color-scheme: dark) {\n"
 	".gpuhist text { fill: #e6edf3 }\n"
 	".gpuhist .note { fill: #9198a1 }\n"
 	".gpuhist .page { fill: #0d1117 }\n"
 	".gpuhist .grid { stroke: #2b323b }\n"
-	".gpuhist .minor { stroke: #191f27 }\n"
 	".gpuhist .axis { stroke: #9198a1 }\n"
 	".gpuhist .bins { fill: #1f4f85; stroke: #6cb2ff }\n"
+	".gpuhist .band { fill: #1f4f85 }\n"
+	".gpuhist .line { stroke: #6cb2ff }\n"
 	"}\n"
 	"</style>\n"
 	"<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
@@ -122,7 +97,21 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 			      : NULL;
 }
 
-/* Writes a text in which numbers are to be read: with thin blanks between thousands. */
+/* Writes the exponent of a number, as in e+09; returns where its text ends. */
+static const char *put_power(struct output *out, const char *text)
+{
+	static const char DIGITS[][4] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+					 "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+
+	output_text(out, text[1] == '-' ? "10\u207b" : "10");
+	for (text += 2; *text == '0' && text[1] >= '0' && text[1] <= '9';)
+		text++;
+	for (; *text >= '0' && *text <= '9'; text++)
+		output_text(out, DIGITS[*text - '0']);
+	return text;
+}
+
+/* Writes a text for the eye: thin blanks between thousands, minus signs and powers as such. */
 static void put(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct output *out, const char *format, ...)
@@ -135,583 +124,215 @@ static void put(struct output *out, const char *format, ...)
 	va_end(arguments);
 	for (const char *p = text; *p;) {
 		const size_t digits = strspn(p, "0123456789");
-		const bool whole = p == text || p[-1] != '.';
-		for (size_t left = digits; left > 0; left--) {
-			output_text(out, whole && left < digits && left % 3 == 0 ? THIN : "");
-			output_write(out, p++, 1);
-		}
-		if (digits == 0)
-			output_write(out, p++, 1);
-	}
-}
-
-/* ---- numbers on axes ---- */
-
-/* How far x is from lo to hi, 0 .. 1; what is outside is at the nearer end. */
-static double scale_at(const struct scale *s, double x)
-{
-	double lo = s->lo, hi = s->hi;
-
-	if (!(x > lo))
-		return 0;
-	if (x >= hi)
-		return 1;
-	/*
-	 * Between numbers this close, logarithms are a straight line, and have lost the digits that
-	 * tell the numbers apart.
-	 */
-	if (s->log && hi / lo > 1 + 0x1p-20) {
-		lo = log2(lo);
-		hi = log2(hi);
-		x = log2(x);
-	} else if (isinf(hi - lo)) {
-		lo /= 2;
-		hi /= 2;
-		x /= 2;
-	}
-	return (x - lo) / (hi - lo);
-}
-
-/* digits * 10^power, to the nearest binary64. */
-static double decimal(int64_t digits, int power)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%llde%d", (long long)digits, power);
-	return strtod(text, NULL);
-}
-
-/* The exponent of the largest power of ten not above x > 0; for denormals, of some small one. */
-static int power_of(double x)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.14e", x);
-	const int p = atoi(strchr(text, 'e') + 1);
-	return decimal(1, p) > x ? p - 1 : p;
-}
-
-/* m x 10^n, UTF-8. */
-static void power_text(char text[TICK_TEXT], int m, int n)
-{
-	static const char DIGITS[][4] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
-					 "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
-	char plain[16];
-
-	snprintf(plain, sizeof(plain), "%d", n);
-	snprintf(text, TICK_TEXT, m == 1 ? "10" : "%d\u00d710", m);
-	for (const char *p = plain; *p; p++)
-		strcat(text, *p == '-' ? "\u207b" : DIGITS[*p - '0']);
-}
-
-/* digits * 10^power without an exponent; never more than 40 characters. */
-static void plain_text(char text[TICK_TEXT], int128_t digits, int power)
-{
-	static const char ZEROS[] = "00000000000000000000000000000000";
-	char plain[NUMBER_TEXT];
-	const int length = (int)number_format_integer(plain, digits < 0 ? -digits : digits);
-	const int whole = length + power;
-	const char *const sign = digits < 0 ? "\u2212" : "";
-
-	if (power >= 0 || digits == 0)
-		snprintf(text, TICK_TEXT, "%s%s%.*s", sign, plain, digits == 0 ? 0 : power, ZEROS);
-	else if (whole > 0)
-		snprintf(text, TICK_TEXT, "%s%.*s.%s", sign, whole, plain, plain + whole);
-	else
-		snprintf(text, TICK_TEXT, "%s0.%.*s%s", sign, -whole, ZEROS, plain);
-}
-
-/*
- * The power of ten that is written once beside the axis instead of with every number. None where
- * numbers are short without it, or have a small range far from zero and need their digits anyway.
- */
-static int factor_of(int128_t largest, int power)
-{
-	char digits[NUMBER_TEXT];
-	const int e = (int)number_format_integer(digits, largest) - 1 + power;
-	const int factor = e >= 0 ? e - e % 3 : -((2 - e) / 3 * 3);
-
-	if ((e >= -3 && e < 6 && power > -16) ||
-	    (e >= 6 && e <= 20 && power >= 0 && factor - power > 3))
-		return 0;
-	return factor;
-}
-
-static double bounded(double x)
-{
-	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
-}
-
-/* Where x is on the axis, 0 .. 1; below 0 and above 1: outside. */
-static double place(const struct scale *s, double x)
-{
-	return x < s->lo ? -1 : x > s->hi ? 2 : scale_at(s, x);
-}
-
-/*
- * Makes some `most` ticks, at steps of 1, 2 or 5 times a power of ten; none if lo is too many steps
- * from zero.
- */
-static void linear(struct scale *s, unsigned most)
-{
-	const double some = s->hi / most - s->lo / most, least = s->whole ? fmax(some, 1) : some;
-	int128_t digits[TICKS_MAX], largest = 0, base = s->base;
-	int m = 1, power;
-
-	s->ticks = 0;
-	s->factor = 0;
-	if (!(least > 0)) /* lo and hi are neighbours near zero */
-		return;
-	for (power = power_of(least); decimal(m, power) < least; m = m == 1 ? 2 : m == 2 ? 5 : 1)
-		power += m == 5;
-	for (int p = 0; p < power && base != 0; p++)
-		base /= 10;
-	const double first = floor(s->lo / decimal(m, power));
-	if (!(fabs(first) < 0x1p58))
-		return;
-	/*
-	 * A quotient of numbers that are close for their size may be some units too large; of
-	 * denormals it may be far off, and there are no ticks.
-	 */
-	int64_t j = (int64_t)first - 16;
-	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
-		const double at = place(s, decimal(j * m, power));
-		if (at > 1)
-			break;
-		if (at < 0)
+		const char before = p > text ? p[-1] : ' ';
+		if (digits > 0 && p[digits] == 'e' && strchr("+-", p[digits + 1])) {
+			if (digits > 1 || *p != '1' || before == '.') {
+				output_write(out, p, digits);
+				output_text(out, "\u00d7");
+			}
+			p = put_power(out, p + digits);
 			continue;
-		const int128_t n = digits[s->ticks] = base + j * m;
-		largest = n > largest ? n : -n > largest ? -n : largest;
-		s->tick[s->ticks++].at = at;
-	}
-	s->factor = factor_of(largest, power);
-	for (unsigned i = 0; i < s->ticks; i++)
-		plain_text(s->tick[i].text, digits[i], power - s->factor);
-}
-
-/*
- * Makes ticks at powers of ten, or every second, third ..., with small ticks between them; `more`:
- * 2 and 5 times these have texts, too. Returns how many ticks have texts.
- */
-static unsigned logarithmic(struct scale *s, unsigned most, bool more)
-{
-	const int first = power_of(s->lo), last = power_of(s->hi);
-	const int every = 1 + (last - first) / (int)most;
-	const int steps = every == 1 && last - first <= 12 ? 10 : 2;
-	unsigned named = 0;
-
-	s->ticks = 0;
-	s->factor = 0;
-	for (int p = s->whole && first < 0 ? 0 : first; p <= last; p++) {
-		for (int m = 1; m < steps; m++) {
-			const double at = place(s, decimal(m, p));
-			struct tick *const tick = &s->tick[s->ticks];
-			if (at < 0 || at > 1 || p % every != 0 || s->ticks == TICKS_MAX)
-				continue;
-			const bool name = m == 1 || (more && (m == 2 || m == 5));
-			*tick = (struct tick){.at = at};
-			if (name && first >= -4 && last <= 5)
-				plain_text(tick->text, m, p);
-			else if (name)
-				power_text(tick->text, m, p);
-			s->ticks++;
-			named += name;
 		}
+		for (size_t left = digits; left > 0; left--) {
+			if (left < digits && left % 3 == 0 && !strchr(".xABCDEF", before))
+				output_text(out, "\u2009");
+			output_write(out, p++, 1);
+		}
+		if (digits == 0 && *p == '-' && p[1] >= '0' && p[1] <= '9')
+			output_text(out, (p++, "\u2212"));
+		else if (digits == 0)
+			output_write(out, p++, 1);
 	}
-	return named;
 }
 
-/* Do texts fit below their ticks, two blanks apart? A long one at an end may be moved by half. */
-static bool fits(const struct scale *s, unsigned room)
+static void text_at(struct output *out, const char *attributes, double x, double y,
+		    const char *text)
 {
-	size_t longest = 0;
-	double gap = 1;
-
-	for (unsigned i = 0; i < s->ticks; i++) {
-		const size_t some = strlen(s->tick[i].text);
-		longest = some > longest ? some : longest;
-		if (i > 0)
-			gap = fmin(gap, s->tick[i].at - s->tick[i - 1].at);
-	}
-	return gap * room >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
-}
-
-/*
- * Finds some `most` numbers of 1, 2 or 5 times a power of ten from lo to hi; fewer where their
- * texts would touch on an axis that is `room` characters long, one or none where lo and hi are
- * close.
- */
-static void find_ticks(struct scale *s, unsigned most, unsigned room)
-{
-	const unsigned powers = s->log ? logarithmic(s, most, false) : 0;
-
-	if (powers == 2)
-		logarithmic(s, most, true);
-	if (powers >= 2)
+	if (text[0] == '\0')
 		return;
-	do
-		linear(s, most);
-	while (!fits(s, room) && --most > 1);
+	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
+	put(out, "%s", text);
+	output_text(out, "</text>\n");
 }
 
-/* ---- ticks of --log=auto ---- */
+/* ---- what all pictures have ---- */
 
-/* How far x is from edge lo to edge hi: by logarithms, but where one of them is zero. */
-static double between(double lo, double hi, double x)
+/* Writes the title, or else the command; cuts its text after `most` characters. */
+static void put_title(struct output *out, const char *title, const char *options, size_t most)
 {
-	return lo > 0 || hi < 0
-		       ? (log2(fabs(x)) - log2(fabs(lo))) / (log2(fabs(hi)) - log2(fabs(lo)))
-		       : (x - lo) / (hi - lo);
+	const char *const text = title ? title : options;
+	const size_t used = picture_cut(text, most);
+
+	output_text(out, title ? "" : "gpuhist ");
+	output_escaped(out, text, used, escape);
+	output_text(out, text[used] ? "\u2026" : "");
 }
 
-/* Where x is on the axis of --log=auto, 0 .. 1; below 0: outside, or in a gap and not zero. */
-static double rank_place(const struct drawing *d, double x)
+/* Writes all that comes before the panels, up to the line below the title, which is open. */
+static void open_svg(struct output *out, int height, const char *title, const char *options)
 {
-	const struct edges *const edges = &d->hist->axis.edges;
-	uint32_t low = 0, high = axis_bins(&d->hist->axis), k = 0;
-
-	if (d->columns.count == 0 || !(d->x.lo <= x && x <= d->x.hi)) /* 0: there are no bins */
-		return -1;
-	while (high - low > 1) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (edges_value(edges, middle) <= x)
-			low = middle;
-		else
-			high = middle;
-	}
-	while (d->columns.stripe[k].end <= low)
-		k++;
-	const struct stripe *const column = &d->columns.stripe[k];
-	if (column->gap && (x < 0 || x > 0))
-		return -1;
-	const double bin =
-		between(bounded(edges_value(edges, low)), bounded(edges_value(edges, low + 1)), x);
-	const double at = (low - column->first + bin) / (column->end - column->first);
-	return d->edge[k] + at * (d->edge[k + 1] - d->edge[k]);
+	options = options ? options : "";
+	output_print(out,
+		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
+		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
+		     WIDTH, height, WIDTH, height);
+	put_title(out, title, options, SIZE_MAX);
+	output_text(out, "</title>\n<desc>gpuhist ");
+	output_escaped(out, options, strlen(options), escape);
+	output_text(out, "</desc>\n");
+	output_text(out, STYLE);
+	output_print(out, "<text class=\"head\" x=\"%d\" y=\"28\">", LEFT);
+	put_title(out, title, options, HEADING);
+	output_print(out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
 }
 
-/* Adds a tick at sign * 10^power, if that is on the axis. */
-static void add_rank_tick(struct drawing *d, int sign, int power)
+static void put_samples(struct output *out, uint64_t samples, const struct axis *axis,
+			uint32_t channels)
 {
-	struct scale *const s = &d->x;
-	struct tick *const tick = &s->tick[s->ticks];
-	char text[TICK_TEXT];
+	const uint32_t bins = axis_bins(axis);
 
-	if (s->ticks == TICKS_MAX)
-		return;
-	tick->at = rank_place(d, sign * decimal(1, power));
-	if (tick->at < 0)
-		return;
-	s->ticks++;
-	if (-5 < power && power < 6) {
-		plain_text(tick->text, sign, power);
-		return;
-	}
-	power_text(text, 1, power);
-	snprintf(tick->text, TICK_TEXT, "%s%.32s", sign < 0 ? "\u2212" : "", text);
+	put(out, "%llu %s sample%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s");
+	if (channels > 1)
+		put(out, " of %u channels", channels);
+	put(out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
 }
 
-/*
- * Do the texts of ticks fit side by side, all as wide as the longest? Leaves out ticks that are too
- * near to the tick of zero.
- */
-static bool fit_rank_ticks(struct scale *s, double zero)
-{
-	double need = 0;
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < s->ticks; i++) {
-		double characters = 2;
-		for (const char *p = s->tick[i].text; *p; p++)
-			characters += ((unsigned char)*p & 0xc0) != 0x80;
-		need = fmax(need, characters / X_CHARACTERS);
-	}
-	for (unsigned i = 0; i < s->ticks; i++) {
-		const double away = fabs(s->tick[i].at - zero);
-		if (zero < 0 || away >= need || strcmp(s->tick[i].text, "0") == 0)
-			s->tick[kept++] = s->tick[i];
-	}
-	s->ticks = kept;
-	for (unsigned i = 1; i < kept; i++)
-		if (s->tick[i].at - s->tick[i - 1].at < need)
-			return false;
-	return true;
-}
-
-/* Makes ticks at zero and at powers of ten of both signs, or every second, third ... that fits. */
-static void find_rank_ticks(struct drawing *d)
-{
-	struct scale *const s = &d->x;
-	const int most = DBL_MAX_10_EXP;
-	const int least = d->hist->axis.edges.integers ? 0 : -most - 15;
-
-	for (int every = 1; every <= most; every++) {
-		s->ticks = 0;
-		for (int p = most / every * every; p >= least; p -= every)
-			add_rank_tick(d, -1, p);
-		add_rank_tick(d, 0, 0);
-		for (int p = least / every * every; p <= most; p += every)
-			add_rank_tick(d, 1, p);
-		if (s->ticks < TICKS_MAX && fit_rank_ticks(s, rank_place(d, 0)))
-			return;
-	}
-}
-
-/* ---- the picture ---- */
-
-/* The position `at`, 0 to 1, on something that is `units` long, to a hundredth. */
+/* The position `at`, 0 to 1, on a line that is `units` long, to a hundredth. */
 static double along(double at, int units)
 {
 	return picture_round(at * (100.0 * units)) / 100;
 }
 
-/* Where column k begins. */
-static double x_of(const struct drawing *d, uint32_t k)
+static double x_at(const struct panel *p, double at)
 {
-	return LEFT + along(d->edge[k], ACROSS);
+	return p->left + along(at, p->width);
 }
 
-static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
+static double y_at(const struct panel *p, double at)
 {
-	const struct stripe *const column = &d->columns.stripe[k];
-
-	return (double)stripe_sum(column, d->hist, channel) * column->scale;
+	return p->map ? p->top + along(at, p->height) : p->top + p->height - along(at, p->height);
 }
 
-/* base: the line on which the columns stand. */
-static void draw_columns(const struct drawing *d, uint32_t channel, int base)
+/* Lines across at the numbers of the left axis, and upright ones if the other is logarithmic. */
+static void draw_grid(struct output *out, const struct panel *p)
 {
-	double end = 0, top = 0; /* of the last column drawn; end 0: no run has begun */
+	output_text(out, "<path class=\"grid\" d=\"");
+	for (unsigned i = 0; i < p->x->ticks && p->x->turn > 0; i++)
+		if (p->x->tick[i].text[0])
+			output_print(out, "M" AT " %dV%d", x_at(p, p->x->tick[i].at), p->top,
+				     p->top + p->height);
+	for (unsigned i = 0; i < p->y->ticks; i++)
+		if (p->y->tick[i].text[0])
+			output_print(out, "M%d " AT "H%d", p->left, y_at(p, p->y->tick[i].at),
+				     p->left + p->width);
+	output_text(out, "\"/>\n");
+}
 
-	output_text(d->out, "<path class=\"bins\" d=\"");
-	for (uint32_t k = 0; k <= d->columns.count && !output_failed(d->out); k++) {
-		const double height = k < d->columns.count ? height_of(d, channel, k) : 0;
-		if (height <= 0 && end > 0)
-			output_print(d->out, "H" AT "V%dZ", end, base);
-		if (height <= 0) {
+/* Both axes with their ticks, and the numbers of the left one; `below`: and of the other. */
+static void draw_axes(struct output *out, const struct panel *p, bool below)
+{
+	const int base = p->top + p->height;
+
+	output_print(out, "<path class=\"axis\" d=\"M%d %dV%dH%d", p->left, p->top, base,
+		     p->left + p->width);
+	for (unsigned i = 0; i < p->y->ticks; i++)
+		output_print(out, "M%d " AT "h-%d", p->left, y_at(p, p->y->tick[i].at),
+			     p->y->tick[i].text[0] ? 5 : 3);
+	for (unsigned i = 0; i < p->x->ticks; i++)
+		output_print(out, "M" AT " %dv%d", x_at(p, p->x->tick[i].at), base,
+			     p->x->tick[i].text[0] ? 5 : 3);
+	output_text(out, "\"/>\n");
+	for (unsigned i = 0; i < p->y->ticks; i++)
+		text_at(out, END, p->left - 8, y_at(p, p->y->tick[i].at) + 4, p->y->tick[i].text);
+	for (unsigned i = 0; below && i < p->x->ticks; i++) {
+		const struct tick *const tick = &p->x->tick[i];
+		/* A long number at the right end must stay within the picture. */
+		const bool outer = strlen(tick->text) > 8 && tick->at > 0.92;
+		text_at(out, outer ? END : MIDDLE, x_at(p, tick->at), base + 19, tick->text);
+	}
+}
+
+/* The names of both axes; `middle` is that of the left one, which is written upwards. */
+static void name_axes(struct output *out, const char *x, const char *y, int middle, int base)
+{
+	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, x);
+	output_print(out, "<g transform=\"translate(16 %d) rotate(-90)\">", middle);
+	text_at(out, MIDDLE, 0, 0, y);
+	output_text(out, "</g>\n</svg>\n");
+}
+
+#define NAME 64
+
+static void name_values(char name[NAME], const struct axis *axis, const struct scale *x)
+{
+	char modulo[32] = "";
+
+	if (!axis_kind_of(axis)->ordered)
+		snprintf(modulo, sizeof(modulo), " modulo %u", axis_bins(axis));
+	snprintf(name, NAME, "value%s (%s)%s", modulo, axis->type.name,
+		 x->turn > 0 ? ", logarithmic" : "");
+}
+
+/* Ticks of values; if the ends are too close for round numbers between them, the ends. */
+static void find_ticks(struct scale *x, const struct axis *axis, unsigned most)
+{
+	char text[NUMBER_TEXT];
+
+	scale_ticks(x, most, X_CHARACTERS * most / 10);
+	if (x->ticks > 1)
+		return;
+	x->ticks = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		edges_format(&axis->edges, i * axis_bins(axis), text);
+		x->tick[i].at = i;
+		snprintf(x->tick[i].text, TICK_TEXT, "%.40s", text);
+	}
+}
+
+/* ---- bars ---- */
+
+static void draw_bars(struct output *out, const struct picture *p, uint32_t channel,
+		      const struct panel *panel)
+{
+	const int base = panel->top + panel->height;
+	double end = 0, top = 0; /* of the last bar drawn; end 0: no run has begun */
+
+	output_text(out, "<path class=\"bins\" d=\"");
+	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
+		const double value =
+			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].scale : 0;
+		if (value <= 0 && end > 0)
+			output_print(out, "H" AT "V%dZ", end, base);
+		if (value <= 0) {
 			end = 0;
 			continue;
 		}
-		const double y = base - fmax(along(scale_at(&d->y, height), d->panel), 1);
+		const double y = fmin(y_at(panel, scale_at(panel->y, value)), base - 1);
 		if (end <= 0)
-			output_print(d->out, "M" AT " %dV" AT, x_of(d, k), base, y);
+			output_print(out, "M" AT " %dV" AT,
+				     x_at(panel, picture_place(p, p->bar[k].first)), base, y);
 		else if (y < top || y > top)
-			output_print(d->out, "H" AT "V" AT, end, y);
+			output_print(out, "H" AT "V" AT, end, y);
 		top = y;
-		end = x_of(d, k + 1);
+		end = x_at(panel, picture_place(p, p->bar[k].end));
 	}
-	output_text(d->out, "\"/>\n");
+	output_text(out, "\"/>\n");
 }
 
-/* Where the columns are: all equally wide, or listed edges at their places. */
-static void place_columns(struct drawing *d)
+/* Room above the highest bar; one sample is visible on a logarithmic axis. */
+static void scale_values(struct scale *y, const struct picture *p, bool log, int height)
 {
-	const struct axis *const axis = &d->hist->axis;
-	const struct stripes *const columns = &d->columns;
-	const bool ranks = axis_kind_of(axis)->spacing == SPACING_RANKS;
+	unsigned ticks = (unsigned)(height + 40) / 60;
 
-	uint32_t gaps = 0, passed = 0;
-	for (uint32_t k = 0; k < columns->count; k++)
-		gaps += columns->stripe[k].gap;
-	const double own = columns->count > gaps ? (1 - gaps * BREAK) / (columns->count - gaps) : 0;
-	for (uint32_t k = 0; k <= columns->count; k++) {
-		const uint32_t i = k < columns->count ? columns->stripe[k].first : axis_bins(axis);
-		d->edge[k] = d->unit > 0 ? scale_at(&d->x, edges_value(&axis->edges, i))
-			     : ranks     ? fmin(passed * BREAK + (k - passed) * own, 1)
-					 : (double)i / axis_bins(axis);
-		passed += k < columns->count && columns->stripe[k].gap;
-	}
-}
-
-/* Columns of listed edges are scaled by their widths. */
-static void lay_out(struct drawing *d)
-{
-	const struct axis *const axis = &d->hist->axis;
-	const struct edges *const edges = &axis->edges;
-	const uint32_t bins = axis_bins(axis);
-	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
-	struct scale *const x = &d->x;
-
-	if (bins == 0)
+	if (p->most <= 0)
 		return;
-	if (spacing == SPACING_RANKS)
-		stripes_join_ranks(&d->columns, d->hist, 0, bins, RANKS_MOST);
-	else
-		stripes_join(&d->columns, axis, 0, bins, STRIPES_MOST);
-	x->lo = bounded(edges_value(edges, 0));
-	x->hi = bounded(edges_value(edges, bins));
-	x->log = spacing == SPACING_RATIO || spacing == SPACING_RANKS ||
-		 (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000);
-	x->whole = edges->exact;
-	if (x->whole) {
-		int128_t ten = 1;
-		while (ten < edges->width)
-			ten *= 10;
-		x->lo = (double)(edges->lo % ten);
-		x->hi = (double)(edges->lo % ten + edges->width);
-		x->base = edges->lo - edges->lo % ten;
-	}
-	if (spacing != SPACING_FREE)
-		return;
-	d->unit = x->log ? 1 : DBL_MAX;
-	for (uint32_t k = 0; k < d->columns.count; k++) {
-		struct stripe *const column = &d->columns.stripe[k];
-		const double lo = edges_value(edges, column->first),
-			     hi = edges_value(edges, column->end);
-		const double width = x->log ? log10(hi) - log10(lo) : hi - lo;
-		/* The width is not 0 for neighbours, nor more than binary64 has. */
-		column->scale = width > 0 ? bounded(width) : DBL_EPSILON;
-		d->unit = !x->log && column->scale < d->unit ? column->scale : d->unit;
-	}
-	for (uint32_t k = 0; k < d->columns.count; k++)
-		d->columns.stripe[k].scale = d->unit / d->columns.stripe[k].scale;
-}
-
-/*
- * The scale leaves some room above the highest column. One sample is visible on a logarithmic axis.
- */
-static void scale_heights(struct drawing *d)
-{
-	double least = DBL_MAX, most = 0;
-
-	for (uint32_t c = 0; c < d->hist->channels; c++)
-		for (uint32_t k = 0; k < d->columns.count; k++) {
-			const double height = height_of(d, c, k);
-			least = height > 0 ? fmin(least, height) : least;
-			most = fmax(most, height);
-		}
-	if (most <= 0)
-		return;
-	d->y.whole = d->unit <= 0;
-	d->y.lo = !d->y.log ? 0 : d->unit > 0 ? least / 2 : 0.5;
-	d->y.hi = most * (d->y.log ? 1.5 : 1.05);
-	unsigned ticks = (unsigned)(d->panel + 40) / 60;
+	y->whole = p->unit <= 0;
+	y->hi = p->most * (log ? 1.5 : 1.05);
+	if (log)
+		y->lo = y->turn = p->unit > 0 ? p->least / 2 : 0.5;
 	do
-		find_ticks(&d->y, ticks++, UINT_MAX);
-	while (d->y.ticks < 3 && ticks < 10);
-}
-
-/* If the ends are too close for round numbers between them, the ends themselves are written. */
-static void name_values(struct drawing *d)
-{
-	const struct axis *const axis = &d->hist->axis;
-
-	if (axis_kind_of(axis)->spacing == SPACING_RANKS)
-		find_rank_ticks(d);
-	else if (d->columns.count > 0)
-		find_ticks(&d->x, X_TICKS, X_CHARACTERS);
-	if (d->columns.count == 0 || d->x.ticks > 1)
-		return;
-	d->x.ticks = 2;
-	d->x.factor = 0;
-	for (uint32_t i = 0; i < 2; i++) {
-		d->x.tick[i].at = i;
-		edge_text(d->x.tick[i].text, axis, i * axis_bins(axis));
-	}
-}
-
-/* Draws lines at ticks with numbers, or at those without; upright ones if x is logarithmic. */
-static void draw_lines(const struct drawing *d, int base, bool numbers)
-{
-	output_print(d->out, "<path class=\"%s\" d=\"", numbers ? "grid" : "minor");
-	for (unsigned i = 0; i < d->x.ticks && d->x.log; i++)
-		if (numbers == (d->x.tick[i].text[0] != '\0'))
-			output_print(d->out, "M" AT " %dV%d", LEFT + along(d->x.tick[i].at, ACROSS),
-				     base - d->panel, base);
-	for (unsigned i = 0; i < d->y.ticks; i++)
-		if (numbers == (d->y.tick[i].text[0] != '\0'))
-			output_print(d->out, "M%d " AT "H%d", LEFT,
-				     base - along(d->y.tick[i].at, d->panel), RIGHT);
-	output_text(d->out, "\"/>\n");
-}
-
-static void draw_grid(const struct drawing *d, int base)
-{
-	if (d->x.log || d->y.log)
-		draw_lines(d, base, false);
-	draw_lines(d, base, true);
-	for (unsigned i = 0; i < d->y.ticks; i++) {
-		const double y = base - along(d->y.tick[i].at, d->panel);
-		if (d->y.tick[i].text[0] == '\0')
-			continue;
-		output_print(d->out, "<text x=\"%d\" y=\"" AT "\" text-anchor=\"end\">", LEFT - 8,
-			     y + 4);
-		put(d->out, "%s</text>\n", d->y.tick[i].text);
-	}
-}
-
-static void draw_axes(const struct drawing *d, int base)
-{
-	output_print(d->out, "<path class=\"axis\" d=\"M%d %dV%dH%d", LEFT, base - d->panel, base,
-		     RIGHT);
-	for (unsigned i = 0; i < d->y.ticks; i++)
-		output_print(d->out, "M%d " AT "H%d", LEFT, base - along(d->y.tick[i].at, d->panel),
-			     LEFT - (d->y.tick[i].text[0] ? 5 : 3));
-	for (unsigned i = 0; i < d->x.ticks; i++)
-		output_print(d->out, "M" AT " %dV%d", LEFT + along(d->x.tick[i].at, ACROSS), base,
-			     base + (d->x.tick[i].text[0] ? 5 : 3));
-	for (uint32_t k = 0; k < d->columns.count; k++)
-		if (d->columns.stripe[k].gap)
-			output_print(d->out, "M" AT " %dl4 -8m3 0l-4 8",
-				     (x_of(d, k) + x_of(d, k + 1)) / 2 - 4, base + 4);
-	const double zero = d->hist->axis.edges.auto_bins.log ? rank_place(d, 0) : -1;
-	if (zero > 0 && zero < 1)
-		output_print(d->out, "M" AT " %dV%d", LEFT + along(zero, ACROSS), base - d->panel,
-			     base);
-	output_text(d->out, "\"/>\n");
-}
-
-/* Ends the name of an axis, with ", x 10^6" if its numbers are to be multiplied by that. */
-static void end_name(struct output *out, const struct scale *s)
-{
-	char power[TICK_TEXT];
-
-	power_text(power, 1, s->factor);
-	output_text(out, s->log ? ", logarithmic" : "");
-	if (s->factor != 0)
-		output_print(out, ", \u00d7 %s", power);
-	output_text(out, "</text>\n");
-}
-
-/* The numbers below the last panel, and what they mean. */
-static void name_x(const struct drawing *d, int base)
-{
-	const struct axis *const axis = &d->hist->axis;
-
-	for (unsigned i = 0; i < d->x.ticks; i++) {
-		const struct tick *const tick = &d->x.tick[i];
-		/* A long number at the right end must stay within the picture. */
-		const bool outer = strlen(tick->text) > 8 && tick->at > 0.92;
-		if (tick->text[0] == '\0')
-			continue;
-		output_print(d->out, "<text x=\"" AT "\" y=\"%d\" text-anchor=\"%s\">",
-			     LEFT + along(tick->at, ACROSS), base + 19, outer ? "end" : "middle");
-		put(d->out, "%s</text>\n", tick->text);
-	}
-	output_print(d->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">value",
-		     LEFT + ACROSS / 2, base + 40);
-	if (!axis_kind_of(axis)->ordered)
-		put(d->out, " modulo %u", axis_bins(axis));
-	output_print(d->out, " (%s)", axis->type.name);
-	end_name(d->out, &d->x);
-}
-
-/* What heights mean, beside all panels, from bottom to top. */
-static void name_y(const struct drawing *d, int middle)
-{
-	output_print(d->out,
-		     "<text text-anchor=\"middle\" transform=\"translate(18 %d) rotate(-90)\">"
-		     "samples per ",
-		     middle);
-	if (d->unit > 0 && d->x.log)
-		output_text(d->out, "decade");
-	else if (d->unit > 0)
-		put(d->out, "%.6g", d->unit);
-	else if (d->columns.per > 1)
-		put(d->out, "%u bins", d->columns.per);
-	else
-		output_text(d->out, "bin");
-	end_name(d->out, &d->y);
+		scale_ticks(y, ticks++, UINT_MAX);
+	while (y->ticks < 3 && ticks < 10);
 }
 
 static void put_flow(struct output *out, const struct hist_flow *flow)
@@ -724,96 +345,328 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-/* Writes the title, or else the command; cuts its text after `most` characters. */
-static void put_title(const struct drawing *d, const struct provenance *from, size_t most)
+/* What was counted, below the title. */
+static void describe(struct output *out, const struct hist *hist, const struct provenance *from)
 {
-	const char *const options = from->options ? from->options : "";
-	const char *const text = d->title ? d->title : options;
-	const size_t used = picture_cut(text, most);
+	const struct hist_flow flow = hist_flow_sum(hist);
 
-	output_text(d->out, d->title ? "" : "gpuhist ");
-	output_escaped(d->out, text, used, escape);
-	output_text(d->out, text[used] ? "\u2026" : "");
-}
-
-/* Writes the title and, below it, what was counted. */
-static void draw_headings(const struct drawing *d, const struct provenance *from)
-{
-	const uint32_t bins = axis_bins(&d->hist->axis);
-	const struct hist_flow flow = hist_flow_sum(d->hist);
-
-	output_print(d->out, "<text class=\"head\" x=\"%d\" y=\"28\">", LEFT);
-	put_title(d, from, HEADING);
-	output_print(d->out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
-	output_text(d->out, from->partial ? "partial, counting goes on" DOT : "");
-	put(d->out, "%llu %s sample%s", (ull)d->hist->samples, d->hist->axis.type.name,
-	    d->hist->samples == 1 ? "" : "s");
-	if (d->hist->channels > 1)
-		put(d->out, " of %u channels", d->hist->channels);
-	put(d->out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
-	if (d->hist->axis.clamp)
-		output_text(d->out, DOT "the first and the last take what is out of range");
-	put_flow(d->out, &flow);
+	output_text(out, from->partial ? "partial: still counting" DOT : "");
+	put_samples(out, hist->samples, &hist->axis, hist->channels);
+	if (hist->axis.clamp)
+		output_text(out, DOT "the first and the last take what is out of range");
+	put_flow(out, &flow);
 	if (from->parts > 1)
-		put(d->out, DOT "part %u of %u", from->part, from->parts);
-	output_text(d->out, "</text>\n");
+		put(out, DOT "part %u of %u", from->part, from->parts);
+	output_text(out, "</text>\n");
 }
 
-static void draw_panel(const struct drawing *d, uint32_t channel, int top)
+/* The line of text above a channel's panel. */
+static void note_channel(struct output *out, const struct picture *p, uint32_t channel, int y)
 {
-	const int base = top + PANEL_TOP + d->panel;
-	const bool many = d->hist->channels > 1;
-	struct filled filled;
+	const bool many = p->hist->channels > 1;
+	const struct facts *const facts = &p->facts[channel];
 	char text[BIN_TEXT];
 
-	filled_bins(&filled, d->hist, channel);
-	output_print(d->out, "<text class=\"note\" x=\"%d\" y=\"%d\">", LEFT, top + PANEL_TOP - 8);
+	output_print(out, "<text class=\"note\" x=\"%d\" y=\"%d\">", LEFT, y);
 	if (many)
-		output_print(d->out, "channel %u" DOT, channel);
-	if (filled.bins > 0) {
-		bin_text(text, &d->hist->axis, filled.fullest);
-		put(d->out, "most in %s: %llu", text, (ull)filled.most);
+		output_print(out, "channel %u" DOT, channel);
+	if (facts->filled > 0) {
+		bin_text(text, &p->hist->axis, facts->fullest);
+		put(out, "most in %s: %llu", text, (ull)facts->most);
 	} else {
-		output_text(d->out, d->columns.count > 0 ? "all bins are empty"
-							 : "no bins: no finite sample was counted");
+		output_text(out, p->bars > 0 ? "all bins are empty"
+					     : "no bins: no finite sample was counted");
 	}
 	if (many)
-		put_flow(d->out, &d->hist->flow[channel]);
-	output_text(d->out, "</text>\n");
-	draw_grid(d, base);
-	draw_columns(d, channel, base);
-	draw_axes(d, base);
+		put_flow(out, &p->hist->flow[channel]);
+	output_text(out, "</text>\n");
+}
+
+/* What heights mean. */
+static void name_heights(char name[NAME], const struct picture *p, bool log)
+{
+	char unit[32] = "bin";
+
+	if (p->unit > 0 && p->x.turn > 0)
+		strcpy(unit, "decade");
+	else if (p->unit > 0)
+		snprintf(unit, sizeof(unit), "%.6g", p->unit);
+	else if (p->per > 1)
+		snprintf(unit, sizeof(unit), "%u bins", p->per);
+	snprintf(name, NAME, "samples per %s%s", unit, log ? ", logarithmic" : "");
 }
 
 void write_svg(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
-	struct drawing d = {.out = out,
-			    .hist = hist,
-			    .title = style->picture.title,
-			    .y.log = style->picture.log,
-			    .panel = hist->channels == 1 ? 340 : 120};
-	const char *const options = from->options ? from->options : "";
-	const int each = PANEL_TOP + d.panel + PANEL_GAP;
-	const int end = TOP + (int)hist->channels * each - PANEL_GAP; /* bottom of the last panel */
+	const int channels = (int)hist->channels;
+	/* Up to eight channels make a picture no higher than wide. */
+	const int fit = (WIDTH - TOP - BOTTOM) / channels - PANEL_TOP - PANEL_GAP;
+	const int height = channels == 1 ? 340 : fit > 160 ? 160 : fit < 50 ? 50 : fit;
+	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + channels * each - PANEL_GAP;
+	struct scale y = {.lo = 0};
+	struct picture p;
+	struct panel panel = {LEFT, 0, ACROSS, height, &p.x, &y, false};
+	char below[NAME], left[NAME];
 
-	lay_out(&d);
-	place_columns(&d);
-	scale_heights(&d);
-	name_values(&d);
+	if (picture_open(&p, hist, true, BARS_MOST) != 0) {
+		output_fail(out);
+		return;
+	}
+	picture_join(&p, BARS_MOST);
+	picture_count(&p);
+	scale_values(&y, &p, style->canvas.log, height);
+	if (p.bars > 0)
+		find_ticks(&p.x, &hist->axis, 10);
+	open_svg(out, end + BOTTOM, style->canvas.title, from->options);
+	describe(out, hist, from);
+	for (int c = 0; c < channels && !output_failed(out); c++) {
+		panel.top = TOP + c * each + PANEL_TOP;
+		note_channel(out, &p, (uint32_t)c, panel.top - 8);
+		draw_grid(out, &panel);
+		draw_bars(out, &p, (uint32_t)c, &panel);
+		draw_axes(out, &panel, c + 1 == channels);
+	}
+	name_heights(left, &p, y.turn > 0);
+	name_values(below, &hist->axis, &p.x);
+	name_axes(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
+	picture_free(&p);
+}
+
+/* ---- rows ---- */
+
+/* The axis along the input: records of it, or rows. */
+static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned room)
+{
+	const bool records = s->size > 0;
+	struct scale along = {.hi = (double)s->count * (records ? (double)s->size : 1),
+			      .whole = true,
+			      .hex = records && s->bytes};
+
+	if (s->count > 0)
+		scale_ticks(&along, ticks, room);
+	return along;
+}
+
+static const char *name_of_rows(const struct sheet *s)
+{
+	return s->size == 0 ? "row" : s->bytes ? "offset" : "record";
+}
+
+static void describe_rows(struct output *out, const struct sheet *s)
+{
+	put(out, "%llu row%s", (ull)s->count, s->count == 1 ? "" : "s");
+	if (s->size > 0)
+		put(out, " of %llu %s", (ull)s->size, s->bytes ? "bytes" : "records");
+	output_text(out, DOT);
+	put_samples(out, s->samples, s->axis, s->channels);
+	if (s->joined > 1)
+		put(out, DOT "%llu rows are drawn as one", (ull)s->joined);
+	output_text(out, "</text>\n");
+}
+
+/* Bytes in base64. */
+struct base64 {
+	struct output *out;
+	uint32_t bits;
+	unsigned bytes; /* in bits: 0 to 2 */
+};
+
+static void flush64(struct base64 *b)
+{
+	static const char DIGITS[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[] = "====";
+
+	for (unsigned i = 0; i <= b->bytes; i++)
+		text[i] = DIGITS[b->bits << 8 * (3 - b->bytes) >> (18 - 6 * i) & 63];
+	output_write(b->out, text, b->bytes > 0 ? 4 : 0);
+	b->bits = b->bytes = 0;
+}
+
+static void put64(struct base64 *b, unsigned byte)
+{
+	b->bits = b->bits << 8 | byte;
+	if (++b->bytes == 3)
+		flush64(b);
+}
+
+/*
+ * Writes a GIF of 128 colours. Codes have 8 bits until 127 follow a clear code, so with one before
+ * every 120 pixels each code is a byte.
+ */
+static void put_gif(struct output *out, const struct sheet *s, uint32_t channel)
+{
+	const uint32_t w = s->width, h = s->rows, all = w * h;
+	const unsigned before[] = {'G',    'I',     'F',    '8',  '9', 'a', w & 255,
+				   w >> 8, h & 255, h >> 8, 0xf6, 0,   0},
+		       after[] = {0x21, 0xf9, 4, 1,       0,      0,       0,      0, 0x2c, 0,
+				  0,    0,    0, w & 255, w >> 8, h & 255, h >> 8, 0, 7};
+	struct base64 b = {.out = out};
+	double most = 0;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		put64(&b, before[i]);
+	for (unsigned i = 0; i < 128 * 3; i++) /* 0 is transparent */
+		put64(&b,
+		      i < 3 || i / 3 > SHADES ? 0 : RAMP[i / 3 - 1].rgb >> (16 - i % 3 * 8) & 255);
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+		put64(&b, after[i]);
+	for (uint32_t i = 0; i < all && !output_failed(out); i++) {
+		const double *const cell = sheet_at(s, i / w, channel);
+		for (uint32_t k = 0; k < w && i % w == 0; k++)
+			most = fmax(k > 0 ? most : 0, cell[k]);
+		if (i % 120 == 0) {
+			put64(&b, all - i < 120 ? all - i + 1 : 121);
+			put64(&b, 128);
+		}
+		put64(&b, strip_shade(cell[i % w], most, SHADES, s->canvas->log));
+	}
+	for (int i = 0; i < 4; i++) /* a block with the end code, an empty block, the end */
+		put64(&b, (const unsigned[]){1, 129, 0, 0x3b}[i]);
+	flush64(&b);
+}
+
+/* The image of a channel: a pixel for each cell, brightest where its row has most. */
+static void draw_map(struct output *out, const struct sheet *s, uint32_t channel,
+		     const struct panel *p)
+{
+	const bool sharp = (int)s->rows <= p->height && (int)s->width <= p->width;
+
 	output_print(out,
-		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
-		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
-		     WIDTH, end + BOTTOM, WIDTH, end + BOTTOM);
-	put_title(&d, from, SIZE_MAX);
-	output_text(out, "</title>\n<desc>gpuhist ");
-	output_escaped(out, options, strlen(options), escape);
-	output_text(out, "</desc>\n");
-	output_text(out, STYLE);
-	draw_headings(&d, from);
-	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++)
-		draw_panel(&d, c, TOP + (int)c * each);
-	name_y(&d, (TOP + PANEL_TOP + end) / 2);
-	name_x(&d, end);
-	output_text(out, "</svg>\n");
+		     "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+		     "preserveAspectRatio=\"none\"%s href=\"data:image/gif;base64,",
+		     p->left, p->top, p->width, p->height,
+		     sharp ? " style=\"image-rendering: pixelated\"" : "");
+	put_gif(out, s, channel);
+	output_text(out, "\"/>\n");
+}
+
+/* The ramp, and what its ends mean, above the right end of the panels. */
+static void draw_ramp(struct output *out, int y)
+{
+	const int left = RIGHT - 40 - 8 * (int)SHADES;
+
+	for (int i = 0; i < (int)SHADES; i++)
+		output_print(out,
+			     "<rect x=\"%d\" y=\"%d\" width=\"8\" height=\"12\" fill=\"#%06x\"/>\n",
+			     left + 8 * i, y - 10, RAMP[i].rgb);
+	text_at(out, END, left - 6, y, "in each row: few samples");
+	text_at(out, END, RIGHT, y, "most");
+}
+
+/* The names of inputs next to their rows. */
+static void name_rows(struct output *out, const struct sheet *s, const struct panel *p)
+{
+	for (uint32_t r = 0; r < s->rows; r++) {
+		const char *const slash = strrchr(s->names[r], '/');
+		const char *const file = slash ? slash + 1 : s->names[r];
+		output_print(out, "<text " END " x=\"%d\" y=\"" AT "\">", LEFT - 8,
+			     y_at(p, (r + 0.5) / s->rows) + 4);
+		output_escaped(out, file, picture_cut(file, 13), escape);
+		output_text(out, "</text>\n");
+	}
+}
+
+static void write_map(struct output *out, const struct sheet *s)
+{
+	const int channels = (int)s->channels, rows = (int)s->rows;
+	const int each = rows == 0 ? 24 : MAP_HEIGHT / rows < 24 ? MAP_HEIGHT / rows : 24;
+	const int height = each == 0 ? MAP_HEIGHT : each * (rows > 0 ? rows : 1);
+	const bool named = s->names && each > 9;
+	const struct scale none = {.lo = 0};
+	struct scale x = sheet_scale(s->axis),
+		     y = scale_of_rows(s, (unsigned)height / 40 + 1, UINT_MAX);
+	struct panel p = {0, TOP + PANEL_TOP, 0, height, &x, named ? &none : &y, true};
+	char name[NAME];
+
+	p.width = (ACROSS - (channels - 1) * MAP_GAP) / channels;
+	find_ticks(&x, s->axis, channels > 5 ? 2 : 10 / (unsigned)channels);
+	open_svg(out, p.top + height + BOTTOM, s->canvas->title, s->options);
+	describe_rows(out, s);
+	draw_ramp(out, p.top - 8);
+	for (int c = 0; c < channels; c++) {
+		p.left = LEFT + c * (p.width + MAP_GAP);
+		snprintf(name, sizeof(name), "channel %d", c);
+		text_at(out, START, p.left, p.top - 8, channels > 1 && channels < 6 ? name : "");
+		if (rows > 0)
+			draw_map(out, s, (uint32_t)c, &p);
+		draw_axes(out, &p, channels < 6);
+		if (c == 0 && named)
+			name_rows(out, s, &p);
+		p.y = &none; /* has its numbers by now */
+	}
+	name_values(name, s->axis, &x);
+	name_axes(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
+}
+
+/* Draws a figure of all rows as a line; `back`: on from there, from the last row to the first. */
+static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum figure figure,
+		  const struct panel *panel, bool back)
+{
+	bool begun = back;
+
+	for (uint32_t i = 0; i < s->rows; i++) {
+		const uint32_t r = back ? s->rows - 1 - i : i;
+		const double *const row = sheet_at(s, r, channel);
+		const double middle = (r + 0.5) * (double)s->joined / (double)s->count;
+		if (row[FIGURE_COUNT] <= 0)
+			continue;
+		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', x_at(panel, fmin(middle, 1)),
+			     y_at(panel, scale_at(panel->y, row[figure])));
+		begun = true;
+	}
+}
+
+static void write_curves(struct output *out, const struct sheet *s)
+{
+	const int panels = 2 * (int)s->channels, fit = 800 / panels - PANEL_TOP - PANEL_GAP;
+	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
+	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
+	const struct axis *const axis = s->axis;
+	const double bits = axis->type.bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
+	struct scale x = scale_of_rows(s, 10, X_CHARACTERS),
+		     y[] = {{.hi = fmax(bits, 1)},
+			    {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = axis->edges.integers}};
+	struct panel panel = {.left = LEFT, .width = ACROSS, .height = height, .x = &x};
+	char name[NAME];
+
+	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
+		const double *const row = sheet_at(s, 0, i);
+		if (row[FIGURE_COUNT] <= 0)
+			continue;
+		y[1].lo = fmin(y[1].lo, row[FIGURE_LEAST]);
+		y[1].hi = fmax(y[1].hi, row[FIGURE_GREATEST]);
+	}
+	y[1].hi += y[1].hi <= y[1].lo;
+	for (int i = 0; i < 2; i++)
+		if (y[i].lo < y[i].hi)
+			scale_ticks(&y[i], (unsigned)height / 30 + 1, UINT_MAX);
+	open_svg(out, end + BOTTOM, s->canvas->title, s->options);
+	describe_rows(out, s);
+	for (int i = 0; i < panels && !output_failed(out); i++) {
+		const uint32_t c = (uint32_t)i / 2;
+		panel.top = TOP + i * each + PANEL_TOP;
+		panel.y = &y[i % 2];
+		snprintf(name, sizeof(name), s->channels > 1 ? "channel %u: " : "", c);
+		strcat(name, i % 2 ? "minimum, mean, maximum" : "entropy in bits");
+		text_at(out, START, LEFT, panel.top - 8, name);
+		draw_grid(out, &panel);
+		if (i % 2) {
+			output_text(out, "<path class=\"band\" d=\"");
+			trace(out, s, c, FIGURE_GREATEST, &panel, false);
+			trace(out, s, c, FIGURE_LEAST, &panel, true);
+			output_text(out, "\"/>\n");
+		}
+		output_text(out, "<path class=\"line\" d=\"");
+		trace(out, s, c, i % 2 ? FIGURE_MEAN : FIGURE_ENTROPY, &panel, false);
+		output_text(out, "\"/>\n");
+		draw_axes(out, &panel, i + 1 == panels);
+	}
+	name_axes(out, name_of_rows(s), "", 0, end);
+}
+
+void write_svg_sheet(struct output *out, const struct sheet *s)
+{
+	(s->figures ? write_curves : write_map)(out, s);
 }

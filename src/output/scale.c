@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* scale: where numbers are on a line, linear or logarithmic, and the round numbers next to it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/picture.h"
+
+#define NEAR 0.06 /* zero and another number must be this far apart on a logarithmic line */
+
+static double turned(double x, double turn)
+{
+	return turn <= 0         ? x
+	       : fabs(x) <= turn ? x / turn
+				 : copysign(1 + log2(fabs(x)) - log2(turn), x);
+}
+
+double scale_at(const struct scale *s, double x)
+{
+	const double half = s->turn <= 0 && isinf(s->hi - s->lo) ? 0.5 : 1;
+	const double lo = turned(s->lo * half, s->turn), hi = turned(s->hi * half, s->turn);
+
+	if (!(x > s->lo))
+		return 0;
+	return x >= s->hi ? 1 : (turned(x * half, s->turn) - lo) / (hi - lo);
+}
+
+/* digits * 10^power, to the nearest binary64. */
+static double decimal(int64_t digits, int power)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llde%d", (long long)digits, power);
+	return strtod(text, NULL);
+}
+
+/* The exponent of the largest power of ten not above x > 0; for denormals, of some small one. */
+static int power_of(double x)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.14e", x);
+	const int p = atoi(strchr(text, 'e') + 1);
+	return decimal(1, p) > x ? p - 1 : p;
+}
+
+/*
+ * Makes some `most` ticks, at steps of 1, 2 or 5 times a power of ten, or of a power of two in
+ * hexadecimal. None if there are too many steps from zero to lo.
+ */
+static void linear(struct scale *s, unsigned most)
+{
+	const double some = s->hi / most - s->lo / most, least = s->whole ? fmax(some, 1) : some;
+	int64_t m = 1;
+	int power = 0;
+
+	s->ticks = 0;
+	while (s->hex && (double)m < least)
+		m *= 2;
+	if (!s->hex && least > 0)
+		for (power = power_of(least); decimal(m, power) < least;) {
+			power += m == 5;
+			m = m == 1 ? 2 : m == 2 ? 5 : 1;
+		}
+	const double first = floor(s->lo / decimal(m, power));
+	if (!(fabs(first) < 0x1p50)) /* or lo and hi are neighbours near zero: not a number */
+		return;
+	/* Short numbers are written in full, and so are long ones that differ in their last digits. */
+	const int last = power_of(fmax(fabs(s->lo), fabs(s->hi)));
+	const bool plain =
+		power > -8 && (last < 10 || (power >= 0 && last < 21 && last - power > 3));
+	/* A quotient of numbers that are close for their size may be some units too large. */
+	int64_t j = (int64_t)first - 16;
+	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
+		const double x = decimal(j * m, power);
+		if (x < s->lo || x > s->hi)
+			continue;
+		struct tick *const tick = &s->tick[s->ticks++];
+		tick->at = scale_at(s, x);
+		if (s->hex)
+			snprintf(tick->text, TICK_TEXT, "0x%llX", (long long)(j * m));
+		else if (plain || j == 0)
+			snprintf(tick->text, TICK_TEXT, "%.*f", power < 0 && j != 0 ? -power : 0,
+				 x);
+		else
+			snprintf(tick->text, TICK_TEXT, "%.*e",
+				 (int)fmin(fmax(power_of(fabs(x)) - power, 0), 17), x);
+	}
+}
+
+/*
+ * Makes ticks at zero and at powers of ten of both signs, or every second, third ... of them, with
+ * small ticks in between; `more`: 2 and 5 times these have texts, too. Returns how many have texts.
+ */
+static unsigned logarithmic(struct scale *s, unsigned most, bool more)
+{
+	const bool crosses = s->lo <= 0 && s->hi >= 0;
+	const int first = power_of(s->turn), last = power_of(fmax(fabs(s->lo), fabs(s->hi)));
+	const int every = 1 + (last - first) * (s->lo < 0 && s->hi > 0 ? 2 : 1) / (int)most;
+	const int steps = every == 1 && last - first <= 12 ? 9 : 1;
+	const double zero = crosses ? scale_at(s, 0) : -1;
+	unsigned named = crosses;
+
+	s->ticks = crosses;
+	s->tick[0] = (struct tick){zero, "0"};
+	for (int i = 0; i < 2 * (last - first + 1) * steps && s->ticks < TICKS_MAX; i++) {
+		const int p = first + i / 2 / steps, m = 1 + i / 2 % steps;
+		const double x = decimal(i % 2 ? m : -m, p);
+		struct tick *const tick = &s->tick[s->ticks];
+		if (x < s->lo || x > s->hi || p % every != 0 || (s->whole && p < 0) ||
+		    (crosses && fabs(scale_at(s, x) - zero) < NEAR))
+			continue;
+		*tick = (struct tick){.at = scale_at(s, x)};
+		s->ticks++;
+		if (m > 1 && !(more && (m == 2 || m == 5)))
+			continue;
+		named++;
+		if (first >= -4 && last <= 5)
+			snprintf(tick->text, TICK_TEXT, "%.*f", p < 0 ? -p : 0, x);
+		else
+			snprintf(tick->text, TICK_TEXT, "%.0e", x);
+	}
+	return named;
+}
+
+/* Do texts fit below their ticks, two blanks apart? A long one at an end may be moved by half. */
+static bool fits(const struct scale *s, unsigned room)
+{
+	size_t longest = 0;
+	double gap = 1;
+
+	for (unsigned i = 0; i < s->ticks; i++) {
+		longest = (size_t)fmax((double)longest, (double)strlen(s->tick[i].text));
+		gap = i > 0 ? fmin(gap, s->tick[i].at - s->tick[i - 1].at) : gap;
+	}
+	return gap * room >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
+}
+
+void scale_ticks(struct scale *s, unsigned most, unsigned room)
+{
+	const unsigned named = s->turn > 0 ? logarithmic(s, most, false) : 0;
+
+	if (named == 2)
+		logarithmic(s, most, true);
+	if (named >= 2)
+		return;
+	do
+		linear(s, most);
+	while (!fits(s, room) && --most > 1);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* sheet: bins to cells, cells to shades, rows joined. */
+#include "output/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TERMS 4096u
+#define CELLS_ACROSS 350u /* of all channels together in SVG */
+
+const struct shade RAMP[SHADES] = {
+	{53, 0x440154},  {54, 0x471a6c},  {55, 0x46327e},  {24, 0x3f4788},  {25, 0x375b8c},
+	{30, 0x2e6e8e},  {31, 0x277f8e},  {36, 0x21918c},  {71, 0x20a187},  {77, 0x2db27d},
+	{113, 0x4bc26c}, {148, 0x72cf56}, {184, 0xa0da39}, {220, 0xd0e11e}, {226, 0xfde725},
+};
+
+static double term[TERMS]; /* n log2 n */
+
+void strip_begin(void)
+{
+	for (uint32_t n = 2; n < TERMS; n++)
+		term[n] = n * log2(n);
+}
+
+void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t channel)
+{
+	const uint64_t *const count = hist->count + channel * hist->stride;
+	const uint32_t bins = axis_bins(&hist->axis);
+
+	for (uint32_t i = 0; i < cells; i++) {
+		/* A bin that lies in two cells counts for both, in proportion. */
+		const double begin = (double)bins * i / cells, end = (double)bins * (i + 1) / cells;
+		double sum = 0;
+		for (uint32_t bin = (uint32_t)begin; bin < end; bin++)
+			sum += (double)count[bin] * (fmin(end, bin + 1.0) - fmax(begin, bin));
+		cell[i] = sum / (end - begin);
+	}
+}
+
+unsigned strip_shade(double value, double most, unsigned levels, bool log)
+{
+	if (value <= 0)
+		return 0;
+	const double part = log ? log1p(value) / log1p(most) : value / most;
+	const double level = ceil(part * levels - 1e-9);
+	return level < 1 ? 1 : level > levels ? levels : (unsigned)level;
+}
+
+double strip_entropy(const struct hist *hist, uint32_t channel)
+{
+	const uint64_t *const count = hist->count + channel * hist->stride;
+	double sum = 0;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < axis_bins(&hist->axis); i++) {
+		n += count[i];
+		sum += count[i] < TERMS ? term[count[i]]
+					: (double)count[i] * log2((double)count[i]);
+	}
+	return n > 0 ? fmax(log2((double)n) - sum / (double)n, 0) : 0;
+}
+
+uint32_t sheet_cells(const struct axis *axis, uint32_t channels)
+{
+	const uint32_t most = CELLS_ACROSS / channels;
+
+	return axis_bins(axis) < most ? axis_bins(axis) : most;
+}
+
+struct scale sheet_scale(const struct axis *axis)
+{
+	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
+	const uint32_t bins = axis_bins(axis);
+	struct scale x = {.lo = edges_value(&axis->edges, 0),
+			  .hi = edges_value(&axis->edges, bins),
+			  .whole = axis->edges.integers};
+
+	if (spacing == SPACING_FREE)
+		x = (struct scale){.hi = bins, .whole = true};
+	x.turn = spacing == SPACING_RATIO ? x.lo : 0;
+	return x;
+}
+
+size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist)
+{
+	double *row = numbers;
+
+	*row++ = (double)hist->samples;
+	for (uint32_t c = 0; c < s->channels; c++, row += s->width) {
+		if (!s->figures) {
+			strip_fill(row, s->width, hist, c);
+			continue;
+		}
+		const struct hist_stats *const stats = &hist->stats[c];
+		const struct stats_result *const of = &stats->of;
+		const bool real = hist->axis.type.kind == SAMPLE_FLOAT;
+		row[FIGURE_ENTROPY] = fmax(stats->entropy, 0);
+		row[FIGURE_LEAST] = real ? of->least_real : (double)of->least;
+		row[FIGURE_GREATEST] = real ? of->greatest_real : (double)of->greatest;
+		row[FIGURE_MEAN] = of->mean;
+		row[FIGURE_COUNT] = (double)of->number;
+	}
+	return sheet_numbers(s);
+}
+
+/* Joins two rows of a channel; the entropy becomes the mean of theirs. */
+static void join(const struct sheet *s, double *a, const double *b)
+{
+	const double n = s->figures ? a[FIGURE_COUNT] + b[FIGURE_COUNT] : 0;
+
+	for (uint32_t i = 0; i < s->width && !s->figures; i++)
+		a[i] += b[i];
+	if (!s->figures || b[FIGURE_COUNT] <= 0)
+		return;
+	if (a[FIGURE_COUNT] <= 0) {
+		memcpy(a, b, FIGURE_WIDTH * sizeof(*a));
+		return;
+	}
+	const double share = b[FIGURE_COUNT] / n;
+	a[FIGURE_ENTROPY] += (b[FIGURE_ENTROPY] - a[FIGURE_ENTROPY]) * share;
+	a[FIGURE_MEAN] += (b[FIGURE_MEAN] - a[FIGURE_MEAN]) * share;
+	a[FIGURE_LEAST] = fmin(a[FIGURE_LEAST], b[FIGURE_LEAST]);
+	a[FIGURE_GREATEST] = fmax(a[FIGURE_GREATEST], b[FIGURE_GREATEST]);
+	a[FIGURE_COUNT] = n;
+}
+
+static void join_row(const struct sheet *s, double *a, const double *b)
+{
+	for (uint32_t c = 0; c < s->channels; c++)
+		join(s, a + (size_t)c * s->width, b + (size_t)c * s->width);
+}
+
+/* Joins neighbours in pairs. */
+static void halve(struct sheet *s)
+{
+	const size_t row = (size_t)s->channels * s->width;
+
+	for (uint32_t i = 0; i < s->rows / 2; i++) {
+		memmove(s->value + i * row, s->value + 2 * i * row, row * sizeof(double));
+		join_row(s, s->value + i * row, s->value + (2 * i + 1) * row);
+	}
+	s->rows /= 2; /* there were SHEET_ROWS */
+	s->joined *= 2;
+	s->last = s->joined;
+}
+
+int sheet_add(struct sheet *s, const double *numbers)
+{
+	const size_t width = (size_t)s->channels * s->width;
+	const double *const row = numbers + 1;
+
+	s->samples += (uint64_t)numbers[0];
+	s->count++;
+	if (s->rows == SHEET_ROWS && s->last == s->joined)
+		halve(s);
+	if (s->rows > 0 && s->last < s->joined) {
+		s->last++;
+		join_row(s, s->value + (s->rows - 1) * width, row);
+		return 0;
+	}
+	if (s->rows == s->room) {
+		const size_t room = s->room == 0               ? 64
+				    : s->room < SHEET_ROWS / 2 ? 2 * s->room
+							       : SHEET_ROWS;
+		double *const more = realloc(s->value, room * width * sizeof(double));
+		if (!more)
+			return -1;
+		s->value = more;
+		s->room = room;
+	}
+	memcpy(s->value + s->rows++ * width, row, width * sizeof(double));
+	s->last = 1;
+	s->joined = s->joined > 0 ? s->joined : 1;
+	return 0;
+}
