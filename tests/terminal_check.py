@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program where standard input is a terminal: what it says that it waits for.
+"""The program on a terminal: what it says that it waits for; its pictures: width, height, colours, drawn in place.
 
 usage: terminal_check.py GPUHIST
 """
@@ -8,11 +8,15 @@ usage: terminal_check.py GPUHIST
 import fcntl
 import os
 import pty
+import re
+import select
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 gpuhist = os.path.abspath(sys.argv[1])
 os.environ.update(LC_ALL="C", TERM="dumb")
@@ -79,9 +83,11 @@ def seen(arguments, samples, columns=80, lines=24, output=False):
     """What a terminal shows as standard error, and as standard output if it gets that too."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    subprocess.run([gpuhist, "--no-progress", *arguments], input=samples, stdout=slave if output else subprocess.DEVNULL,
-                   stderr=slave, check=True)
-    os.close(slave)
+    with tempfile.TemporaryFile() as file:
+        file.write(samples)
+        file.seek(0)
+        process = subprocess.Popen([gpuhist, "--no-progress", *arguments], stdin=file, stdout=slave if output else subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
     data = b""
     try:
         while more := os.read(master, 65536):
@@ -89,6 +95,7 @@ def seen(arguments, samples, columns=80, lines=24, output=False):
     except OSError:
         pass
     os.close(master)
+    check(process.wait() == 0, f"{arguments}: {data!r}")
     return data.decode()
 
 
@@ -122,14 +129,152 @@ for columns in (1, 40, 77, 200, 300, 0):
         wide = max(len(line) for line in lines if "|" in line)
         check(wide == (min(max(columns, 40), 200) or 80 if columns else 80), f"{columns} columns: {lines}")
 
-# A table that a terminal scrolls by.
-for arguments, lines, bins in ((["-b", "64"], 24, 64), (["-b", "24"], 24, 24), (["-b", "24"], 0, 24), (["-b", "23"], 24, 0), (["-b", "64", "-q"], 24, 0),
-                               (["-b", "64"], 65, 0), (["-b", "64", "--nonzero"], 3, 4), (["-b", "64", "--nonzero"], 5, 0),
-                               (["-b", "64", "-f", "tsv"], 9, 64), (["-b", "64", "-f", "json"], 9, 0),
-                               (["-b", "64", "-o", "/dev/null"], 9, 0), (["-b", "64", "-f", "plot"], 9, 0), (["-b", "64", "-p"], 9, 0)):
-    end = seen(["-t", "u8", *arguments], b"\0\1\1\2\3", lines=lines, output=True).splitlines()[-1:]
-    want = [f"gpuhist: {bins} bins: -f plot shows them on one screen"]
-    check((end == want) if bins else "one screen" not in str(end), f"{arguments} on {lines} lines: {end}")
+# Without -f and -o a terminal gets the plot, unless an option asks for what only the table has.
+HEADER = "bin,lower,upper,count"
+for arguments, plot in (([], True), (["--stats"], True), (["--title=x"], True), (["-f", "csv"], False), (["-o", "-"], False), (["-p"], False),
+                        (["-C", "u64"], False), (["--flow"], False), (["--nonzero"], False), (["--no-header"], False), (["--each=2"], False)):
+    text = seen(["-t", "u8", "-b", "4", "-q", *arguments], b"\0\1\1\2\3", output=True)
+    table = HEADER in text or "0,0,1," in text or "input,first" in text
+    check(table != plot and ("|" in text) == (plot or "-p" in arguments), f"{arguments} on a terminal: {text!r}")
+
+# All channels fit the height, and use it.
+os.environ["LC_ALL"] = "C.UTF-8"
+for columns, lines in ((40, 10), (80, 24), (80, 50), (200, 50)):
+    for channels in (1, 2, 5, 8):
+        text = seen(["-t", "u8", "-c", str(channels), "-q", "-f", "plot"], bytes(range(256)) * 40, columns, lines, output=True).splitlines()
+        check(len(text) < lines and max(map(len, text)) <= columns, f"{channels} channels on {columns}x{lines}: {text}")
+        check(len(text) > lines / 3 or lines > 40, f"{channels} channels on {columns}x{lines}: only {len(text)} lines")
+os.environ["LC_ALL"] = "C"
+
+# Colour: on a terminal that has it, unless it is not wanted; never in a file or pipe unless it is.
+for extra, arguments, colour in (({"TERM": "xterm"}, [], True), ({"TERM": "dumb"}, [], False), ({"TERM": "xterm", "NO_COLOR": "1"}, [], False),
+                                 ({"TERM": "xterm", "NO_COLOR": ""}, [], True), ({"TERM": "xterm"}, ["--color=never"], False),
+                                 ({"TERM": "dumb", "NO_COLOR": "1"}, ["--color=always"], True)):
+    kept = dict(os.environ)
+    os.environ.update(extra)
+    for form in (["-f", "plot"], ["-f", "plot", "--each=3"]):
+        text = seen(["-t", "u8", "-q", *form, *arguments], b"\0\1\1\2\3", output=True)
+        check(("\033[" in text) == colour, f"{extra} {form} {arguments}: {text!r}")
+        piped = subprocess.run([gpuhist, "-t", "u8", "-q", *form, *arguments], input=b"\0\1\1\2\3", stdout=subprocess.PIPE, check=True).stdout
+        check((b"\033" in piped) == ("--color=always" in arguments), f"{extra} {form} {arguments} in a pipe: {piped!r}")
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+class Screen:
+    """What a terminal of that size shows: cursor up, home, and the two ways to erase are all that is understood."""
+
+    def __init__(self, columns, lines):
+        self.columns, self.lines, self.rows, self.row, self.at = columns, lines, [""], 0, 0
+
+    def feed(self, text):
+        while text:
+            if text[0] == "\033":
+                m = re.match(r"\033\[(\d*)([A-Zm])", text)
+                check(m and m[2] in "AHJK", f"an escape: {text[:20]!r}")
+                if m[2] == "A":
+                    self.row -= int(m[1])
+                    check(self.row >= 0, "above the top")
+                elif m[2] == "H":
+                    self.row = self.at = 0
+                elif m[2] == "K":
+                    self.rows[self.row] = self.rows[self.row][: self.at]
+                else:
+                    self.rows[self.row] = self.rows[self.row][: self.at]
+                    del self.rows[self.row + 1 :]
+                text = text[m.end() :]
+                continue
+            c, text = text[0], text[1:]
+            if c == "\r":
+                self.at = 0
+            elif c == "\n":
+                self.row, self.at = self.row + 1, 0
+                if self.row == len(self.rows):
+                    self.rows.append("")
+            else:
+                line = self.rows[self.row]
+                self.rows[self.row] = line[: self.at].ljust(self.at) + c + line[self.at + 1 :]
+                self.at += 1
+                check(self.at <= self.columns, f"too wide: {self.rows[self.row]!r}")
+        check(len(self.rows) <= self.lines, f"{len(self.rows)} lines of {self.lines}: {self.rows}")
+
+
+def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d samples?[^\n]*\n"):
+    """Feeds a run whose output is a terminal: bytes, after which its output has `then`; new sizes; seconds to wait."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    begin = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    process = subprocess.Popen([sys.executable, "-c", begin, gpuhist, "-t", "u8", *arguments], stdin=subprocess.PIPE, stdout=slave, stderr=slave)
+    got = [b""]
+
+    def read(until):
+        """Reads until the text comes, or, without one, to the end."""
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit and not (until and re.search(until, got[-1])):
+            if not select.select([master], [], [], 0.05)[0]:
+                if process.poll() is not None and not until:
+                    break
+                continue
+            try:
+                got[-1] += os.read(master, 65536)
+            except OSError:
+                break
+
+    samples = 0
+    for step in steps:
+        if isinstance(step, tuple):
+            got.append(b"")
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", step[1], step[0], 0, 0))
+            read(rb"samples?[^\n]*\n")
+        elif isinstance(step, float):
+            time.sleep(step)
+        else:
+            samples += len(step)
+            process.stdin.write(step)
+            process.stdin.flush()
+            read(then % samples if b"%d" in then else then)
+    if end:
+        process.stdin.close()
+    else:
+        process.send_signal(signal.SIGINT)
+    read(None)
+    process.wait(60)
+    os.close(slave)
+    os.close(master)
+    return process.returncode, [part.decode() for part in got]
+
+
+# --every redraws in place, for as long as the size stays; the last picture stays, on its own.
+os.environ["TERM"] = "xterm"
+DATA = bytes(range(256)) * 10
+status, (text,) = live(["--every=0.1", "--color=never"], [DATA, DATA, b"\0" * 5000, b"\1"])
+screen = Screen(80, 24)
+screen.feed(text)
+check(status == 0 and text.count("\033[") > 20 and re.search(r"\033\[\d+A", text), f"in place: {text!r}")
+check([row for row in screen.rows if "partial" in row] == [] and sum("10121 samples" in row for row in screen.rows) == 1
+      and screen.rows[-1] == "" and screen.row == len(screen.rows) - 1, f"the last picture: {screen.rows}")
+status, parts = live(["--every=0.1", "--color=never"], [DATA, DATA, (60, 30), DATA])
+screen = Screen(60, 30)
+screen.feed(parts[1][parts[1].index("\033[H") :])
+check(status == 0 and len(parts) == 2 and sum("7680 samples" in row for row in screen.rows) == 1, f"resized: {screen.rows}")
+# Interrupted: the cursor is below the last picture.
+status, (text,) = live(["--every=0.1", "--color=never"], [DATA], end=False)
+screen = Screen(80, 24)
+screen.feed(text)
+check(status == -signal.SIGINT and any("2560 samples" in row for row in screen.rows), f"interrupted: {screen.rows}")
+# TERM=dumb: one picture below the other, and nothing that a teletype would not understand. A pipe: none.
+os.environ["TERM"] = "dumb"
+status, (text,) = live(["--every=0.1"], [DATA, DATA])
+check(status == 0 and "\033" not in text and text.count("samples") >= 3, f"dumb: {text!r}")
+refused = subprocess.run([gpuhist, "-t", "u8", "--every=1s", "-f", "plot"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+check((refused.returncode, refused.stdout) == (2, b"") and b"on a terminal" in refused.stderr, f"a pipe: {refused}")
+# No line of progress among rows; if it was asked for, it is on lines of its own.
+os.environ["TERM"] = "xterm"
+for progress in ([], ["--progress"]):
+    status, (text,) = live(["--each=2560", "-f", "plot", "--color=never", *progress], [DATA, 1.4, DATA], then=rb"2560\r\n")
+    lines = text.split("\r\n")
+    check(len(lines) == 5 + len(progress) and all("gpuhist: " not in line[1:] for line in lines) and text.count("gpuhist") == len(progress),
+          f"rows {progress}: {text!r}")
 
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)
