@@ -152,9 +152,6 @@ static void warn_odd(const struct run_report *run)
 			t->odd_name, t->odd_suffix, type);
 }
 
-/* Advises -f plot if the table scrolled by on a terminal; --nonzero leaves the filled bins. */
-static void advise_plot(const struct job *job, const struct hist *hist)
-
 /* The line after a plot that names --log=auto or -r if one row holds nearly all samples. */
 static bool advise_log(const struct picture *p, uint32_t k)
 {

@@ -332,11 +332,12 @@ static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, ui
 	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
 			  ASCII[] = " .:-=+*#%@";
 
-	for (; times > 0; times--)
-		if (canvas->utf8 && !canvas->colour)
-			to = stpcpy(to, BLOCKS[shade]);
-		else
-			*to++ = canvas->colour ? ' ' : ASCII[shade];
+	const char plain[] = {canvas->colour || canvas->utf8 ? ' ' : ASCII[shade], '\0'};
+	const char *const cell = canvas->utf8 && !canvas->colour ? BLOCKS[shade] : plain;
+	const size_t bytes = strlen(cell);
+
+	for (; times > 0; times--, to += bytes)
+		memcpy(to, cell, bytes);
 	return to;
 }
 
@@ -363,7 +364,7 @@ static void write_strip(struct output *out, const struct row_spec *spec, const s
 		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
 	}
 	if (canvas->colour && last > 0)
-		end = stpcpy(end, "\033[0m");
+		end += sprintf(end, "\033[0m");
 	write_label(out, label_width(spec), label);
 	output_text(out, side_of(canvas));
 	output_write(out, text, (size_t)(end - text));

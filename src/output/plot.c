@@ -224,7 +224,9 @@ static void draw_bar(const struct plot *plot, double value, const char *colour)
 	const struct canvas *const canvas = plot->canvas;
 	const double most = plot->p.most;
 	const bool clipped = value > most;
-	const double part = clipped ? 1 : canvas->log ? log1p(value) / log1p(most) : value / most;
+	const double part = clipped       ? 1
+			    : canvas->log ? log(value + 1) / log(most + 1)
+					  : value / most;
 	const int parts = canvas->utf8 ? 8 : 1;
 	const int length = value <= 0 ? 0 : (int)fmax(1, picture_round(part * plot->bar * parts));
 	int drawn = 0;

@@ -38,11 +38,11 @@ void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t 
 	}
 }
 
-unsigned strip_shade(double value, double most, unsigned levels, bool log)
+unsigned strip_shade(double value, double most, unsigned levels, bool logarithm)
 {
 	if (value <= 0)
 		return 0;
-	const double part = log ? log1p(value) / log1p(most) : value / most;
+	const double part = logarithm ? log(value + 1) / log(most + 1) : value / most;
 	const double level = ceil(part * levels - 1e-9);
 	return level < 1 ? 1 : level > levels ? levels : (unsigned)level;
 }

@@ -25,7 +25,7 @@ extern const struct shade {
 void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t channel);
 
 /* How dark, from 0 to `levels`: 0 for nothing, and at least 1 for something. */
-unsigned strip_shade(double value, double most, unsigned levels, bool log);
+unsigned strip_shade(double value, double most, unsigned levels, bool logarithm);
 
 /* The entropy of the bins in bits, 0 if they are empty. strip_begin must have been called. */
 double strip_entropy(const struct hist *hist, uint32_t channel);
