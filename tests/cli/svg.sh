@@ -64,3 +64,9 @@ gpuhist -t u8 -b 64 -r 38:102 -o bells.svg bells.u8
 for picture in bells router; do
 	cmp $picture.svg "$1/../../docs/$picture.svg" && echo the same
 done
+# Nothing at all, by every kind of bins
+for bins in --auto --log=auto '-r -1:1' --log=1:9 --edges=0,1,4 '-r full' '-b 3 -c 2 --log=auto'; do
+	# shellcheck disable=SC2086
+	gpuhist -q -t f64 $bins -f svg --title= /dev/null >z.svg
+	echo "$bins: $(grep -c -e nan -e inf z.svg) numbers that are none"
+done
