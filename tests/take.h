@@ -22,7 +22,7 @@ static inline int setup_open(struct source **s, const struct setup *setup, struc
 	use.memory += use.memory == 0 ? (uint64_t)256 << 20 : 0;
 	if (!setup->headers)
 		open.typed = open.type_said = true;
-	open.raw |= use.limit == 0; /* as run.c does */
+	open.raw |= use.limit == 0; /* nothing is looked at */
 	open.memory = use.memory;
 	if (source_open(s, &open, fail) != 0)
 		return -1;

@@ -127,7 +127,7 @@ static void table(void)
 		 128 * MIB, 2},
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
-		/* Statistics: sums beside a worker's tables, or alone. */
+		/* Statistics add their sums to the memory of each worker. */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
 		 256 * MIB - 2 * (FEW + SUMS), 0},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: what the oracle cannot reach: as many samples as a counter holds, and sums that are equal
- * to the last digit by every loop and by one sample at a time.
+ * stats: what the oracle cannot reach. Figures of up to 2^64 samples are right, and every loop gives
+ * the same sums, to the last digit, as adding one sample at a time.
  */
 #include "count/stats.h"
 

@@ -2,10 +2,9 @@
 /*
  * stats: samples added to exact sums, and the figures of them.
  *
- * An integer is added as its key, value - sample_min, which is never negative: the deviation of the
- * keys is that of the samples, and the mean of the samples is that of the keys plus sample_min. A
- * float is added as an integer too, its mantissa times 2^place. Its place is the exponent as in its
- * bits, so place 1 is the last digit of the smallest numbers.
+ * An integer is added as its key, value - sample_min, which is never negative: keys and samples have
+ * the same deviation, and their means differ by sample_min. A float is added as an integer too, its
+ * mantissa times 2^place. The place is the exponent as stored, so the smallest numbers have place 1.
  *
  * One sample at a time takes 2 ns, so blocks of samples are summed first (stats_loops.c): integers
  * always, floats if their magnitudes are not too far apart, because then sums in binary64 are exact.
@@ -13,7 +12,6 @@
 #include "count/stats.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +60,7 @@ void stats_clear(struct stats *s)
 
 /* ---- sums ---- */
 
-/* Adds x 2^place, or subtracts it, where a digit is worth 2^bits times the one before. */
+/* Adds or subtracts x 2^place; a digit of the sum has so many bits. */
 static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, bool minus)
 {
 	for (sum += place / bits, place %= bits; x > 0; x >>= 32, sum += 32 / bits) {
@@ -72,8 +70,8 @@ static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, 
 }
 
 /*
- * Adds n floats, words of so many bytes, one by one, but not to the extent. With `kept`, zeros and
- * finite floats of at least `low`, the bits of a magnitude, go there instead; returns how many.
+ * Adds n floats one by one, but not to the extent. With `kept`, copies zeros and finite floats of at
+ * least `low`, a magnitude as bits, there instead, and returns how many.
  */
 INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
 		       uint64_t low, unsigned char *kept)
@@ -163,7 +161,7 @@ void stats_add_codes(struct stats *s, const uint32_t *code, size_t n, const uint
 
 static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, unsigned place)
 {
-	/* The powers of two that terms are worth, those of floats relative to their unit. */
+	/* The place of each part, for floats relative to that of the block. */
 	static const unsigned char PLACES[][8] = {{0, 0, 0, 32, 0, 0, 0, 32},
 						  {0, 32, 0, 32, 33, 65, 64, 96},
 						  {0, 28, 52, 96, 0, 43, 0, 0}};
@@ -175,7 +173,7 @@ static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, un
 	s->number += n;
 }
 
-/* Makes n words a whole number of steps, by words that change no sum; returns how many there are. */
+/* Pads n words to whole steps with words that change no sum; returns how many there are then. */
 static size_t pad(const struct stats *s, unsigned char *words, size_t n)
 {
 	const size_t size = s->type.bytes == 8 ? 8 : 4;
@@ -272,12 +270,11 @@ void stats_merge(struct stats *to, const struct stats *from)
 /*
  * ---- mean = S1 / n, deviation = sqrt(n S2 - S1^2) / n ----
  *
- * S1 is the sum, S2 the sum of the squares. n S2 - S1^2 is computed exactly, because its terms may
- * differ in their last digits only. It is never negative: it is the sum of (x - y)^2 over all pairs.
- * From here on digits have 32 bits.
+ * S1 is the sum, S2 the sum of the squares. n S2 - S1^2, the sum of (x - y)^2 over all pairs, is
+ * computed exactly: its terms may differ in their last digits only. Digits have 32 bits from here on.
  */
 
-/* Sets n digits of 32 bits; the last of them has the sign of the sum, or of less the sum. */
+/* Sets n digits of 32 bits to the sum, or to minus the sum. The last one has the sign. */
 static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits, bool minus)
 {
 	int128_t rest = 0;
@@ -290,7 +287,7 @@ static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits, bo
 	to[n - 1] = rest;
 }
 
-/* Sets n digits of the magnitude of S1 - offset n; returns whether that is negative. */
+/* Sets n digits to |S1 - offset n|; returns whether the difference was negative. */
 static bool set_sum(int128_t *to, size_t n, const struct stats *s, uint64_t offset)
 {
 	int128_t sum[STATS_DIGITS];
@@ -305,8 +302,8 @@ static bool set_sum(int128_t *to, size_t n, const struct stats *s, uint64_t offs
 }
 
 /*
- * a / n, or a / n^2 if times is 2, is x 2^(32 *place), and x is returned without its fraction. x
- * has at most 96 bits, and at least 65 unless a is 0: a division shortens eight digits by up to two.
+ * a / n, or a / n^2 if times is 2, is x 2^(32 *place). Returns x without its fraction: 65 to 96 bits,
+ * unless a is 0, because a division shortens eight digits by up to two.
  */
 static uint128_t quotient(const int128_t *a, size_t digits, uint64_t n, int times, int *place)
 {
@@ -355,7 +352,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	const double rest = (double)(int128_t)((variance << 30) - (uint128_t)near * near);
 	const double root = near > 0 ? (double)near + rest / (2 * (double)near) : 0;
 	r->deviation = ldexp(root, 16 * place - 15 + s->unit);
-	/* The sum of integers is that of their keys and n sample_min. */
+	/* For integers, S1 is the sum of keys; add n sample_min. */
 	const uint64_t offset = real ? 0 : (uint64_t)-sample_min(&s->type);
 	const bool negative = set_sum(sum, n, s, offset);
 	const uint128_t mean = quotient(sum, n, s->number, 1, &place);

@@ -69,7 +69,7 @@ void stats_result(const struct stats *stats, struct stats_result *result);
 #define STATS_BLOCK 1024u /* samples of a block at most */
 #define STATS_STEP 16u    /* keys and reals take a multiple of this many samples */
 
-/* The sum, two numbers, and that of the squares, each worth a power of two (PLACES in stats.c). */
+/* Two parts of the sum, six of the sum of squares; PLACES in stats.c has what each is worth. */
 struct stats_terms {
 	int64_t part[8];
 };

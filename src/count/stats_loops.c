@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stats_loops: the loops of stats.h, compiled once for each instruction set with ISA set to its
- * name. They use vectors, and loops over the lanes of one, because compilers do not find the
- * instructions otherwise.
+ * name; with vectors, because compilers do not find the instructions otherwise.
  */
 #include "count/stats.h"
 
@@ -54,20 +53,23 @@ static void fetch(unsigned char *words, const struct sample_type *type, const un
 		  size_t n, size_t stride)
 {
 	const uint32_t bytes = type->bytes;
-	const bool big = type->big;
 
-	/* Each but the last reads a byte more. */
-	for (; bytes == 3 && n > 1; n--, p += stride, words += 4) {
-		const uint32_t four = little32(p);
-		const uint32_t word = big ? __builtin_bswap32(four) >> 8 : four & 0xffffff;
-		memcpy(words, &word, sizeof(word));
-	}
+#ifdef __SSSE3__
+	const __m128i places = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+	const size_t fours = bytes == 3 && stride == 3 && !type->big && n > 1 ? (n - 2) / 4 : 0;
+#pragma GCC unroll 4
+	for (size_t i = 0; i < fours; i++)
+		_mm_storeu_si128(
+			(void *)(words + 16 * i),
+			_mm_shuffle_epi8(_mm_loadu_si128((const void *)(p + 12 * i)), places));
+	n -= 4 * fours, p += 12 * fours, words += 16 * fours;
+#endif
 	if (bytes == 4 && stride == 4)
-		fetch_each(words, p, n, 4, 4, big);
+		fetch_each(words, p, n, 4, 4, type->big);
 	else if (bytes == 8 && stride == 8)
-		fetch_each(words, p, n, 8, 8, big);
+		fetch_each(words, p, n, 8, 8, type->big);
 	else
-		fetch_each(words, p, n, stride, bytes, big);
+		fetch_each(words, p, n, stride, bytes, type->big);
 }
 
 /* ---- integers ---- */
@@ -93,7 +95,7 @@ INLINE void halves_add(words64 h[2], words64 x)
 	h[1] += x >> 32;
 }
 
-/* part[0] is the sum of the lower halves, part[1] that of the upper halves. */
+/* part[0] becomes the sum of the lower halves, part[1] the sum of the upper halves. */
 INLINE void halves_end(const words64 h[2], int64_t part[2])
 {
 	uint64_t all = 0, upper = 0;
@@ -135,7 +137,7 @@ static void keys(const unsigned char *p, size_t n, uint64_t bias, bool wide, str
 
 /* ---- floats ---- */
 
-/* `all` begins so large that its last digit keeps its place; what it rounds away goes to `rest`. */
+/* `all` starts so large that its last digit keeps its place; `rest` takes what it rounds away. */
 struct parts {
 	reals64 all, rest;
 };
@@ -151,7 +153,7 @@ INLINE void parts_add(struct parts *s, reals64 x)
 #define UNROLL 2u /* vectors whose additions do not wait for each other */
 static_assert(STATS_STEP % (UNROLL * LANES) == 0, "a step is whole vectors");
 
-/* part[0] is what was rounded away in units of `least`, part[1] the other in units of `unit`. */
+/* part[0] becomes the rest in units of `least`, part[1] the sum without it, in units of `unit`. */
 INLINE bool parts_end(const struct parts s[UNROLL], double middle, double least, double unit,
 		      int64_t part[2])
 {

@@ -4,13 +4,12 @@
 bytes '\001\002\003\377' >four
 run gpuhist -t i8 -b 4 --stats --nonzero four
 # Quiet leaves what was asked for
-run gpuhist -t u8 --stats -q --nonzero four
-run gpuhist -t u8 -f json --stats -q -o four.json four
+run gpuhist -t u8 -f json --stats=50 -q -o four.json four
 grep -o '"stats_[^}]*' four.json
 # Values of small types, bins of wide ones: the largest u64, and samples in no bin
 bytes '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000\005\000\000\000\000\000\000\000' >wide
-run gpuhist -t u64 -b 2 --stats -q wide
-run gpuhist -t u64 -r 1:6 -b 1 --closed --stats -q wide
+shell 'gpuhist -t u64 -b 2 --stats=33,50 -q -o /dev/null wide'
+shell 'gpuhist -t u64 -r 1:6 -b 1 --closed --stats=33,50,99 -q wide 2>&1 | tail -3'
 # The nearest to 0.1 as binary32 ten times, and infinities and NaN beside them
 i=0
 while [ $i -lt 10 ]; do
@@ -18,10 +17,10 @@ while [ $i -lt 10 ]; do
 	i=$((i + 1))
 done >tenths
 bytes '\000\000\200\177\000\000\200\377\000\000\300\177\000\000\000\200' >odd
-run gpuhist -t f32 -r 0:1 -b 2 --stats -q tenths odd
-run gpuhist -t f32 -r 0:1 -b 2 --stats -q -f json tenths odd
+run gpuhist -t f32 -r 0:1 -b 2 --stats=50 -q tenths odd
+shell "gpuhist -t f32 -r 0:1 -b 2 --stats=50 -q -f json tenths odd 2>&1 | grep -o '\"stats_[^}]*'"
 # Other quantiles, from the least sample to the greatest
-run gpuhist -t i8 -b 4 --stats=0,25,25.0001,99.9,100 -q --nonzero four
+shell 'gpuhist -t i8 -b 4 --stats=0,25,25.0001,99.9,100 -q four 2>&1 | tail -5'
 run gpuhist -t u32 -b 4 --stats=.5,50,100 --stats -q /dev/null
 # In any order, each once
 shell 'gpuhist -t u8 --stats=99,50,99.0,0 -o /dev/null four 2>&1 | grep %'
@@ -30,8 +29,9 @@ run gpuhist -t u8 --each=2 --stats=99,50 four
 run gpuhist -t u8 --stats 50,99 four
 cp four 50,99
 shell 'gpuhist -t u8 --stats 50,99 four -o /dev/null 2>&1 | grep count'
-for quantiles in '' ',' -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
-	run gpuhist -t u8 "--stats=$quantiles" four
+run gpuhist -t u8 --stats= four
+for quantiles in ',' -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
+	gpuhist -t u8 "--stats=$quantiles" four 2>&1 | cut -d: -f2
 done
 # shellcheck disable=SC2016 # the inner shell counts
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 65) four 2>&1 | sed "s/1.0,.*,65.0/129 of them/"'
@@ -54,7 +54,7 @@ run gpuhist -t f64 --auto -b 4 --stats=50 -q -o /dev/null long
 run gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long
 # A column for each channel; what a channel has none of
 run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=0,50 -q -o /dev/null halves
-run gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many
+shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
 # JSON has two finite numbers: outside the bins, and where a bin ends at 2^1024
 bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
 shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
@@ -70,21 +70,37 @@ done
 printf %s "$counted" >dyadic
 sed 's/./&\x0\x0\x0/g' dyadic >wide
 for type in 'u8 dyadic dyadic dyadic' 'u32 wide' 'u32 wide wide wide'; do
-	shell "gpuhist --stats -q -b 128 -t $type 2>&1 | grep entropy"
+	shell "gpuhist --stats=50 -q -b 128 -t $type 2>&1 | grep entropy"
 done
 # Nothing finite
-run gpuhist -t u16 -b 1 --stats /dev/null
-run gpuhist -t f64 -r 0:1 -b 1 --stats -f json /dev/null
+run gpuhist -t u16 -b 1 --stats -o /dev/null /dev/null
+shell "gpuhist -t f64 -r 0:1 -b 1 --stats -f json -q /dev/null 2>&1 | grep -o '\"stats_.*bytes'"
 head -c 12 odd >odd3
-run gpuhist -t f32 -r 0:1 -b 1 --stats -q odd3
-run gpuhist -t f16 -r 0:1 -b 1 --stats -q odd3
-# The same from any number of threads, from a file and from a pipe
+run gpuhist -t f32 -r 0:1 -b 1 --stats -q -o /dev/null odd3
+run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null odd3
+# The same digits with any number of threads, any -M, from a file or a pipe, and by any instruction set: text; floats of
+# few magnitudes, and of all, with NaN and infinities
 seq 100000 500000 | head -c 2400000 >text
-for type in u16 f32; do
-	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 1 text >one 2>&1
-	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 2 text >two 2>&1
-	dd if=text bs=10007 2>/dev/null | gpuhist -t $type -r -1000:1000 -b 9 --stats -q >piped 2>&1
-	cmp one two && cmp one piped && echo "$type:" && grep -e 'm[aei]' -e std -e entropy one
+seq 100000 300000 | sed 's/^.\(..\)\(.\)\(..\)$/\1\x80\x3f\2\3\xbf/; 5~100s/.*/\x00\x00\xc0\x7f\x00\x00\x80\xff/' |
+	tr -d '\n' | head -c 480000 >few
+seq 100000 500000 | gzip -n | head -c 480000 >all
+figures() {
+	gpuhist -r -1000:1000 -b 9 --stats=50 -q -f json "$@" 2>/dev/null | grep -o '"stats_count.*, "inputs'
+}
+for type in u16 i24 u32 i64be f32 f32be f64; do
+	for input in text few all; do
+		figures -t $type -T 1 --device=cpu $input >one
+		for options in '-T 2' '-T 2 -M 3M' --device=auto; do
+			# shellcheck disable=SC2086 # words
+			figures -t $type $options $input | cmp one || echo "$type $options $input"
+		done
+		for isa in base avx2; do
+			GPUHIST_ISA=$isa gpuhist /dev/null >/dev/null 2>&1 || continue
+			GPUHIST_ISA=$isa figures -t $type $input | cmp one || echo "$type $isa $input"
+		done
+		dd if=$input bs=10007 2>/dev/null | figures -t $type | cmp one || echo "$type, a pipe, $input"
+		[ $input = all ] || grep -o '"stats_mean.*std": [^,]*' one | sed "s/^/$type $input /"
+	done
 done
 # A report that was asked for and cannot be written: what was published stays, and nothing is added
 c='gpuhist -t u8 -b 1 -r full odd'

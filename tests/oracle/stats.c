@@ -88,7 +88,7 @@ struct fixed {
 	int64_t digit[PLACES]; /* the least significant first */
 };
 
-/* Adds a sample so many times. */
+/* Adds a sample `times` times. */
 static void fixed_add(const struct job *job, struct fixed *to, struct sample s, int64_t times)
 {
 	int exponent = 53;
