@@ -128,7 +128,7 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 			   const struct sample *sample, size_t n)
 {
 	struct fixed sum = {{0}}, minus = {{0}};
-	long double count = (long double)n, squares = 0;
+	long double count = (long double)n, squares = 0, lost = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		fixed_add(job, &sum, sample[i], 1);
@@ -136,11 +136,15 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct fixed distance = minus;
-		long double x;
+		long double x, next;
 
 		fixed_add(job, &distance, sample[i], (int64_t)n);
 		x = fixed_value(distance);
-		squares += x * x;
+		/* Of millions of terms the roundings would add up. */
+		x = x * x - lost;
+		next = squares + x;
+		lost = next - squares - x;
+		squares = next;
 	}
 	format_real(mean, 400, (double)(fixed_value(sum) / count));
 	format_real(std, 400, (double)(sqrtl(squares / count) / count));
