@@ -93,7 +93,8 @@ static bool can_join(const struct job *j)
 {
 	const bool range = j->binning == RANGE && j->exact && !j->step[0] && (j->full || j->lo[0]);
 
-	return j->bins_given && (range || j->binning == MOD || is_automatic(j));
+	/* --auto needs two bins: fewer than that are refused before the inputs are looked at. */
+	return j->bins_given && (range || j->binning == MOD || (is_automatic(j) && j->bins > 1));
 }
 
 /* --each; of how many records is drawn when the inputs are there. */
