@@ -274,8 +274,8 @@ static bool resized(void *arg)
 }
 
 /*
- * Do samples that the user types, rows, pictures, or the bytes that --tee passes on appear on
- * stderr's terminal?
+ * Do samples that the user types, rows, pictures, or what --tee passes on appear on stderr's
+ * terminal?
  */
 static bool shares_terminal(const struct job *job)
 {
@@ -284,6 +284,7 @@ static bool shares_terminal(const struct job *job)
 	       (job->tee && output_is_stderr_terminal(NULL));
 }
 
+/* On a terminal that others write to, no line is drawn unless it was asked for. */
 static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)

@@ -131,9 +131,7 @@ static int check_every(const struct job *job, struct fail *fail)
 {
 	if (job->format->kind < FORMAT_DOCUMENT)
 		return fail_set(fail, STATUS_USAGE, "--every works only with json, plot and svg");
-	if (job_draws_in_place(job))
-		return 0;
-	if (!output_is_file(job->output))
+	if (!job_draws_in_place(job) && !output_is_file(job->output))
 		return fail_set(fail, STATUS_USAGE,
 				"--every needs -o FILE, or -f plot on a terminal: %s cannot be "
 				"replaced",

@@ -134,14 +134,16 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 		fixed_add(job, &sum, sample[i], 1);
 		fixed_add(job, &minus, sample[i], -1);
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, end; i < n; i = end) { /* samples are in order: equal ones together */
 		struct fixed distance = minus;
 		long double x, next;
 
+		for (end = i + 1; end < n && by_value(&sample[end], &sample[i]) == 0; end++)
+			;
 		fixed_add(job, &distance, sample[i], (int64_t)n);
 		x = fixed_value(distance);
 		/* Of millions of terms the roundings would add up. */
-		x = x * x - lost;
+		x = x * x * (long double)(end - i) - lost;
 		next = squares + x;
 		lost = next - squares - x;
 		squares = next;

@@ -160,7 +160,7 @@ unsigned clean(const char *path);
 
 /* ---- verdict.c: did a run do what it should? ---- */
 
-enum { JOBS_MAX = 64 };
+enum { JOBS_MAX = 80 };
 
 /* What each job publishes and says when nothing fails, from a plain run of the plainest route. */
 extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
