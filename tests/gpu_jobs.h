@@ -259,7 +259,7 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 			memcpy(&bits, &x, 8);
 		return bits;
 	}
-	if (e->list && r % 4 != 0) { /* an edge, or near it */
+	if (e->form == EDGES_LISTED && r % 4 != 0) { /* an edge, or near it */
 		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]),
 			     top = ldexp(1, (int)(8 * t->bytes)) - 2048;
 		const double held = edge < -1e15 ? -1e15 : edge > top / 2 ? top / 2 : edge;

@@ -38,11 +38,9 @@ static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins
 	struct axis axis = axis_of(AXIS_AUTO, type, bins + 2, NULL, NULL, NULL);
 	struct edges *const e = &axis.edges;
 
-	e->k = k;
-	e->first = first;
-	e->lo = (int128_t)first * (e->exact ? (int128_t)1 << k : 0);
-	e->width = e->exact ? (int128_t)bins << k : 0;
-	e->binning.bins = bins;
+	edges_place(e, first, bins, k);
+	if (e->form == EDGES_RATIONAL)
+		e->rational.lo = (int128_t)first * ((int128_t)1 << k);
 	return axis;
 }
 

@@ -49,13 +49,14 @@ int axis_join(struct axis *axis, uint32_t bins)
 	const struct edges *const e = &axis->edges;
 	const uint32_t had = axis_bins(axis), each = had / bins;
 	double *const list = malloc(((size_t)bins + 1) * sizeof(*list));
+	const bool exact = e->form == EDGES_RATIONAL;
+	const int128_t lo = exact ? e->rational.lo : 0, width = exact ? e->rational.width : 0;
 	struct axis_spec spec = {
 		.edges = {.bins = bins,
 			  .kind = axis->kind,
 			  .closed = e->closed,
-			  .lo = {edges_value(e, 0), e->exact, e->exact, .integer = e->lo},
-			  .hi = {edges_value(e, had), e->exact, e->exact,
-				 .integer = e->lo + e->width},
+			  .lo = {edges_value(e, 0), exact, exact, .integer = lo},
+			  .hi = {edges_value(e, had), exact, exact, .integer = lo + width},
 			  .list = list,
 			  .definition = true},
 		.clamp = axis->clamp};
@@ -86,21 +87,13 @@ int axis_join(struct axis *axis, uint32_t bins)
 /* Both have the same number of bins. Rational edges may differ by less than binary64 can tell. */
 static bool same_edges(const struct edges *a, const struct edges *b)
 {
-	if (a->exact && b->exact)
-		return a->lo == b->lo && a->width == b->width;
-	if (a->exact || b->exact)
+	if (a->form == EDGES_RATIONAL && b->form == EDGES_RATIONAL)
+		return a->rational.lo == b->rational.lo && a->rational.width == b->rational.width;
+	if (a->form == EDGES_RATIONAL || b->form == EDGES_RATIONAL)
 		return false;
-	/*
-	 * What binning_edge_careful computes edges from: where these agree, up to 2^24 edges need
-	 * not be compared one by one.
-	 */
-	const bool equal_width = !a->list && !b->list && !a->dyadic && !b->dyadic;
-	if (equal_width && a->binning.linear.lo == b->binning.linear.lo &&
-	    a->binning.linear.hi == b->binning.linear.hi &&
-	    a->binning.linear.step == b->binning.linear.step &&
-	    a->binning.linear.unit == b->binning.linear.unit)
-		return true;
-	for (uint32_t i = 0; i <= a->binning.bins; i++)
+	/* Linspace's edges depend on LO, HI and N alone; else up to 2^28 edges are compared. */
+	const bool linear = a->form == EDGES_LINEAR && b->form == EDGES_LINEAR;
+	for (uint32_t i = 0; i <= a->binning.bins; i += linear ? a->binning.bins : 1)
 		if (edges_value(a, i) != edges_value(b, i))
 			return false;
 	return true;

@@ -46,8 +46,8 @@ enum axis_spacing {
 struct edges_spec {
 	uint32_t bins; /* AUTO, RANKS: the most there may be; 0: not asked for */
 	enum axis_kind kind;
-	bool full;   /* RANGE: all values of the type; LOG, in options alone: auto, later RANKS */
-	bool closed; /* --closed */
+	bool full;            /* RANGE: all values of the type */
+	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
 	bool definition;      /* EDGES, LOG: nothing will be counted, so no table is made */
@@ -73,18 +73,32 @@ extern const struct axis_kind_row AXIS_KINDS[AXIS_DEFAULT];
 /* Which cell the samples of "edge" belong to (binning.h). */
 enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 
+/* What edge i is, of N bins. */
+enum edges_form {
+	EDGES_LINEAR,   /* linspace's (binning.linear) */
+	EDGES_RATIONAL, /* lo + i width / N, never rounded */
+	EDGES_DYADIC,   /* (first + i) 2^k */
+	EDGES_RANKS,    /* the number of rank (first + i) 2^k (auto_edge) */
+	EDGES_LISTED,
+};
+
+struct edges_rational {
+	int128_t lo, width; /* LO and HI - LO */
+};
+
 struct edges {
 	struct binning binning; /* the same definition, as arithmetic */
 	enum edge_cell edge_cell;
-	bool exact;                 /* rational edges: lo and width hold */
-	int128_t lo, width;         /* LO and HI - LO */
+	enum edges_form form;
+	union {
+		struct edges_rational rational;
+		int64_t first; /* DYADIC, RANKS: the number of the first bin (auto.h) */
+		double *list;  /* LISTED: owned */
+	};
 	bool closed;                /* the last bin takes HI too */
 	bool integers;              /* of an integer type: whole edges are written in full */
-	bool dyadic;                /* AUTO, floats: edge i is (first + i) 2^k */
-	int64_t first;              /* dyadic, RANKS: the number of the first bin (auto.h) */
 	int k;                      /* AUTO, RANKS */
 	struct auto_bins auto_bins; /* AUTO, RANKS: what the bins hold; else zero */
-	double *list;               /* explicit edges, or NULL; owned */
 	uint32_t *table;            /* what binning.table points to, or NULL; owned */
 };
 
@@ -116,6 +130,25 @@ int128_t edges_first(const struct edges *edges);
 /* Edge i of N+1, as binary64 (the nearest) and as text. */
 double edges_value(const struct edges *edges, uint32_t i);
 size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
+
+/* Does each bin hold one whole number? */
+static inline bool edges_are_values(const struct edges *e)
+{
+	return e->form == EDGES_RATIONAL && e->rational.width == e->binning.bins;
+}
+
+/* Rational edges (rational.c): makes those from LO to HI, and e->binning, of an integer type. */
+void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, int128_t hi);
+
+/*
+ * Sets the keys of an integer type that are in the range: values low .. high, as far as the type
+ * has them. If it has none, all from `low` on are "edge", folded into `over`, or, if low is past
+ * the type's end, all values, folded into `under`.
+ */
+void rational_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high);
+
+/* The bins + 1 edges of equal ratio from lo to hi (powers.c). */
+void powers_edges(double *edges, double lo, double hi, uint32_t bins);
 
 /*
  * Explicit edges as arithmetic (table.c): makes e->binning that of its bins between the edges of

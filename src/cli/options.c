@@ -387,8 +387,9 @@ static int read_ends(struct given *g, const struct known *o, const char *text)
 	const size_t hi_length = strcspn(hi, log ? "" : ":");
 
 	g->steps[0] = '\0';
-	spec->full = strcmp(text, log ? "auto" : "full") == 0;
-	if (spec->full)
+	spec->full = !log && strcmp(text, "full") == 0;
+	g->ranks = log && strcmp(text, "auto") == 0;
+	if (spec->full || g->ranks)
 		return 0;
 	if (number_parse(&spec->lo, text, lo_length) != 0 ||
 	    number_parse(&spec->hi, hi, hi_length) != 0)

@@ -31,6 +31,7 @@ struct given {
 	unsigned options;                 /* how many options were given so far */
 	size_t edges;                     /* how many numbers --edges has */
 	bool pair;               /* --type names complex numbers, so -c is 2 unless given */
+	bool ranks;              /* --log=auto */
 	char steps[NUMBER_TEXT]; /* the -b that a STEP of --range stands for; "": there is none */
 	/* the texts of --bins, --counter and --title; NULL: not given */
 	const char *bins, *counter, *title;

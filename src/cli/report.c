@@ -106,7 +106,7 @@ static void advise(char advice[ADVICE], const struct hist *hist)
 		(hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const bool known = finite && flow.under + flow.over > 0;
-	const bool value_is_bin = e->exact && e->width == (int128_t)e->binning.bins;
+	const bool value_is_bin = edges_are_values(e);
 	int used = 0;
 
 	advice[0] = '\0';
@@ -181,15 +181,17 @@ static void advise_comb(const struct picture *p)
 	const struct edges *const edges = &p->hist->axis.edges;
 	const int128_t bins = axis_bins(&p->hist->axis);
 
-	if (!edges->integers || !edges->exact || edges->width * p->per % bins == 0 ||
-	    edges->width * p->per / bins >= 20)
+	if (!edges->integers || edges->form != EDGES_RATIONAL)
 		return;
-	for (int128_t each = (edges->width + bins - 1) / bins; each < 64; each++)
-		if (edges->width % each == 0) {
+	const int128_t width = edges->rational.width;
+	if (width * p->per % bins == 0 || width * p->per / bins >= 20)
+		return;
+	for (int128_t each = (width + bins - 1) / bins; each < 64; each++)
+		if (width % each == 0) {
 			msg_note(
 				"bins hold different numbers of whole values: -b %llu makes them "
 				"equal",
-				(ull)(edges->width / each));
+				(ull)(width / each));
 			return;
 		}
 }

@@ -79,9 +79,8 @@ static int settle_bins(struct given *g, struct fail *fail)
 					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
 	}
-	if (spec->kind == AXIS_LOG && spec->full) {
+	if (spec->kind == AXIS_LOG && g->ranks) {
 		spec->kind = AXIS_RANKS;
-		spec->full = false;
 		job->bins_text = NULL;
 	}
 	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)

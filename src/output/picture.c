@@ -299,7 +299,7 @@ bool bin_is_value(const struct axis *axis, uint32_t bin)
 
 	return axis->type.kind != SAMPLE_FLOAT && !closed && !(axis->clamp && end) &&
 	       (edges->auto_bins.log ? edges_value(edges, bin + 1) - edges_value(edges, bin) <= 1
-				     : edges->exact && edges->width == bins);
+				     : edges_are_values(edges));
 }
 
 void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)

@@ -108,7 +108,7 @@ static bool is_exact(const struct edges *edges, uint32_t bins)
 	const double lo = edges_value(edges, 0), hi = edges_value(edges, bins);
 	int exponent;
 
-	if (!edges->exact || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
+	if (edges->form != EDGES_RATIONAL || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
 		return false;
 	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 24);
 	return low == floor(low) && high == floor(high);

@@ -449,7 +449,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		spec.lo.value, spec.hi.value, accepted ? "accepted" : why);
 	if (!accepted)
 		return 0;
-	REQUIRE(edges.exact == plain.rational && edges.closed == plain.closed &&
+	REQUIRE((edges.form == EDGES_RATIONAL) == plain.rational && edges.closed == plain.closed &&
 			edges.binning.bins == spec.bins,
 		"%s: not the edges asked for", name);
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * powers: edges of equal ratio.
+ *
+ * Edge i is lo (hi/lo)^(i/bins), the nearest binary64 on every system; the last bit of libm's pow
+ * is not. It is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins, in integers of 128 bits:
+ * numbers from 1 up to 2 are held with 127 bits after the point ("ones"), logarithms with 116.
+ * Everything is made of root[j] = 2^(2^-j), found by square roots. A logarithm is found by dividing
+ * out one root after another, bit by bit; a power by multiplying the roots of its bits.
+ *
+ * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut off, by
+ * less than 1; root[j] inherits half of the error of the one before, so each is off by less than 2,
+ * and its inverse by less than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or
+ * 2^-117, and 1.5 2^-117 as a logarithm; cut off to 116 bits, 2^-115. x adds up two of them, with
+ * factors that sum to one, and is cut off: 2^-114. A power of it inherits 2^-114 too, and the error
+ * of 64 roots and products, below 2^-119. In all that is 2^-113.
+ *
+ * A power is never exactly the middle of two binary64 numbers: a middle has an odd mantissa of 54
+ * digits, whose power by `bins` has more digits than the product lo^(bins-i) hi^i can have. So an
+ * edge is the nearest binary64 unless its power is nearer than 2^-110 to a middle, which is to be
+ * expected once among 2^56 edges.
+ */
+#include <math.h>
+
+#include "bins/edges.h"
+
+#define POINT 116u /* bits of a logarithm after its point */
+#define ONE ((uint128_t)1 << 127)
+#define LN2_64 0xb17217f7d1cf79acu /* ln 2, in units of 2^-64 */
+
+/* The upper 128 of 256 bits. */
+static uint128_t multiply_high(uint128_t a, uint128_t b)
+{
+	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
+		       b0 = (uint64_t)b;
+	const uint128_t low = (uint128_t)a0 * b0, left = (uint128_t)a1 * b0,
+			right = (uint128_t)a0 * b1;
+	const uint128_t middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
+
+	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
+}
+
+/* The product of two numbers from 1 up to 2, which is below 2. */
+static uint128_t multiply(uint128_t a, uint128_t b)
+{
+	return multiply_high(a, b) << 1;
+}
+
+/* The square root of twice `half`, bit by bit: the largest whose square is not above that. */
+static uint128_t square_root(uint128_t half)
+{
+	uint128_t s = ONE;
+
+	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1)
+		if (multiply_high(s | bit, s | bit) <= half)
+			s |= bit;
+	return s;
+}
+
+static void set_roots(uint128_t root[POINT + 1])
+{
+	uint128_t half = ONE; /* half of 2, then of each root */
+
+	for (uint32_t j = 1; j <= POINT; j++) {
+		root[j] = square_root(half);
+		half = root[j] >> 1;
+	}
+}
+
+/* a / b, of numbers from 1 up to 2, a not below b. */
+static uint128_t divide(uint128_t a, uint128_t b)
+{
+	uint128_t quotient = ONE, rest = a - b;
+
+	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1) {
+		const bool past = rest >> 127; /* the doubled rest is above 2^128, and b */
+		rest <<= 1;
+		if (past || rest >= b) {
+			rest -= b;
+			quotient |= bit;
+		}
+	}
+	return quotient;
+}
+
+/* The logarithm of a positive x to base 2: returns the fraction; the whole part is *whole. */
+static uint128_t logarithm(const uint128_t root[POINT + 1], double x, int *whole)
+{
+	uint128_t rest = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75, bits = 0;
+
+	--*whole;
+	for (uint32_t j = 1; j <= POINT; j++) {
+		if (rest < root[j])
+			continue;
+		rest = divide(rest, root[j]);
+		bits |= (uint128_t)1 << (POINT - j);
+	}
+	return bits;
+}
+
+/* 2^fraction, of a fraction with POINT bits. */
+static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
+{
+	/* in units of 2^-128: below 2^-64 */
+	const uint64_t rest = (uint64_t)fraction << (128 - POINT);
+	uint128_t product = ONE;
+
+	for (uint32_t j = 1; j <= 64; j++)
+		if (fraction >> (POINT - j) & 1)
+			product = multiply(product, root[j]);
+	/* 2^r is 1 + r ln 2, up to r^2 / 4. */
+	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
+	return product + multiply_high(product, above);
+}
+
+/* ones 2^exponent to the nearest binary64. */
+static double nearest(uint128_t ones, int exponent)
+{
+	const int bits = exponent < -1022 ? 1075 + exponent : 53; /* fewer if it is subnormal */
+
+	if (bits < 1)
+		return ldexp(1, -1074);
+	const uint32_t cut = 128 - (uint32_t)bits;
+	const uint128_t half = (uint128_t)1 << (cut - 1), rest = ones & ((half << 1) - 1);
+	const uint64_t kept = (uint64_t)(ones >> cut);
+
+	return ldexp((double)(kept + (rest >= half)), exponent + 1 - bits);
+}
+
+void powers_edges(double *edges, double lo, double hi, uint32_t bins)
+{
+	uint128_t root[POINT + 1];
+	int lo_whole, hi_whole;
+
+	set_roots(root);
+	const uint128_t lo_part = logarithm(root, lo, &lo_whole),
+			hi_part = logarithm(root, hi, &hi_whole);
+	/* Below 2^128: the whole parts differ by at most 2098. */
+	const uint128_t span = ((uint128_t)(hi_whole - lo_whole) << POINT) + hi_part - lo_part;
+	const uint128_t step = span / bins, rest = span % bins;
+
+	edges[0] = lo;
+	for (uint32_t i = 1; i < bins; i++) {
+		const uint128_t x = lo_part + step * i + rest * i / bins;
+		edges[i] = nearest(power(root, x & (((uint128_t)1 << POINT) - 1)),
+				   lo_whole + (int)(x >> POINT));
+	}
+	edges[bins] = hi;
+}
