@@ -160,12 +160,12 @@ static void put(unsigned char *p, const struct sample_type *t, double v)
 	uint64_t bits = (uint64_t)v;
 	const float f = (float)v;
 
-	if (t->kind == SAMPLE_FLOAT && t->bytes == 4)
+	if (t->kind == SAMPLE_FLOAT && t->code_bytes == 4)
 		memcpy(&bits, &f, 4);
 	else if (t->kind == SAMPLE_FLOAT)
 		memcpy(&bits, &v, 8);
-	for (uint32_t k = 0; k < t->bytes; k++)
-		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		p[t->big ? t->code_bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
 /* A piece of samples, page-locked, and where it is on the device. */
@@ -204,7 +204,7 @@ static void fill(struct piece *s, const struct sample_type *t, enum skew skew, d
 		 size_t n, size_t first, size_t all)
 {
 	const size_t run = skew == SORTED ? 512 : 1, own = skew == SORTED ? n : n / 4,
-		     bytes = t->bytes;
+		     bytes = t->code_bytes;
 
 	for (size_t i = 0; i < own; i += run) {
 		unsigned char *p = s->data + i * bytes;
@@ -326,11 +326,11 @@ static void set_auto(struct binning *bins, const struct bench_job *job,
 static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t,
 		   enum skew skew, size_t piece, size_t bytes)
 {
-	const size_t n = piece / t->bytes;
+	const size_t n = piece / t->code_bytes;
 
 	for (size_t at = 0; at < bytes; at += piece) {
 		if (at == 0 || skew == SORTED)
-			fill(s, t, skew, job->values, n, at / t->bytes, bytes / t->bytes);
+			fill(s, t, skew, job->values, n, at / t->code_bytes, bytes / t->code_bytes);
 		must(cuda.to_device(s->on.data + at, s->data, piece, s->on.stream), "copy");
 		finish(s);
 	}
@@ -351,7 +351,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 
 	sample_type_parse(&type, job->type);
 	make_edges(&edges, job, &type);
-	if (layout_init(&layout, &job->layout, type.bytes, &why) != 0)
+	if (layout_init(&layout, &job->layout, type.code_bytes, &why) != 0)
 		exit(1);
 	counting_init_layout(&counting, &type, &edges, &layout, false);
 	bins = counting.binning;
@@ -364,7 +364,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 	       job->range ? job->range : "");
 	if (layout.channels > 1)
 		printf(", %lu channels", (unsigned long)layout.channels);
-	if (!layout_is_contiguous(&layout, type.bytes))
+	if (!layout_is_contiguous(&layout, type.code_bytes))
 		printf(", record of %lu", (unsigned long)layout_bytes(&layout));
 	printf(" | %s |", plan.name);
 	const struct launch l = {.plan = &plan,

@@ -64,7 +64,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 			     job->shape.layout.channels * sizeof(uint32_t);
 
 	/* Where the range comes from the samples, each table has a k of its own. */
-	const bool own = axis_kind_of(axis)->from_samples && axis->type.bytes > 2;
+	const bool own = axis_kind_of(axis)->from_samples && axis->type.code_bytes > 2;
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
 		p->tables = on_cpu(p, job, workers, !own && table > PRIVATE_MAX / workers);

@@ -585,7 +585,7 @@ static int run_once(const struct job *job, struct hist *hist, struct run_report 
 	    !cuda_found())
 		run.report.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
 	*report = run.report;
-	if (job->shape.axis.type.bytes == 0) /* else it is the caller's */
+	if (job->shape.axis.type.bits == 0) /* else it is the caller's */
 		edges_free(&run.job.shape.axis.edges);
 	lock_destroy(&run.lock);
 	snapshot_destroy(&run.snapshot);

@@ -20,10 +20,10 @@
 /* Where the counts may come from: of so many runs of 3 inputs, as the audit wants it. */
 static inline struct provenance origin(const struct hist *h, uint64_t runs)
 {
-	const uint64_t tail = h->axis.type.bytes > 1, outside = (8 + tail) * runs;
+	const uint64_t tail = h->axis.type.code_bytes > 1, outside = (8 + tail) * runs;
 
 	return (struct provenance){.inputs = 3 * runs,
-				   .bytes = h->samples * h->axis.type.bytes + outside,
+				   .bytes = h->samples * h->axis.type.code_bytes + outside,
 				   .skipped = 8 * runs,
 				   .tail = tail * runs,
 				   .part = 1,

@@ -94,7 +94,7 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 	const struct counting *c = s->counting;
 	const struct sample_type *const type = &c->type;
 	const uint64_t infinity =
-		((uint64_t)1 << (8 * c->bytes - 1)) - ((uint64_t)1 << type->mantissa);
+		((uint64_t)1 << (8 * c->type.code_bytes - 1)) - ((uint64_t)1 << type->mantissa);
 	/* Of floats it is asked with the bits of infinity, of integers with the bias of their keys. */
 	const struct extent own =
 		c->extent(samples, n, type->kind == SAMPLE_FLOAT ? infinity : c->binning.bias);
@@ -412,7 +412,7 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 
 	sample_type_parse(&type, job->type);
 	if (!make_edges(job, &type, &edges, &list) ||
-	    layout_init(&layout, asked, type.bytes, &why) != 0) {
+	    layout_init(&layout, asked, type.code_bytes, &why) != 0) {
 		free(list);
 		return true;
 	}

@@ -233,7 +233,7 @@ static double real_sample(const struct edges *e, const struct sample_type *t, bo
 	if (!edges_only && r % 64 < 48)
 		return lo + (hi - lo) * ((double)(r >> 11) * 0x1.1p-53 - 0.03);
 	x = edges_value(e, (uint32_t)((r >> 20) % (bins + 1u)));
-	if (t->bytes == 4) {
+	if (t->code_bytes == 4) {
 		const float f = (float)x;
 		return (double)(r % 3 == 0 ? f : nextafterf(f, r % 3 == 1 ? INFINITY : -INFINITY));
 	}
@@ -244,16 +244,17 @@ static double real_sample(const struct edges *e, const struct sample_type *t, bo
 static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, enum data data)
 {
 	const struct binning *b = &e->binning;
-	const uint64_t mask = t->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * t->bytes) - 1;
+	const uint64_t mask =
+		t->code_bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * t->code_bytes) - 1;
 	const uint64_t r = draw();
 
-	if (data == NOISE || t->bytes <= 2)
+	if (data == NOISE || t->code_bytes <= 2)
 		return r & mask;
 	if (t->kind == SAMPLE_FLOAT) {
 		const double x = real_sample(e, t, data == EDGES);
 		const float f = (float)x;
 		uint64_t bits = 0;
-		if (t->bytes == 4)
+		if (t->code_bytes == 4)
 			memcpy(&bits, &f, 4);
 		else
 			memcpy(&bits, &x, 8);
@@ -261,7 +262,7 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 	}
 	if (e->form == EDGES_LISTED && r % 4 != 0) { /* an edge, or near it */
 		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]),
-			     top = ldexp(1, (int)(8 * t->bytes)) - 2048;
+			     top = ldexp(1, (int)(8 * t->code_bytes)) - 2048;
 		const double held = edge < -1e15 ? -1e15 : edge > top / 2 ? top / 2 : edge;
 		return ((uint64_t)(int64_t)held + (r >> 40) % 5 - 2) & mask;
 	}
@@ -275,8 +276,8 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 
 static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 {
-	for (uint32_t k = 0; k < t->bytes; k++)
-		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		p[t->big ? t->code_bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
 static void fill(unsigned char *p, size_t n, const struct edges *e, const struct sample_type *t,
@@ -296,7 +297,7 @@ static void fill(unsigned char *p, size_t n, const struct edges *e, const struct
 			bits = a + i / 777;
 		else
 			bits = sample_bits(e, t, data);
-		put(p + i * t->bytes, t, bits);
+		put(p + i * t->code_bytes, t, bits);
 	}
 }
 
@@ -329,13 +330,14 @@ static struct layout random_layout(const struct job *job)
 	if (draw() % 4 == 0) {
 		layout.offset = (uint32_t)(draw() % 20);
 		layout.record =
-			layout.offset + layout.channels * type.bytes + (uint32_t)(draw() % 30);
+			layout.offset + layout.channels * type.code_bytes + (uint32_t)(draw() % 30);
 	}
 	if (draw() % 4 == 0) {
 		layout.row = 1 + (uint32_t)(draw() % 100);
-		layout.pitch = layout.row * (layout.record > 0 ? layout.record
-							       : layout.channels * type.bytes) +
-			       (uint32_t)(draw() % 50);
+		layout.pitch =
+			layout.row * (layout.record > 0 ? layout.record
+							: layout.channels * type.code_bytes) +
+			(uint32_t)(draw() % 50);
 	}
 	return layout;
 }

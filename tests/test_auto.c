@@ -41,13 +41,13 @@ static struct value value_of(const struct sample_type *t, uint64_t bits)
 
 	if (t->kind != SAMPLE_FLOAT) {
 		v.whole = (int128_t)bits;
-		if (t->kind == SAMPLE_SIGNED && bits >> (8 * t->bytes - 1))
-			v.whole -= (int128_t)1 << 8 * t->bytes;
+		if (t->kind == SAMPLE_SIGNED && bits >> (8 * t->code_bytes - 1))
+			v.whole -= (int128_t)1 << 8 * t->code_bytes;
 		return v;
 	}
-	if (t->bytes == 8) {
+	if (t->code_bytes == 8) {
 		memcpy(&v.real, &bits, 8);
-	} else if (t->bytes == 4) {
+	} else if (t->code_bytes == 4) {
 		const uint32_t low = (uint32_t)bits;
 		memcpy(&f, &low, 4);
 		v.real = (double)f;
@@ -86,7 +86,7 @@ static int128_t plain_steps(const struct sample_type *t, double x)
 {
 	const int128_t each = (int128_t)1 << t->mantissa;
 	int128_t before = 0;
-	double from = t->mantissa == 10 ? 0x1p-14 : t->bytes < 8 ? 0x1p-126 : 0x1p-1022;
+	double from = t->mantissa == 10 ? 0x1p-14 : t->code_bytes < 8 ? 0x1p-126 : 0x1p-1022;
 
 	if (x < from)
 		return (int128_t)(x / from * (double)each);
@@ -122,14 +122,14 @@ static int128_t plain_bin(const struct sample_type *t, const struct value *v, in
 static double plain_edge(const struct sample_type *t, int128_t j, int k)
 {
 	const bool real = t->kind == SAMPLE_FLOAT;
-	const unsigned bits = 8 * t->bytes;
+	const unsigned bits = 8 * t->code_bytes;
 	uint64_t low = 0, high;
 
 	if (real)
-		high = t->bytes == 8       ? 0x7ff0000000000000
-		       : t->bytes == 4     ? 0x7f800000
-		       : t->mantissa == 10 ? 0x7c00
-					   : 0x7f80;
+		high = t->code_bytes == 8   ? 0x7ff0000000000000
+		       : t->code_bytes == 4 ? 0x7f800000
+		       : t->mantissa == 10  ? 0x7c00
+					    : 0x7f80;
 	else
 		high = t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (bits - 1)
 						: UINT64_MAX >> (64 - bits);
@@ -147,7 +147,7 @@ static double plain_edge(const struct sample_type *t, int128_t j, int k)
 	double edge = real ? v.real : (double)v.whole;
 	if (!real && low == past && t->kind == SAMPLE_UNSIGNED && plain_bin(t, &v, k) < j)
 		edge = ldexp(1, (int)bits);
-	else if (real && low == past && t->bytes < 8)
+	else if (real && low == past && t->code_bytes < 8)
 		edge = t->mantissa == 10 ? 65536 : 0x1p128;
 	return j < 0 ? -edge : edge;
 }
@@ -245,8 +245,8 @@ static void compare(const struct hist *h, const struct sample_type *t, const uin
 
 static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 {
-	for (uint32_t k = 0; k < t->bytes; k++)
-		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		p[t->big ? t->code_bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
 /*
@@ -257,7 +257,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		  unsigned counters, bool one_table, uint32_t channels, const char *how)
 {
 	const struct layout layout = {
-		.record = channels * t->bytes, .samples = channels, .channels = channels};
+		.record = channels * t->code_bytes, .samples = channels, .channels = channels};
 	const struct axis_spec spec = {
 		.edges = {.bins = bins, .kind = ranks ? AXIS_RANKS : AXIS_AUTO}};
 	struct axis axis;
@@ -267,11 +267,11 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	struct fail fail = {.status = STATUS_OK};
 	struct counter *counter[4];
 	const char *why = "";
-	unsigned char *const bytes = malloc(n * t->bytes + 1);
+	unsigned char *const bytes = malloc(n * t->code_bytes + 1);
 	n -= n % channels;
 
 	for (size_t i = 0; i < n; i++)
-		put(bytes + i * t->bytes, t, samples[i]);
+		put(bytes + i * t->code_bytes, t, samples[i]);
 	CHECK(axis_init(&axis, &spec, t, &why) == 0, "%s %s: %s", t->name, how, why);
 	counting_init_layout(&c, t, &axis.edges, &layout, one_table);
 	c.alone = one_table;
@@ -287,7 +287,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		const size_t records = (some + channels - 1) / channels * channels,
 			     take = records < n - at ? records : n - at;
 		struct counter *const one = counter[check_random(&state) % counters];
-		counter_add(one, bytes + at * t->bytes, take);
+		counter_add(one, bytes + at * t->code_bytes, take);
 		if (check_random(&state) % 16 == 0)
 			counter_flush(one);
 		at += take;
@@ -331,7 +331,7 @@ static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bi
 	struct sample_type t;
 
 	sample_type_parse(&t, type);
-	for (unsigned way = 0; way < (t.bytes == 2 ? 8 : 7); way++) {
+	for (unsigned way = 0; way < (t.code_bytes == 2 ? 8 : 7); way++) {
 		char how[100];
 		snprintf(how, sizeof(how), "%s, %lu, way %u", what, (unsigned long)bins, way);
 		if (way == 1 || way == 2)
@@ -343,7 +343,8 @@ static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bi
 			samples[i] = samples[n - 1 - i];
 			samples[n - 1 - i] = other;
 		}
-		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4, way == 5 && t.bytes > 2,
+		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4,
+		      way == 5 && t.code_bytes > 2,
 		      way == 6   ? 5
 		      : way == 7 ? 9
 				 : 1,
@@ -359,7 +360,7 @@ static uint64_t bits_of(const struct sample_type *t, double x)
 
 	memcpy(&low, &f, 4);
 	memcpy(&bits, &x, 8);
-	return t->bytes == 8 ? bits : low;
+	return t->code_bytes == 8 ? bits : low;
 }
 
 static void integers(const char *type)
@@ -369,7 +370,7 @@ static void integers(const char *type)
 	struct sample_type t;
 
 	sample_type_parse(&t, type);
-	const unsigned bits = 8 * t.bytes;
+	const unsigned bits = 8 * t.code_bytes;
 	const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 	for (size_t b = 0; b < sizeof(BINS) / sizeof(BINS[0]); b++)
 		for (int shape = 0; shape < 5; shape++) {
@@ -425,8 +426,8 @@ static void floats(const char *type)
 			}
 			many_ways(type, samples, n, BINS[b], "floats");
 			for (size_t i = 0; i < n; i++) /* any bits */
-				samples[i] = t.bytes == 8 ? check_random(&state)
-							  : check_random(&state) >> 32;
+				samples[i] = t.code_bytes == 8 ? check_random(&state)
+							       : check_random(&state) >> 32;
 			many_ways(type, samples, n, BINS[b], "bits");
 		}
 	for (size_t i = 0; i < 9; i++)
@@ -442,8 +443,9 @@ static void rising(const char *type)
 	struct sample_type t;
 
 	sample_type_parse(&t, type);
-	const unsigned bits = 8 * t.bytes - (t.kind == SAMPLE_SIGNED);
-	const int least = t.bytes == 8 ? -1074 : -149, greatest = t.bytes == 8 ? 1023 : 127;
+	const unsigned bits = 8 * t.code_bytes - (t.kind == SAMPLE_SIGNED);
+	const int least = t.code_bytes == 8 ? -1074 : -149,
+		  greatest = t.code_bytes == 8 ? 1023 : 127;
 	for (size_t b = 0; b < 2; b++) {
 		for (size_t i = 0; i < MOST; i++) {
 			const uint64_t r = check_random(&state);
@@ -457,7 +459,7 @@ static void rising(const char *type)
 			samples[i] = t.kind == SAMPLE_FLOAT ? bits_of(&t, less ? -x : x)
 				     : less                 ? 0 - whole
 							    : whole;
-			samples[i] &= UINT64_MAX >> (64 - 8 * t.bytes);
+			samples[i] &= UINT64_MAX >> (64 - 8 * t.code_bytes);
 		}
 		for (unsigned counters = 1; counters < 4; counters += 2)
 			count(&t, samples, MOST, BINS[b], counters, false, 1, "rising");

@@ -62,9 +62,9 @@ static uint32_t rank_expected(const struct edges *e, const struct sample_type *t
 static uint32_t expected(const struct edges *e, const struct sample_type *t, const unsigned char *p)
 {
 	const struct binning *b = &e->binning;
-	const uint64_t bits = bits_of(p, t->bytes, t->big);
+	const uint64_t bits = bits_of(p, t->code_bytes, t->big);
 
-	if (t->kind == SAMPLE_FLOAT && t->bytes == 4) {
+	if (t->kind == SAMPLE_FLOAT && t->code_bytes == 4) {
 		const uint32_t low = (uint32_t)bits;
 		float f;
 		memcpy(&f, &low, sizeof(f));
@@ -81,10 +81,11 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 	}
 	/* The key: the value's distance from the smallest one. */
 	const uint64_t key =
-		bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->bytes - 1) : 0);
+		bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->code_bytes - 1) : 0);
 	if (b->kind == BIN_RANK)
 		return slot_of(e, key);
-	return t->bytes == 8 ? bin_key64(b, b->kind, key) : bin_key32(b, b->kind, (uint32_t)key);
+	return t->code_bytes == 8 ? bin_key64(b, b->kind, key)
+				  : bin_key32(b, b->kind, (uint32_t)key);
 }
 
 /* Half of the samples anywhere, half near the range's ends, and for floats every special value. */
@@ -106,7 +107,7 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		memcpy(&low, &f, sizeof(low));
 		if (r % 4 != 3)
 			memcpy(&bits, &x, sizeof(bits));
-		if (r % 4 != 3 && t->bytes == 4)
+		if (r % 4 != 3 && t->code_bytes == 4)
 			bits = low;
 	} else if (r % 2) {
 		/*
@@ -116,8 +117,8 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		bits = e->binning.first + (r & 2 ? e->binning.span : 0) + (r >> 8) % 7 - 3;
 		bits ^= e->binning.bias;
 	}
-	for (uint32_t k = 0; k < t->bytes; k++)
-		p[k] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - k : k));
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		p[k] = (unsigned char)(bits >> 8 * (t->big ? t->code_bytes - 1 - k : k));
 }
 
 static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
@@ -128,16 +129,16 @@ static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
 	unsigned char *p = room + check_random(&state) % 9;
 
 	for (size_t i = 0; i < n; i++)
-		make_sample(p + i * t->bytes, e, t);
+		make_sample(p + i * t->code_bytes, e, t);
 	cells[n] = GUARD;
 	fn(&e->binning, p, n, cells);
 	CHECK(cells[n] == GUARD, "%s %s: wrote behind %zu cells", isa, t->name, n);
 	for (size_t i = 0; i < n; i++)
-		CHECK(cells[i] == expected(e, t, p + i * t->bytes),
+		CHECK(cells[i] == expected(e, t, p + i * t->code_bytes),
 		      "%s %s kind %u: sample %zu of %zu, bits %llx: cell %u, not %u", isa, t->name,
 		      e->binning.kind, i, n,
-		      (unsigned long long)bits_of(p + i * t->bytes, t->bytes, t->big), cells[i],
-		      expected(e, t, p + i * t->bytes));
+		      (unsigned long long)bits_of(p + i * t->code_bytes, t->code_bytes, t->big),
+		      cells[i], expected(e, t, p + i * t->code_bytes));
 }
 
 static void every_isa_of(const char *type, const struct sample_type *t, const struct edges *e)
@@ -226,11 +227,13 @@ static void slots(const char *type, enum axis_kind kind)
 	for (uint32_t slots = 2; slots <= 1u << 20; slots *= 8) {
 		const struct extent all =
 			t.kind != SAMPLE_FLOAT
-				? (struct extent){0, t.bytes == 8
-							     ? UINT64_MAX
-							     : ((uint64_t)1 << 8 * t.bytes) - 1}
-			: t.bytes == 4 ? (struct extent){0x00800000, 0xff7fffff}
-				       : (struct extent){0x0010000000000000, 0xffefffffffffffff};
+				? (struct extent){0,
+						  t.code_bytes == 8
+							  ? UINT64_MAX
+							  : ((uint64_t)1 << 8 * t.code_bytes) - 1}
+			: t.code_bytes == 4
+				? (struct extent){0x00800000, 0xff7fffff}
+				: (struct extent){0x0010000000000000, 0xffefffffffffffff};
 		const struct edges_spec spec = {.bins = slots, .kind = kind};
 		const char *why = NULL;
 		if (edges_init(&e, &spec, &t, &why) != 0) {

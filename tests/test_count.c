@@ -35,17 +35,17 @@ static void set_up(struct sample_type *t, struct edges *e, const char *type, uin
 
 static void put(unsigned char *p, const struct sample_type *t, uint64_t value)
 {
-	for (uint32_t k = 0; k < t->bytes; k++)
-		p[k] = (unsigned char)(value >> 8 * (t->big ? t->bytes - 1 - k : k));
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		p[k] = (unsigned char)(value >> 8 * (t->big ? t->code_bytes - 1 - k : k));
 }
 
 static unsigned char *make(const struct sample_type *t, uint32_t bins, enum pattern pattern)
 {
-	unsigned char *p = malloc((size_t)SAMPLES * t->bytes + 1);
+	unsigned char *p = malloc((size_t)SAMPLES * t->code_bytes + 1);
 
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		const uint64_t r = check_random(&state) % (bins + 10); /* some under, some over */
-		put(p + 1 + i * t->bytes, t,
+		put(p + 1 + i * t->code_bytes, t,
 		    pattern == NOISE    ? r
 		    : pattern == HOT    ? (r % 50 ? 7 : r)
 		    : pattern == SORTED ? i * (bins + 10) / SAMPLES
@@ -59,10 +59,10 @@ static size_t cell_of(const struct edges *e, const struct sample_type *t, const 
 {
 	uint64_t value = 0;
 
-	if (t->bytes <= 2)
-		return t->bytes == 1 ? p[0] : (size_t)p[0] + 256 * p[1];
-	for (uint32_t k = 0; k < t->bytes; k++)
-		value += (uint64_t)p[k] << 8 * (t->big ? t->bytes - 1 - k : k);
+	if (t->code_bytes <= 2)
+		return t->code_bytes == 1 ? p[0] : (size_t)p[0] + 256 * p[1];
+	for (uint32_t k = 0; k < t->code_bytes; k++)
+		value += (uint64_t)p[k] << 8 * (t->big ? t->code_bytes - 1 - k : k);
 	return value < 3                                ? cell_under(&e->binning)
 	       : value >= 3 + (uint64_t)e->binning.bins ? cell_over(&e->binning)
 							: (size_t)value - 3;
@@ -118,14 +118,14 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
 	unsigned char *p = make(&t, bins, pattern);
 	uint64_t *expected = calloc(c.cells, sizeof(*expected));
 	for (size_t i = 0; i < SAMPLES; i++)
-		expected[cell_of(&e, &t, p + 1 + i * t.bytes)]++;
+		expected[cell_of(&e, &t, p + 1 + i * t.code_bytes)]++;
 
 	const unsigned running = workers < WORKERS_MAX ? workers : WORKERS_MAX;
 	const size_t each = SAMPLES / running;
 	for (unsigned w = 0; w < running; w++) {
 		shares[w] = (struct share){.c = &c,
 					   .counts = &counts,
-					   .p = p + 1 + w * each * t.bytes,
+					   .p = p + 1 + w * each * t.code_bytes,
 					   .n = w + 1 < running ? each : SAMPLES - w * each,
 					   .seed = check_random(&state)};
 		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0,

@@ -173,7 +173,7 @@ static void large(void)
 			h.samples += h.count[k];
 		}
 		const uint64_t most =
-			(UINT64_MAX - 9) / h.axis.type.bytes; /* that 2^64 bytes hold */
+			(UINT64_MAX - 9) / h.axis.type.code_bytes; /* that 2^64 bytes hold */
 		h.count[3] += most - h.samples;
 		h.samples = most;
 		round_trip(&h, LINES[i]);

@@ -69,8 +69,8 @@ static size_t cell_of(const struct counting *c, const unsigned char *sample)
 {
 	uint32_t cell;
 
-	if (c->bytes <= 2)
-		return c->bytes == 1 ? sample[0] : (size_t)sample[0] + 256 * sample[1];
+	if (c->type.code_bytes <= 2)
+		return c->type.code_bytes == 1 ? sample[0] : (size_t)sample[0] + 256 * sample[1];
 	cells_base.cells[cells_load(&c->type)][c->binning.kind](&c->binning, sample, 1, &cell);
 	return cell;
 }
@@ -120,7 +120,7 @@ static void one(const char *isa)
 	uint64_t samples = 0;
 
 	set_up(&e, &t);
-	const struct layout l = draw_layout(t.bytes);
+	const struct layout l = draw_layout(t.code_bytes);
 	const size_t unit = layout_bytes(&l), units = BYTES / unit < 1 ? 0 : BYTES / unit;
 	counting_init_layout(&c, &t, &e, &l, below(2));
 	CHECK(c.cells == c.cells_each * l.channels && c.cells_each == counting_cells(&t, &e),
@@ -128,7 +128,7 @@ static void one(const char *isa)
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
 	methods[c.method]++;
 	channels_seen |= 1ul << (l.channels - 1);
-	gapped += !layout_is_contiguous(&l, t.bytes);
+	gapped += !layout_is_contiguous(&l, t.code_bytes);
 	direct += l.row > 0 && l.pitch > 3000;
 	/* Of just that size, so that a sanitizer sees what is read after it. */
 	unsigned char *const room = malloc(before + units * unit), *const data = room + before;
@@ -182,7 +182,7 @@ static void every_number_of_channels(void)
 			sample_type_parse(&t, TYPES[k]);
 			CHECK(edges_init(&e, &spec, &t, &why) == 0 &&
 				      layout_init(&l, &(struct layout){.channels = channels},
-						  t.bytes, &why) == 0,
+						  t.code_bytes, &why) == 0,
 			      "%s", why);
 			counting_init_layout(&c, &t, &e, &l, false);
 			CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);

@@ -31,7 +31,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 		spec.kind = AXIS_AUTO;
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		return false;
-	CHECK(layout_init(&layout, asked, type.bytes, &why) == 0, "%s", why);
+	CHECK(layout_init(&layout, asked, type.code_bytes, &why) == 0, "%s", why);
 	counting_init_layout(c, &type, &edges, &layout, true);
 	edges_free(&edges);
 	return true;
@@ -43,7 +43,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 static uint64_t lane_of(const struct counting *c, const struct gpu_size *s)
 {
 	return (s->stays ? 0 : 8 * (uint64_t)c->cells) +
-	       (c->stats && c->bytes > 2 ? c->channels * sizeof(struct stats) : 0);
+	       (c->stats && c->type.code_bytes > 2 ? c->channels * sizeof(struct stats) : 0);
 }
 
 static unsigned rooms; /* how many of them had some */

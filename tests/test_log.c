@@ -42,7 +42,8 @@ static bool is_nearest(double edge, double lo, double hi, uint32_t i, uint32_t b
 /* False: refused, because some would coincide. */
 static bool ratio_edges(double lo, double hi, uint32_t bins)
 {
-	static const struct sample_type TYPE = {.bytes = 8, .kind = SAMPLE_FLOAT, .mantissa = 52};
+	static const struct sample_type TYPE = {
+		.bits = 64, .code_bytes = 8, .kind = SAMPLE_FLOAT, .mantissa = 52};
 	const struct edges_spec spec = {
 		.kind = AXIS_LOG, .bins = bins, .lo.value = lo, .hi.value = hi, .definition = true};
 	struct edges e;

@@ -193,7 +193,7 @@ static struct axis random_axis(uint64_t *seed, double *list)
 	spec.edges.closed = check_random(seed) % 4 == 0;
 	if (spec.edges.kind == AXIS_RANKS || spec.edges.kind == AXIS_AUTO) {
 		/* Keys of finite samples, about zero or on one side of it. */
-		const bool real = t.kind == SAMPLE_FLOAT, wide = t.bytes == 8;
+		const bool real = t.kind == SAMPLE_FLOAT, wide = t.code_bytes == 8;
 		const uint64_t zero = real                        ? wide ? 1ull << 63 : 1u << 31
 				      : t.kind == SAMPLE_UNSIGNED ? 0
 								  : 1ull << (t.bits - 1);

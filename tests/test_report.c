@@ -17,7 +17,7 @@ static const struct run_report BASE = {
 	.read_seconds = 2,
 	.count_seconds = 18,
 	.core_seconds = 20,
-	.type = {.name = "u32", .bytes = 4},
+	.type = {.name = "u32", .bits = 32},
 	.record = 4,
 	.isa = "some",
 	.method = "some",

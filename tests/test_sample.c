@@ -52,7 +52,7 @@ static void own_names(void)
 			snprintf(name, sizeof(name), "%s%s", TYPES[i].name, is_big ? "be" : "");
 			memset(&t, 0xff, sizeof(t));
 			CHECK(sample_type_parse(&t, name) == 0, "%s", name);
-			CHECK(t.bits == TYPES[i].bits && t.bytes == (TYPES[i].bits + 7) / 8 &&
+			CHECK(t.bits == TYPES[i].bits && t.code_bytes == (TYPES[i].bits + 7) / 8 &&
 				      t.kind == TYPES[i].kind && t.mantissa == TYPES[i].mantissa &&
 				      t.big == is_big && strcmp(t.name, name) == 0,
 			      "%s", name);

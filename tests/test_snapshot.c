@@ -88,12 +88,13 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	sample_type_parse(&type, type_name);
 	CHECK(edges_init(&edges, &spec, &type, &why) == 0, "%s", why);
 	const struct layout layout = {
-		.record = type.bytes * channels, .samples = channels, .channels = channels};
+		.record = type.code_bytes * channels, .samples = channels, .channels = channels};
 	counting_init_layout(&counting, &type, &edges, &layout, shared);
 	chunk_bytes = (size_t)RECORDS * layout.record;
 	chunk = calloc(chunk_bytes, 1);
 	for (size_t i = 0; i < chunk_bytes; i++)
-		chunk[i] = (unsigned char)(check_random(&seed) & (i % type.bytes < 2 ? 255 : 0));
+		chunk[i] =
+			(unsigned char)(check_random(&seed) & (i % type.code_bytes < 2 ? 255 : 0));
 	for (unsigned i = 0; i < WORKERS; i++)
 		worker[i] = (struct worker){.work = &work};
 	ended = 0;

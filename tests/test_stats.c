@@ -126,7 +126,7 @@ struct drawn {
 
 static struct drawn draw_run(const struct sample_type *t, unsigned i)
 {
-	const uint64_t top = t->bytes == 8 ? 2046 : 254;
+	const uint64_t top = t->code_bytes == 8 ? 2046 : 254;
 	/* Places where a window begins or ends are drawn as often as all others. */
 	const uint64_t ends[] = {1, 20, top, 44, 45, 622, 1500, 1501};
 
@@ -141,7 +141,7 @@ static struct drawn draw_run(const struct sample_type *t, unsigned i)
 
 static uint64_t draw_real(const struct sample_type *t, const struct drawn *d)
 {
-	const uint64_t sign = (uint64_t)1 << (8 * t->bytes - 1), all = sign - 1 + sign,
+	const uint64_t sign = (uint64_t)1 << (8 * t->code_bytes - 1), all = sign - 1 + sign,
 		       digits = ((uint64_t)1 << t->mantissa) - 1;
 	uint64_t e = d->exponent;
 
@@ -161,7 +161,7 @@ static uint64_t draw_real(const struct sample_type *t, const struct drawn *d)
 
 static uint64_t draw_integer(const struct sample_type *t, const struct drawn *d)
 {
-	const uint64_t sign = (uint64_t)1 << (8 * t->bytes - 1), all = sign - 1 + sign;
+	const uint64_t sign = (uint64_t)1 << (8 * t->code_bytes - 1), all = sign - 1 + sign;
 
 	return d->kind == 0   ? draw() & all
 	       : d->kind == 1 ? (draw() % 2 ? 0 : all)
@@ -190,8 +190,8 @@ static void one_run(const char *isa, const char *name, unsigned i)
 		for (size_t k = 0; k < some; k++) {
 			const uint64_t bits =
 				t.kind == SAMPLE_FLOAT ? draw_real(&t, &d) : draw_integer(&t, &d);
-			for (uint32_t b = 0; b < t.bytes; b++)
-				from[k * t.bytes + (t.big ? t.bytes - 1 - b : b)] =
+			for (uint32_t b = 0; b < t.code_bytes; b++)
+				from[k * t.code_bytes + (t.big ? t.code_bytes - 1 - b : b)] =
 					(unsigned char)(bits >> 8 * b);
 			stats_add_bits(&single[k % channels], bits, 1);
 		}

@@ -48,7 +48,7 @@ static int exponent_of_unit(const struct sample_type *type, double x)
 /* How bins of integers are made of a value's binary digits: see struct bin_rank. */
 static uint32_t digits_at(const struct auto_bins *bins, int k)
 {
-	const int most = bins->type.bytes == 8 ? RANK_BITS : 31;
+	const int most = bins->type.code_bytes == 8 ? RANK_BITS : 31;
 
 	return (uint32_t)(k > RANK_BITS ? 0 : RANK_BITS - k < most ? RANK_BITS - k : most);
 }

@@ -14,8 +14,8 @@ struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample
 
 	if (spec->kind == AXIS_DEFAULT) {
 		settled.kind =
-			is_float || (spec->bins == 0 && type->bytes > 1) ? AXIS_AUTO : AXIS_VALUES;
-		if (spec->bins == 0 && type->bytes == 1 && !is_float &&
+			is_float || (spec->bins == 0 && type->bits > 8) ? AXIS_AUTO : AXIS_VALUES;
+		if (spec->bins == 0 && type->bits <= 8 && !is_float &&
 		    (packed || type->kind == SAMPLE_SIGNED)) {
 			settled.kind = AXIS_RANGE;
 			settled.full = true;

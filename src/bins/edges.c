@@ -146,7 +146,7 @@ static int init_mod(struct edges *e, const struct edges_spec *spec, const struct
 	b->is_signed = type->kind == SAMPLE_SIGNED;
 	b->bias = bias;
 	b->span = UINT64_MAX;
-	b->mod.multiplier = (type->bytes == 8 ? UINT64_MAX : UINT32_MAX) / b->bins;
+	b->mod.multiplier = (type->code_bytes == 8 ? UINT64_MAX : UINT32_MAX) / b->bins;
 	b->mod.add = (b->bins - bias % b->bins) % b->bins;
 	return 0;
 }

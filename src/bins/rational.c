@@ -33,7 +33,7 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 		return;
 
 	const int128_t first = sample_min(type) + (int128_t)b->first;
-	const uint64_t key_max = type->bytes == 8 ? UINT64_MAX : UINT32_MAX;
+	const uint64_t key_max = type->code_bytes == 8 ? UINT64_MAX : UINT32_MAX;
 	const bool fits = first - lo + (int128_t)b->span <= (int128_t)key_max; /* d fits a key */
 	const int128_t per_bin = width / bins;
 
@@ -44,10 +44,10 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 		while (((int128_t)1 << b->shift.by) < per_bin)
 			b->shift.by++;
 		/* A shift of the whole key is undefined in C: one bin of 2^32 or 2^64 values. */
-		if (b->shift.by < 8 * (type->bytes == 8 ? 8u : 4u))
+		if (b->shift.by < 8 * (type->code_bytes == 8 ? 8u : 4u))
 			return;
 	}
-	if (fits && type->bytes < 8 && width <= (int128_t)1 << 32 && bins < width) {
+	if (fits && type->code_bytes < 8 && width <= (int128_t)1 << 32 && bins < width) {
 		/*
 		 * d ceil(2^64 N / W) / 2^64 exceeds d N / W by less than d / 2^64, and as
 		 * d <= W <= 2^32 that is less than the 1 / W up to the next whole number.

@@ -37,8 +37,8 @@ static int find_type(struct sample_type *type, const char *name, bool big)
 		if (strcmp(TYPES[i].name, name) != 0)
 			continue;
 		*type = (struct sample_type){
-			.bytes = (TYPES[i].bits + 7) / 8,
 			.bits = TYPES[i].bits,
+			.code_bytes = (TYPES[i].bits + 7) / 8,
 			.kind = TYPES[i].kind,
 			.mantissa = TYPES[i].mantissa,
 			.big = big && TYPES[i].bits != 8,
@@ -274,7 +274,7 @@ double sample_code(const struct sample_type *type, uint32_t code)
 
 uint64_t sample_key(const struct sample_type *type, double x)
 {
-	return type->bytes < 8 ? key32_of_float(bits_of_float((float)x))
+	return type->bits < 64 ? key32_of_float(bits_of_float((float)x))
 			       : key64_of_double(bits_of_double(x));
 }
 
@@ -283,7 +283,7 @@ double sample_of_key(const struct sample_type *type, uint64_t key)
 	float f;
 	double d;
 
-	if (type->bytes < 8) {
+	if (type->bits < 64) {
 		const uint32_t word =
 			key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
 		memcpy(&f, &word, sizeof(f));

@@ -17,18 +17,24 @@
 enum sample_kind { SAMPLE_UNSIGNED, SAMPLE_SIGNED, SAMPLE_FLOAT };
 
 struct sample_type {
-	char name[8];          /* as in -t, with "be" when big endian: for messages and JSON */
-	uint32_t bytes;        /* 1, 2, 3, 4 or 8: of a sample, or of several that are packed */
-	uint32_t bits;         /* of a sample */
+	char name[12];       /* as in -t, with "be" when big endian: for messages and JSON */
+	uint32_t bits;       /* of a sample, in an input too */
+	uint32_t code_bytes; /* 1, 2, 3, 4 or 8: of a sample to count, or of several packed ones */
 	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16, f8e4m3) */
 	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
 	bool big;              /* bytes, or packed samples, come most significant first */
 };
 
-/* How many samples are in these bytes: 1, or of a packed type 2, 4 or 8. */
+/* Samples in a code: 1, or of a type of less than a byte 2, 4 or 8. */
 static inline uint32_t sample_packed(const struct sample_type *type)
 {
-	return 8 * type->bytes / type->bits;
+	return type->bits < 8 ? 8 / type->bits : 1;
+}
+
+/* Bytes of n samples in an input. */
+static inline uint64_t sample_bytes(const struct sample_type *type, uint64_t n)
+{
+	return (n * type->bits + 7) / 8;
 }
 
 /*
@@ -59,7 +65,7 @@ double sample_max_finite(const struct sample_type *type);
  */
 static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t code)
 {
-	return type->big && type->bytes == 2 ? (code & 255) << 8 | code >> 8 : code;
+	return type->big && type->bits == 16 ? (code & 255) << 8 | code >> 8 : code;
 }
 
 /*

@@ -223,7 +223,7 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 	struct span s = {
 		.type = type,
 		.real = type->kind == SAMPLE_FLOAT,
-		.bits = type->bytes == 8 ? 64 : 32,
+		.bits = type->code_bytes == 8 ? 64 : 32,
 		.inner = b->bins - 1,
 	};
 	int128_t first = key_from(&s, edges[0], false);

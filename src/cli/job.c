@@ -180,7 +180,7 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 static int check_layout(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
-	const uint64_t end = (uint64_t)o->offset + ((uint64_t)o->channels * type->bits + 7) / 8;
+	const uint64_t end = (uint64_t)o->offset + sample_bytes(type, o->channels);
 	const uint64_t width = (uint64_t)o->width * type->bits / 8;
 
 	if (o->width % o->channels != 0)
@@ -262,7 +262,7 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 	uint32_t channels = 0;
 	const char *why;
 
-	job->shape.record = job->shape.type.bytes; /* as far as it is known */
+	job->shape.record = (uint32_t)sample_bytes(&job->shape.type, 1); /* as far as it is known */
 	job->shape.limit = asked.limit;
 	if (set_type(job, header ? said : NULL, &channels, fail) != 0)
 		return -1;
@@ -294,7 +294,8 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 		.pitch = asked.pitch,
 	};
 	job->shape.channels = asked.channels;
-	if (layout_init(&job->shape.layout, &layout, job->shape.type.bytes, &why) != 0)
+	if (layout_init(&job->shape.layout, &layout,
+			(uint32_t)sample_bytes(&job->shape.type, packed), &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
 	job->shape.record = layout_bytes(&job->shape.layout);
 	return set_limit(job, fail);
@@ -306,7 +307,7 @@ static int make_axis(struct job *job, struct fail *fail)
 
 	if (axis_init(&job->shape.axis, &job->bins, &job->shape.type, &why) == 0)
 		return 0;
-	job->shape.axis.type.bytes = 0;
+	job->shape.axis.type.bits = 0;
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
@@ -324,7 +325,7 @@ int job_shape(struct job *job, const struct header *said, struct fail *fail)
 
 	if (set_layout(job, said, guess ? &unused : fail) != 0 || guess)
 		return guess ? 0 : -1;
-	if (job->shape.axis.type.bytes == 0 && make_axis(job, fail) != 0)
+	if (job->shape.axis.type.bits == 0 && make_axis(job, fail) != 0)
 		return -1;
 	if (job->shape.row > 0 && axis_kind_of(&job->shape.axis)->from_samples)
 		return fail_set(

@@ -51,7 +51,7 @@ struct shape {
 	uint64_t row;             /* --each, in source records, or ROW_IS_INPUT; 0: not given */
 	uint32_t header_channels; /* channels that later headers must have (struct source_use) */
 	uint64_t header_last;     /* length that the last axis of later arrays must have */
-	struct axis axis;         /* axis.type.bytes is 0 until the axis is made */
+	struct axis axis;         /* axis.type.bits is 0 until the axis is made */
 };
 
 /* What of the machine may be used. */

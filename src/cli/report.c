@@ -532,7 +532,7 @@ void report_verbose(const struct job *job, const struct run_report *run)
 
 	if (job->voice != VOICE_VERBOSE)
 		return;
-	if (run->record != run->type.bytes)
+	if (run->record != sample_bytes(&run->type, 1))
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
 			 COUNT(run->records, "record"), (unsigned long)run->record);
 	report_header(job, run);

@@ -20,9 +20,9 @@ const struct cells_isa *cells_best(void)
 enum cells_load cells_load(const struct sample_type *type)
 {
 	const bool real = type->kind == SAMPLE_FLOAT;
-	const unsigned little = type->bytes == 3   ? LOAD_KEY24
-				: type->bytes == 8 ? (real ? LOAD_F64 : LOAD_KEY64)
-						   : (real ? LOAD_F32 : LOAD_KEY32);
+	const unsigned little = type->code_bytes == 3   ? LOAD_KEY24
+				: type->code_bytes == 8 ? (real ? LOAD_F64 : LOAD_KEY64)
+							: (real ? LOAD_F32 : LOAD_KEY32);
 
 	return little + type->big;
 }

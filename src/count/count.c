@@ -55,8 +55,8 @@ static size_t round_up(size_t n, size_t to)
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 {
-	return type->bytes <= 2 ? (size_t)1 << (8 * type->bytes)
-				: (size_t)edges->binning.bins + CELL_EXTRA;
+	return type->code_bytes <= 2 ? (size_t)1 << (8 * type->code_bytes)
+				     : (size_t)edges->binning.bins + CELL_EXTRA;
 }
 
 static bool holds_codes(const struct counting *c)
@@ -67,7 +67,7 @@ static bool holds_codes(const struct counting *c)
 /* Has codes of 8 or 16 bits counted: each table has the codes of one channel. */
 static void count_codes(struct counting *c)
 {
-	const bool bytes = c->bytes == 1;
+	const bool bytes = c->type.code_bytes == 1;
 
 	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
 	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
@@ -94,7 +94,8 @@ static void count_bins(struct counting *c, const struct edges *edges, bool share
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared)
 {
-	const struct layout plain = {.record = type->bytes, .samples = 1, .channels = 1};
+	const uint32_t bytes = (uint32_t)sample_bytes(type, sample_packed(type));
+	const struct layout plain = {.record = bytes, .samples = 1, .channels = 1};
 	const size_t each = counting_cells(type, edges);
 
 	layout = layout ? layout : &plain;
@@ -102,12 +103,12 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.type = *type,
 		.binning = edges->binning,
 		.layout = *layout,
-		.bytes = type->bytes,
+		.bytes = bytes,
 		.channels = layout->channels,
 		.cells_each = each,
 		.cells = each * layout->channels,
 	};
-	if (type->bytes <= 2)
+	if (type->code_bytes <= 2)
 		count_codes(c);
 	else
 		count_bins(c, edges, shared);
@@ -248,7 +249,7 @@ static struct extent extent_of(const struct counting *c, const unsigned char *p,
 {
 	/* For floats bias is the bits of infinity. */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
-			      : c->bytes == 8              ? 0x7ff0000000000000
+			      : c->type.code_bytes == 8    ? 0x7ff0000000000000
 							   : 0x7f800000;
 
 	return c->extent(p, n, bias);
@@ -308,7 +309,7 @@ static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
 	const size_t block = BLOCK / c->channels * c->channels;
 	uint32_t cells[BLOCK];
 
-	for (size_t some; n > 0; n -= some, p += some * c->bytes) {
+	for (size_t some; n > 0; n -= some, p += some * c->type.code_bytes) {
 		some = n < block ? n : block;
 		c->cells_of(&counter->binning, p, some, cells);
 		if (c->channels > 1)
@@ -324,9 +325,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t unit = UNIT_BYTES / c->bytes / block * block;
+	const size_t unit = UNIT_BYTES / c->type.code_bytes / block * block;
 
-	for (size_t some; n > 0; n -= some, samples += some * c->bytes) {
+	for (size_t some; n > 0; n -= some, samples += some * c->type.code_bytes) {
 		some = n < unit ? n : unit;
 		if (c->extent)
 			cover(counter, samples, some);

@@ -39,7 +39,7 @@ struct counting {
 	enum count_method method;
 	cells_fn *cells_of;   /* PRIVATE, SHARED: samples of 24 bits and more to cells */
 	struct layout layout; /* where samples are in the bytes that gather_add is given */
-	uint32_t bytes;       /* of a sample */
+	uint32_t bytes;       /* in an input, of the samples of a code */
 	uint32_t channels;    /* interleaved: sample i is of channel i % channels */
 	size_t cells_each;    /* cells of one channel */
 	size_t cells;    /* cells of all channels: those of channel c begin at c * cells_each */
@@ -78,7 +78,7 @@ void counting_keep_stats(struct counting *c, uint32_t channels);
  */
 static inline bool counting_adds_stats(const struct counting *c)
 {
-	return c->stats && c->bytes > 2;
+	return c->stats && c->type.code_bytes > 2;
 }
 
 /* One for each worker; NULL when memory is short. Both arguments must outlive it. */

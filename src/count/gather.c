@@ -64,7 +64,7 @@ struct sink {
 
 static void give(const struct sink *to, const unsigned char *samples, size_t bytes)
 {
-	const size_t n = bytes / to->c->bytes;
+	const size_t n = bytes / to->c->type.code_bytes;
 
 	if (to->counter)
 		counter_add(to->counter, samples, n);

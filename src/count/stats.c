@@ -31,7 +31,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		&stats_loops_avx512,
 #endif
 	};
-	const bool real = type->kind == SAMPLE_FLOAT, wide = type->bytes == 8;
+	const bool real = type->kind == SAMPLE_FLOAT, wide = type->code_bytes == 8;
 	const enum cells_load load =
 		real ? (wide ? LOAD_F64 : LOAD_F32) : (wide ? LOAD_KEY64 : LOAD_KEY32);
 	const uint64_t sign = (uint64_t)1 << (type->bits - 1), one = (uint64_t)1 << type->mantissa;
@@ -120,14 +120,14 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 		x = (bits & (one - 1)) | (place > 0 ? one : 0);
 		/* f8e4m3 has numbers where others have infinities and NaN */
 		if (place == exponents &&
-		    (type->bytes > 1 || !isfinite(sample_code(type, (uint32_t)bits)))) {
+		    (type->code_bytes > 1 || !isfinite(sample_code(type, (uint32_t)bits)))) {
 			*(x > one ? &s->nan : negative ? &s->below : &s->above) += n;
 			return;
 		}
 		place += place == 0;
-		key = type->bytes <= 2   ? auto_extent_of_code(type, (uint32_t)bits).least
-		      : type->bytes == 4 ? key32_of_float((uint32_t)bits)
-					 : key64_of_double(bits);
+		key = type->code_bytes <= 2   ? auto_extent_of_code(type, (uint32_t)bits).least
+		      : type->code_bytes == 4 ? key32_of_float((uint32_t)bits)
+					      : key64_of_double(bits);
 	}
 	const uint128_t square = (uint128_t)x * x;
 	add_wide(s->sum, 8, (uint128_t)x * n, place, negative);
@@ -165,7 +165,7 @@ static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, un
 	static const unsigned char PLACES[][8] = {{0, 0, 0, 32, 0, 0, 0, 32},
 						  {0, 32, 0, 32, 33, 65, 64, 96},
 						  {0, 28, 52, 96, 0, 43, 0, 0}};
-	const unsigned row = s->type.kind == SAMPLE_FLOAT ? 2 : s->type.bytes == 8;
+	const unsigned row = s->type.kind == SAMPLE_FLOAT ? 2 : s->type.code_bytes == 8;
 
 	for (unsigned i = 0; i < 8; i++)
 		add_wide(i < 2 ? s->sum : s->square, i < 2 ? 8 : 16, (uint64_t)llabs(t->part[i]),
@@ -176,7 +176,7 @@ static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, un
 /* Pads n words to whole steps with words that change no sum; returns how many there are then. */
 static size_t pad(const struct stats *s, unsigned char *words, size_t n)
 {
-	const size_t size = s->type.bytes == 8 ? 8 : 4;
+	const size_t size = s->type.code_bytes == 8 ? 8 : 4;
 	const uint64_t zero = s->type.kind == SAMPLE_FLOAT ? 0 : s->bias;
 
 	for (; n % STATS_STEP > 0; n++)
@@ -221,7 +221,7 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 
 static void add_block(struct stats *s, const unsigned char *words, size_t padded, size_t n)
 {
-	const bool wide = s->type.bytes == 8;
+	const bool wide = s->type.code_bytes == 8;
 	const struct extent extent = s->extent_of(words, n, s->bias);
 	struct stats_terms terms;
 
@@ -239,7 +239,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n)
 {
 	const struct sample_type *const type = &stats->type;
-	const size_t record = channels * type->bytes;
+	const size_t record = channels * type->code_bytes;
 	unsigned char own[8 * STATS_BLOCK];
 
 	for (size_t some; n > 0; n -= some * channels, samples += some * record) {
@@ -248,7 +248,8 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 		if (channels == 1 && as_is)
 			add_block(stats, samples, some, some);
 		for (uint32_t c = 0; c < channels && (channels > 1 || !as_is); c++) {
-			stats->loops->fetch(own, type, samples + c * type->bytes, some, record);
+			stats->loops->fetch(own, type, samples + c * type->code_bytes, some,
+					    record);
 			add_block(&stats[c], own, pad(stats, own, some), some);
 		}
 	}

@@ -52,7 +52,7 @@ INLINE void fetch_each(unsigned char *words, const unsigned char *p, size_t n, s
 static void fetch(unsigned char *words, const struct sample_type *type, const unsigned char *p,
 		  size_t n, size_t stride)
 {
-	const uint32_t bytes = type->bytes;
+	const uint32_t bytes = type->code_bytes;
 
 #ifdef __SSSE3__
 	const __m128i places = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);

@@ -318,7 +318,7 @@ static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bi
 	if (bins > 0 && !extent_of(&extent, &axis->type, range))
 		return false;
 	edges_settle(&axis->edges, &extent);
-	if (axis_bins(axis) == bins || axis->type.bytes < 8 || range->hi.value != DBL_MAX)
+	if (axis_bins(axis) == bins || axis->type.bits < 64 || range->hi.value != DBL_MAX)
 		return axis_bins(axis) == bins;
 	extent.greatest = sample_key(&axis->type, DBL_MAX);
 	edges_settle(&axis->edges, &extent);
@@ -566,14 +566,14 @@ static const char *disagree(const struct document *document)
 	const uint128_t outside = (uint128_t)from->skipped + from->tail;
 	/* Samples and bytes of a record. */
 	const uint64_t samples = h->channels > packed ? h->channels : packed,
-		       bytes = samples / packed * type->bytes;
+		       bytes = sample_bytes(type, samples);
 	const bool known = document->options[0] != '\0' && !apart;
 
 	if (outside > from->bytes)
 		return "more is skipped and left over than there are bytes";
 	const uint64_t counted = from->bytes - (uint64_t)outside;
 	if (known ? counted % bytes > 0 || (uint128_t)(counted / bytes) * samples != h->samples
-		  : (uint128_t)h->samples * type->bytes > (uint128_t)counted * packed ||
+		  : (uint128_t)h->samples * type->bits > (uint128_t)counted * 8 ||
 			    (counted > 0 && h->samples == 0))
 		return "its bytes, skipped, tail and samples do not agree (did another program "
 		       "change it?)";

@@ -18,7 +18,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 	const uint32_t sign = type->kind == SAMPLE_SIGNED;
 
 	r->flip[0] = r->flip[1] = 0;
-	switch (type->bytes) {
+	switch (type->code_bytes) {
 	case 3:
 		memcpy(r->perm, SELECT3[type->big], sizeof(r->perm));
 		r->flip[0] = sign << 23;
@@ -48,11 +48,11 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	/* All codes of two bytes never fit. */
-	const bool whole = !p->rule.wide && c->bytes != 2 && fits(p, p->cells);
+	const bool whole = !p->rule.wide && c->type.code_bytes != 2 && fits(p, p->cells);
 
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", whole ? "whole" : "far",
-		 (unsigned long)c->bytes,
-		 c->bytes <= 2                  ? "code"
+		 (unsigned long)c->type.code_bytes,
+		 c->type.code_bytes <= 2        ? "code"
 		 : c->type.kind == SAMPLE_FLOAT ? "real"
 						: "key");
 	p->function = cuda_function(cuda, p->name);
@@ -93,9 +93,9 @@ static void choose_extent(struct kernel_plan *p, const struct counting *c, const
 {
 	char name[32];
 
-	if (c->bytes <= 2 || !binning_is_open(&c->binning))
+	if (c->type.code_bytes <= 2 || !binning_is_open(&c->binning))
 		return;
-	snprintf(name, sizeof(name), "extent_%lu_%s", (unsigned long)c->bytes,
+	snprintf(name, sizeof(name), "extent_%lu_%s", (unsigned long)c->type.code_bytes,
 		 c->type.kind == SAMPLE_FLOAT ? "real" : "key");
 	p->extent = cuda_function(cuda, name);
 }
@@ -120,7 +120,8 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 	set_reading(&p->rule, &c->type);
 	choose_gather(p, c, cuda);
 	choose_extent(p, c, cuda);
-	if (c->bytes > 2 && c->binning.kind == BIN_TABLE) { /* codes are binned by the host */
+	if (c->type.code_bytes > 2 &&
+	    c->binning.kind == BIN_TABLE) { /* codes are binned by the host */
 		p->table = (const void *)(uintptr_t)c->binning.table.at;
 		p->table_bytes = 4 * (size_t)c->binning.table.words;
 	}

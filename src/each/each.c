@@ -456,7 +456,7 @@ static bool has_few(const struct each *e, const struct counting *c)
 {
 	const uint32_t samples = e->spec->record / 2;
 
-	return c->type.bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
+	return c->type.code_bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
 	       e->spec->size <= c->cells / 4 / samples;
 }
 
@@ -689,7 +689,7 @@ size_t each_memory(const struct counting *counting)
 static int map_codes(struct each *e, struct fail *fail)
 {
 	const struct axis *const axis = e->spec->axis;
-	const uint32_t codes = axis->type.bytes > 2 ? 0 : (uint32_t)1 << axis->type.bits;
+	const uint32_t codes = axis->type.code_bytes > 2 ? 0 : (uint32_t)1 << axis->type.bits;
 
 	if (codes == 0)
 		return 0;

@@ -99,7 +99,7 @@ static void put_name(struct line *l, const char *name)
 /* Have quantiles of this type one number each, or the ends of a bin? */
 static bool has_values(const struct axis *axis)
 {
-	return axis->type.bytes <= 2;
+	return axis->type.code_bytes <= 2;
 }
 
 static void put_percents(struct line *l, const struct row_spec *spec)

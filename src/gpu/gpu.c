@@ -206,7 +206,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	*lane = (struct lane){
 		.gpu = gpu,
 		.cells = c->cells,
-		.slots_of_k = c->auto_bins.most > 0 && c->bytes > 2,
+		.slots_of_k = c->auto_bins.most > 0 && c->type.code_bytes > 2,
 		.k = auto_k(&c->auto_bins, &EXTENT_NONE),
 		.extent = EXTENT_NONE,
 	};
@@ -311,9 +311,9 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
  */
 static bool is_extent(const struct extent *e, const struct sample_type *type)
 {
-	const uint64_t most = type->bytes == 8   ? UINT64_MAX
-			      : type->bytes == 4 ? UINT32_MAX
-						 : 0xffffff;
+	const uint64_t most = type->code_bytes == 8   ? UINT64_MAX
+			      : type->code_bytes == 4 ? UINT32_MAX
+						      : 0xffffff;
 
 	return e->least <= e->greatest ? e->greatest <= most
 				       : e->least == UINT64_MAX && e->greatest == 0;

@@ -25,7 +25,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.bytes > 2) /* hist_fill will take the table of the totals itself */
+	if (axis->type.code_bytes > 2) /* hist_fill will take the table of the totals itself */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	h->seen = malloc(sizeof(*h->seen) << axis->type.bits);
@@ -60,7 +60,7 @@ void hist_free(struct hist *h)
 size_t hist_row_memory(const struct sample_type *type)
 {
 	return sizeof(struct entropy_terms) +
-	       (type->bytes <= 2 ? sizeof(uint32_t) << type->bits : 0);
+	       (type->code_bytes <= 2 ? sizeof(uint32_t) << type->bits : 0);
 }
 
 /* ---- codes ---- */
@@ -428,7 +428,7 @@ static void place_bins(struct hist *h, const struct extent *extent)
 void hist_fill(struct hist *h, struct counts *counts)
 {
 	struct edges *const edges = &h->axis.edges;
-	const bool coded = h->axis.type.bytes <= 2;
+	const bool coded = h->axis.type.code_bytes <= 2;
 	const size_t cells = counts->cells;
 	struct extent extent = counts->extent;
 	const int k = counts->k;

@@ -75,8 +75,8 @@ void header_text(char text[HEADER_TEXT], const struct header *h)
 		snprintf(channels, sizeof(channels), "%u channels, ", h->channels);
 	if (h->bytes != HEADER_TO_END)
 		snprintf(samples, sizeof(samples), "%llu sample%s",
-			 (unsigned long long)(h->bytes / h->type.bytes),
-			 h->bytes / h->type.bytes == 1 ? "" : "s");
+			 (unsigned long long)(h->bytes / sample_bytes(&h->type, 1)),
+			 h->bytes / sample_bytes(&h->type, 1) == 1 ? "" : "s");
 	if (h->valid_bits > 0)
 		snprintf(bits, sizeof(bits), ", the upper %u bits valid", h->valid_bits);
 	snprintf(text, HEADER_TEXT, "%s, %s, %s%s%s", h->format, h->type.name, channels, samples,

@@ -227,7 +227,7 @@ static enum header_result finish(struct header_scan *h, const char *text)
 		return HEADER_BAD;
 	/* Along one axis both orders are the same. */
 	found->fortran = found->fortran && found->axes > 1;
-	if (!header_product(h->number[0], (uint64_t)found->type.bytes * found->channels,
+	if (!header_product(h->number[0], sample_bytes(&found->type, found->channels),
 			    &found->bytes))
 		return header_bad(h, "the shape is of more than 2^64 bytes");
 	return HEADER_FOUND;

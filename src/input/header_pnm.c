@@ -24,7 +24,7 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	header_type(h, 'u', greatest < 256 ? 1 : 2, true);
 	found->begin = begin;
 	if (!header_product(width, height, &found->bytes) ||
-	    !header_product(found->bytes, (uint64_t)found->type.bytes * found->channels,
+	    !header_product(found->bytes, sample_bytes(&found->type, found->channels),
 			    &found->bytes))
 		return header_bad(h, "width and height are of more than 2^64 bytes");
 	return HEADER_FOUND;

@@ -109,10 +109,10 @@ static size_t put_options(char *to, size_t room, const struct tensor *tensor, ui
 	if (sample_type_named(&type, &pair, dtype) != 0 ||
 	    __builtin_add_overflow(samples, tensor->begin, &begin))
 		return (size_t)snprintf(to, room, "(%s cannot be counted)", tensor->dtype);
-	return (size_t)snprintf(
-		to, room, "(-t %s%s -S %llu -n %llu)", pair ? "c" : "", type.name,
-		(unsigned long long)begin,
-		(unsigned long long)((tensor->end - tensor->begin) / (type.bytes << pair)));
+	return (size_t)snprintf(to, room, "(-t %s%s -S %llu -n %llu)", pair ? "c" : "", type.name,
+				(unsigned long long)begin,
+				(unsigned long long)((tensor->end - tensor->begin) /
+						     (sample_bytes(&type, 1) << pair)));
 }
 
 void first_tensors(char advice[FIRST_ADVICE], const unsigned char *bytes, size_t n)

@@ -624,7 +624,7 @@ static void write_curves(struct output *out, const struct sheet *s)
 	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
 	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
 	const struct axis *const axis = s->axis;
-	const double bits = axis->type.bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
+	const double bits = axis->type.code_bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
 	struct scale x = scale_of_rows(s, 10, X_CHARACTERS),
 		     y[] = {{.hi = fmax(bits, 1)},
 			    {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = axis->edges.integers}};

@@ -116,9 +116,9 @@ static double float_of(const struct sample_type *t, uint64_t bits)
 	float f;
 	const uint32_t low = (uint32_t)bits;
 
-	if (t->bytes <= 2)
+	if (t->code_bytes <= 2)
 		return sample_code(t, low & ((1u << t->bits) - 1));
-	if (t->bytes == 4) {
+	if (t->code_bytes == 4) {
 		memcpy(&f, &low, sizeof(f));
 		return (double)f;
 	}
@@ -147,10 +147,10 @@ static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint
 	unsigned char sample[8];
 	uint32_t cell = UINT32_MAX;
 
-	if (t->bytes <= 2)
+	if (t->code_bytes <= 2)
 		return edges_cell_of_code(e, t, (uint32_t)bits);
-	for (uint32_t i = 0; i < t->bytes; i++)
-		sample[i] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - i : i));
+	for (uint32_t i = 0; i < t->code_bytes; i++)
+		sample[i] = (unsigned char)(bits >> 8 * (t->big ? t->code_bytes - 1 - i : i));
 	cells_best()->cells[cells_load(t)][e->binning.kind](&e->binning, sample, 1, &cell);
 	return cell;
 }
@@ -195,9 +195,9 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 	const float f = fabs(x) > (double)FLT_MAX ? FLT_MAX : (float)x;
 	uint64_t bits = 0;
 	uint32_t low;
-	if (t->bytes == 8) {
+	if (t->code_bytes == 8) {
 		memcpy(&bits, &x, sizeof(bits));
-	} else if (t->bytes == 4) {
+	} else if (t->code_bytes == 4) {
 		memcpy(&low, &f, sizeof(low));
 		bits = low;
 	} else { /* the code by bisection: magnitudes are in the order of their codes */
@@ -380,12 +380,12 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 		return !is_float && !spec->closed;
 	}
 	if (spec->full && is_float) {
-		const double most = t->bytes == 8       ? DBL_MAX
-				    : t->bytes == 4     ? (double)FLT_MAX
-				    : t->mantissa == 10 ? 65504
-				    : t->mantissa == 3  ? 448
-				    : t->mantissa == 2  ? 57344
-							: 0x1.fep127;
+		const double most = t->code_bytes == 8   ? DBL_MAX
+				    : t->code_bytes == 4 ? (double)FLT_MAX
+				    : t->mantissa == 10  ? 65504
+				    : t->mantissa == 3   ? 448
+				    : t->mantissa == 2   ? 57344
+							 : 0x1.fep127;
 		p->first = -most;
 		p->last = most;
 		p->closed = true;

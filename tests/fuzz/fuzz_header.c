@@ -64,14 +64,14 @@ static void check_wave(const struct header *h, const uint8_t *p)
 	}
 	const uint64_t channels = plain_number(p + at + 10, 2, big),
 		       block = plain_number(p + at + 20, 2, big);
-	REQUIRE(h->channels == channels && block == channels * h->type.bytes, "%u channels",
+	REQUIRE(h->channels == channels && block == channels * h->type.code_bytes, "%u channels",
 		h->channels);
-	REQUIRE(h->type.big == (big && h->type.bytes > 1), "%s", h->type.name);
+	REQUIRE(h->type.big == (big && h->type.code_bytes > 1), "%s", h->type.name);
 	REQUIRE(memcmp(p + h->begin - 8, "data", 4) == 0, "no samples");
 	const uint64_t size = plain_number(p + h->begin - 4, 4, big);
 	REQUIRE(h->bytes == size || (size == UINT32_MAX && p[1] != 'I'), "%llu bytes",
 		(unsigned long long)h->bytes);
-	REQUIRE((h->type.kind == SAMPLE_UNSIGNED) == (h->type.bytes == 1), "%s", h->type.name);
+	REQUIRE((h->type.kind == SAMPLE_UNSIGNED) == (h->type.code_bytes == 1), "%s", h->type.name);
 }
 
 /* The numbers of a picture: three, between white space and comments. */
@@ -93,10 +93,10 @@ static void check_picture(const struct header *h, const uint8_t *p)
 			at++;
 	REQUIRE(h->begin == at + 1 && h->channels == (p[1] == '5' ? 1 : 3), "%llu",
 		(unsigned long long)h->begin);
-	REQUIRE(h->type.bytes == (number[2] > 255 ? 2 : 1) && number[2] < 65536, "%s",
+	REQUIRE(h->type.code_bytes == (number[2] > 255 ? 2 : 1) && number[2] < 65536, "%s",
 		h->type.name);
-	REQUIRE((uint128_t)number[0] * number[1] * h->channels * h->type.bytes == h->bytes, "%llu",
-		(unsigned long long)h->bytes);
+	REQUIRE((uint128_t)number[0] * number[1] * h->channels * h->type.code_bytes == h->bytes,
+		"%llu", (unsigned long long)h->bytes);
 }
 
 static enum header_result check_parser(struct header_scan *h, const uint8_t *p, size_t n)
@@ -118,7 +118,7 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 		begin);
 	REQUIRE(header_parse(&again, p, begin - 1) == HEADER_BAD, "found without its last byte");
 	REQUIRE(sample_type_parse(&type, h->header.type.name) == 0 &&
-			type.bytes == h->header.type.bytes,
+			type.code_bytes == h->header.type.code_bytes,
 		"%s", h->header.type.name);
 	header_text(text, &h->header);
 	if (p[0] == 'P')
@@ -126,7 +126,7 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 	else if (p[0] != 0x93)
 		check_wave(&h->header, p);
 	else
-		REQUIRE(h->header.bytes % (type.bytes * h->header.channels) == 0, "%s", text);
+		REQUIRE(h->header.bytes % (type.code_bytes * h->header.channels) == 0, "%s", text);
 	return result;
 }
 

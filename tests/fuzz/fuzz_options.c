@@ -87,15 +87,16 @@ static void check_job(const struct job *job, int argc)
 	const struct sample_type *t = &job->shape.type;
 	struct sample_type again;
 
-	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes &&
+	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.code_bytes == t->code_bytes &&
 			again.kind == t->kind && again.mantissa == t->mantissa &&
 			again.big == t->big,
 		"%s is another type", t->name);
-	REQUIRE(t->bytes == 1 || t->bytes == 2 || t->bytes == 3 || t->bytes == 4 || t->bytes == 8,
-		"%lu bytes", (unsigned long)t->bytes);
+	REQUIRE(t->code_bytes == 1 || t->code_bytes == 2 || t->code_bytes == 3 ||
+			t->code_bytes == 4 || t->code_bytes == 8,
+		"%lu bytes", (unsigned long)t->code_bytes);
 	const struct layout *const l = &job->shape.layout;
 	REQUIRE(job->shape.record == layout_bytes(l) && job->shape.record <= SOURCE_RECORD_MAX &&
-			l->offset + l->samples * t->bytes <= l->record &&
+			l->offset + l->samples * t->code_bytes <= l->record &&
 			l->row * l->record <= l->pitch + l->record * !l->row && l->channels >= 1 &&
 			l->channels <= LAYOUT_CHANNELS_MAX && l->samples % l->channels == 0,
 		"records of %lu bytes", (unsigned long)job->shape.record);
