@@ -155,11 +155,12 @@ void edges_place(struct edges *e, int128_t first, uint32_t bins, int k)
 {
 	e->binning.bins = bins;
 	e->k = k;
-	if (e->form == EDGES_RATIONAL)
-		e->rational = (struct edges_rational){sample_min(&e->auto_bins.type) + (first << k),
-						      (int128_t)bins << k};
-	else
+	if (e->form == EDGES_RATIONAL) {
+		e->rational.lo = sample_min(&e->auto_bins.type) + (first << k);
+		e->rational.width = (int128_t)bins << k;
+	} else {
 		e->first = (int64_t)first;
+	}
 }
 
 int128_t edges_first(const struct edges *e)
@@ -198,14 +199,6 @@ void edges_settle(struct edges *e, const struct extent *extent)
 	edges_place(e, first, (uint32_t)(last - first + 1), k);
 }
 
-static int init_values(struct edges *e, const struct edges_spec *spec,
-		       const struct sample_type *type, const char **why)
-{
-	(void)why;
-	rational_set(e, type, 0, spec->bins);
-	return 0;
-}
-
 static int init_range(struct edges *e, const struct edges_spec *spec,
 		      const struct sample_type *type, const char **why)
 {
@@ -218,8 +211,9 @@ static int init_range(struct edges *e, const struct edges_spec *spec,
 		set_linspace(e, -sample_max_finite(type), sample_max_finite(type));
 		return 0;
 	}
-	if (spec->full) {
-		rational_set(e, type, sample_min(type), sample_max(type) + 1);
+	if (spec->full || spec->kind == AXIS_VALUES) {
+		rational_set(e, type, spec->full ? sample_min(type) : 0,
+			     spec->full ? sample_max(type) + 1 : spec->bins);
 		return 0;
 	}
 	if (whole && (!spec->lo.exact || !spec->hi.exact)) {
@@ -246,7 +240,7 @@ static int init_range(struct edges *e, const struct edges_spec *spec,
 
 const struct axis_kind_row AXIS_KINDS[] = {
 	/* bin = value is the range 0:N */
-	[AXIS_VALUES] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_values},
+	[AXIS_VALUES] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_range},
 	[AXIS_RANGE] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_range},
 	[AXIS_LOG] = {"log", true, false, SPACING_RATIO, BINS_LOG_MAX, init_log},
 	[AXIS_EDGES] = {"edges", true, false, SPACING_FREE, BINS_MAX, init_list},

@@ -82,16 +82,14 @@ enum edges_form {
 	EDGES_LISTED,
 };
 
-struct edges_rational {
-	int128_t lo, width; /* LO and HI - LO */
-};
-
 struct edges {
 	struct binning binning; /* the same definition, as arithmetic */
 	enum edge_cell edge_cell;
 	enum edges_form form;
 	union {
-		struct edges_rational rational;
+		struct {
+			int128_t lo, width; /* LO and HI - LO */
+		} rational;
 		int64_t first; /* DYADIC, RANKS: the number of the first bin (auto.h) */
 		double *list;  /* LISTED: owned */
 	};

@@ -27,7 +27,8 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 	const uint32_t bins = b->bins;
 
 	e->form = EDGES_RATIONAL;
-	e->rational = (struct edges_rational){lo, width};
+	e->rational.lo = lo;
+	e->rational.width = width;
 	rational_keys(e, type, lo, e->closed ? hi : hi - 1);
 	if (b->kind == BIN_NONE)
 		return;
