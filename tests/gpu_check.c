@@ -124,7 +124,10 @@ static void check_auto_totals(const struct subject *s, struct lane *lane)
 	if (counts_init(&counts, s->counting->cells, &fail) != 0)
 		return;
 	counts_set_auto(&counts, &s->counting->auto_bins);
-	counts_add_auto64(&counts, lane->total, s->all->samples, lane->k, &lane->extent);
+	counts_add(&counts, &(struct tables){.samples = s->all->samples,
+					     .wide = lane->total,
+					     .k = lane->k,
+					     .extent = lane->extent});
 	for (size_t i = 0; i < counts.cells; i++)
 		differ += counts.cell[i] != s->all->cell[i];
 	CHECK(differ == 0 && counts.k == s->all->k, "%s: %zu totals differ, k %d and %d", s->what,

@@ -24,7 +24,11 @@ static void *add_tables(void *arg)
 		table[i] = i % STRIDE < CELLS ? i / STRIDE + 1 : UINT32_MAX;
 	pthread_barrier_wait(&start);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		counts_add(&counts, table, 3, STRIDE, 1, 6 * CELLS);
+		counts_add(&counts, &(struct tables){.samples = 6 * CELLS,
+						     .narrow = table,
+						     .tables = 3,
+						     .stride = STRIDE,
+						     .channels = 1});
 	return arg;
 }
 
@@ -36,7 +40,10 @@ static void *add_wide(void *arg)
 		table[i] = i % 2 == 0 ? 5 + ((uint64_t)1 << 40) : 0;
 	pthread_barrier_wait(&start);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		counts_add_wide(&counts, table, (5 + ((uint64_t)1 << 40)) * CELLS / 2);
+		counts_add(&counts,
+			   &(struct tables){.samples = (5 + ((uint64_t)1 << 40)) * CELLS / 2,
+					    .wide = table,
+					    .shared = true});
 	return arg;
 }
 

@@ -259,12 +259,13 @@ static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
 
-	if (c->auto_bins.most > 0)
-		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
-				  counter->held, counter->k, &counter->extent);
-	else
-		counts_add(counter->counts, counter->table, c->tables, counter->stride,
-			   holds_codes(c) ? c->channels : 1, counter->held);
+	counts_add(counter->counts, &(struct tables){.samples = counter->held,
+						     .narrow = counter->table,
+						     .tables = c->tables,
+						     .stride = counter->stride,
+						     .channels = holds_codes(c) ? c->channels : 1,
+						     .k = counter->k,
+						     .extent = counter->extent});
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
 	counter->held = 0;
 }
@@ -299,7 +300,7 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 		counter->k = k;
 	}
 	if (c->method == COUNT_SHARED)
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
+		counts_add(counter->counts, &(struct tables){.k = k, .extent = all});
 	counter->extent = all;
 }
 

@@ -51,13 +51,6 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
-/* Announces the samples whose counts were added under the lock, and drops the lock. */
-static void added_unlocks(struct counts *counts, uint64_t samples)
-{
-	counts->samples += samples;
-	lock_drop(&counts->lock);
-}
-
 /* Adds a group of cells of one table and `more` others; their sums are below 2^32. */
 static inline void add_group(uint64_t *cell, const uint32_t *table, unsigned more, size_t apart)
 {
@@ -73,23 +66,29 @@ static inline void add_group(uint64_t *cell, const uint32_t *table, unsigned mor
 		cell[i] += sum[i];
 }
 
-void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		uint32_t channels, uint64_t samples)
+static void add_narrow(struct counts *counts, const struct tables *t)
 {
-	const size_t cells = counts->cells / channels;
+	const size_t cells = counts->cells / t->channels;
 
-	lock_take(&counts->lock);
-	for (uint32_t c = 0; c < channels; c++) {
+	for (uint32_t c = 0; c < t->channels; c++) {
 		uint64_t *const cell = counts->cell + c * cells;
 		size_t at = 0;
 		for (; at + GROUP <= cells; at += GROUP)
-			add_group(cell + at, table + c * stride + at, (tables - 1 - c) / channels,
-				  channels * stride);
+			add_group(cell + at, t->narrow + c * t->stride + at,
+				  (t->tables - 1 - c) / t->channels, t->channels * t->stride);
 		for (; at < cells; at++)
-			for (unsigned t = c; t < tables; t += channels)
-				cell[at] += table[t * stride + at];
+			for (unsigned i = c; i < t->tables; i += t->channels)
+				cell[at] += t->narrow[i * t->stride + at];
 	}
-	added_unlocks(counts, samples);
+}
+
+static void add_wide(struct counts *counts, const struct tables *t)
+{
+	for (size_t i = 0; i < counts->cells && !t->shared; i++)
+		counts->cell[i] += t->wide[i];
+	for (size_t i = 0; i < counts->cells && t->shared; i++)
+		if (t->wide[i] > 0)
+			counts_add_cell(counts, i, t->wide[i]);
 }
 
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
@@ -104,60 +103,35 @@ static size_t auto_cells(const struct counts *counts)
 	return (size_t)auto_slots(counts->auto_bins.most) + CELL_EXTRA;
 }
 
-/* Makes the totals coarse enough to take samples of this extent, counted at k. */
-static void grow(struct counts *counts, int k, const struct extent *extent)
+/* Makes the totals coarse enough to take the tables, and the tables as coarse as the totals. */
+static void make_coarse(struct counts *counts, const struct tables *t)
 {
+	const struct auto_bins *const bins = &counts->auto_bins;
 	const struct extent before = counts->extent;
 
-	lock_assert_held(&counts->lock);
-	extent_add(&counts->extent, extent);
-	k = auto_k_grown(&counts->auto_bins, &counts->extent, k > counts->k ? k : counts->k);
-	for (size_t at = 0; k > counts->k && at < counts->cells; at += auto_cells(counts))
-		auto_coarsen64(counts->cell + at, &counts->auto_bins, &before, counts->k, k);
+	extent_add(&counts->extent, &t->extent);
+	const int k = auto_k_grown(bins, &counts->extent, t->k > counts->k ? t->k : counts->k);
+	for (size_t at = 0; at < counts->cells; at += auto_cells(counts)) {
+		auto_coarsen64(counts->cell + at, bins, &before, counts->k, k);
+		for (unsigned i = 0; i < t->tables; i++)
+			auto_coarsen32(t->narrow + i * t->stride + at, bins, &t->extent, t->k, k);
+		if (t->wide)
+			auto_coarsen64(t->wide + at, bins, &t->extent, t->k, k);
+	}
 	counts->k = k;
 }
 
-void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
-		       uint64_t samples, int k, const struct extent *extent)
+void counts_add(struct counts *counts, const struct tables *tables)
 {
 	lock_take(&counts->lock);
-	grow(counts, k, extent);
-	for (unsigned t = 0; t < tables; t++, table += stride) {
-		for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-			auto_coarsen32(table + at, &counts->auto_bins, extent, k, counts->k);
-		for (size_t i = 0; i < counts->cells; i++)
-			counts->cell[i] += table[i];
-	}
-	added_unlocks(counts, samples);
-}
-
-void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
-		       const struct extent *extent)
-{
-	lock_take(&counts->lock);
-	grow(counts, k, extent);
-	for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-		auto_coarsen64(table + at, &counts->auto_bins, extent, k, counts->k);
-	for (size_t i = 0; i < counts->cells; i++)
-		counts->cell[i] += table[i];
-	added_unlocks(counts, samples);
-}
-
-void counts_add_wide(struct counts *counts, const uint64_t *table, uint64_t samples)
-{
-	lock_take(&counts->lock);
-	for (size_t i = 0; i < counts->cells; i++)
-		if (table[i] > 0)
-			counts_add_cell(counts, i, table[i]);
-	added_unlocks(counts, samples);
-}
-
-void counts_add_counts(struct counts *to, const struct counts *from)
-{
-	lock_take(&to->lock);
-	for (size_t i = 0; i < from->cells; i++)
-		to->cell[i] += from->cell[i];
-	added_unlocks(to, from->samples);
+	if (counts->auto_bins.most > 0)
+		make_coarse(counts, tables);
+	if (tables->narrow)
+		add_narrow(counts, tables);
+	if (tables->wide)
+		add_wide(counts, tables);
+	counts->samples += tables->samples;
+	lock_drop(&counts->lock);
 }
 
 void counts_move(struct counts *to, struct counts *from)
@@ -196,7 +170,8 @@ void counts_clear(struct counts *counts)
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);
-	added_unlocks(counts, samples);
+	counts->samples += samples;
+	lock_drop(&counts->lock);
 }
 
 void counts_copy(struct counts *copy, struct counts *counts)

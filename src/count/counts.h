@@ -52,26 +52,38 @@ void counts_add_stats(struct counts *counts, const struct stats *stats);
 void counts_free(struct counts *counts);
 
 /*
- * Adds `tables` tables of 32-bit counts, each `stride` entries after the one before, that hold
- * `samples` samples together, fewer than 2^32. With channels > 1 each has counts->cells / channels
- * cells, table t those of channel t % channels. In counts->cell all cells of a channel come before
- * those of the next.
+ * A view of the tables that an engine has counted in: either `tables` tables of 32 bits or one of
+ * 64 bits.
  */
-void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		uint32_t channels, uint64_t samples);
+struct tables {
+	uint64_t samples;  /* in all tables; of 32 bits: fewer than 2^32 */
+	uint32_t *narrow;  /* 32-bit counts, or NULL */
+	unsigned tables;   /* of 32-bit counts */
+	size_t stride;     /* entries from one of these to the next */
+	uint32_t channels; /* table t has the cells of channel t % channels; 1: the cells of all */
+	uint64_t *wide;    /* 64-bit counts of all cells, or NULL */
+	bool shared;       /* wide: added atomically, as others may use counts_add_cell meanwhile */
+	/* counts_set_auto: the k that the tables were counted at, and the extent of their samples. */
+	int k;
+	struct extent extent;
+};
 
 /*
- * Adds a table of counts->cells 64-bit counts to the cells, atomically. Together they hold
- * `samples` samples.
+ * Adds the tables to the totals. After counts_set_auto, whichever is finer is made coarser first, so
+ * the tables hold nothing useful afterwards; a view without tables makes the totals as coarse as its
+ * extent requires.
  */
-void counts_add_wide(struct counts *counts, const uint64_t *table, uint64_t samples);
+void counts_add(struct counts *counts, const struct tables *tables);
 
 /*
  * For counts of the same cells that one thread alone uses, except `to` of counts_add_counts.
  * counts_add_counts adds `from` to `to`, but no statistics. counts_move adds statistics too, and
  * zeroes `from`. counts_swap exchanges cells, samples and statistics; counts_clear zeroes them.
  */
-void counts_add_counts(struct counts *to, const struct counts *from);
+static inline void counts_add_counts(struct counts *to, const struct counts *from)
+{
+	counts_add(to, &(struct tables){.samples = from->samples, .wide = from->cell});
+}
 void counts_move(struct counts *to, struct counts *from);
 void counts_swap(struct counts *a, struct counts *b);
 void counts_clear(struct counts *counts);
@@ -83,21 +95,9 @@ void counts_clear(struct counts *counts);
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins);
 
 /*
- * As counts_add, for tables whose counts were made at k, of samples of this extent. Tables or
- * totals, whichever are finer, are made coarser first, so the tables hold nothing useful
- * afterwards. Without tables it only makes the totals as coarse as the extent requires.
- */
-void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
-		       uint64_t samples, int k, const struct extent *extent);
-
-/* As counts_add_auto32, for one table of counts->cells 64-bit counts. */
-void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
-		       const struct extent *extent);
-
-/*
  * For a table so large that all workers share it: adds to one cell, atomically and without the
  * lock. The caller announces the samples by counts_add_samples. While workers add in this way, no
- * thread may use counts_add, whose additions are not atomic.
+ * thread may use counts_add but for `shared` tables.
  */
 static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t n)
 {

@@ -71,14 +71,15 @@ static void add_totals(void *arg)
 	struct counts *const counts = w->work->counts;
 	struct lane *const lane = f->lane;
 
-	if (lane->slots_of_k) {
-		counts_add_auto64(counts, lane->total, f->committed, lane->k, &lane->extent);
-	} else if (lane->total) {
-		counts_add_wide(counts, lane->total, f->committed);
-	}
-	/* The lane's k stays that of all samples it has counted. */
-	if (lane->total)
+	if (lane->total) {
+		counts_add(counts, &(struct tables){.samples = f->committed,
+						    .wide = lane->total,
+						    .shared = !lane->slots_of_k,
+						    .k = lane->k,
+						    .extent = lane->extent});
+		/* The lane's k stays that of all samples it has counted. */
 		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
+	}
 	f->committed = 0;
 }
 
