@@ -2,6 +2,7 @@
 /* partial: a snapshot, a histogram from it, a file. */
 #include "partial.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/msg.h"
@@ -33,12 +34,15 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 {
 	const struct job *const job = now->job;
 	struct counts copy = {.cell = NULL};
+	struct hist_scratch *const scratch = hist_scratch_new(&job->shape.axis.type);
 	int rc = -1;
 
-	if (hist_reserve(hist, &job->shape.axis, job->shape.channels, fail) == 0 &&
-	    counts_init(&copy, now->counts->cells, fail) == 0) {
+	if (!scratch)
+		(void)fail_errno(fail, "counts so far");
+	else if (hist_reserve(hist, &job->shape.axis, job->shape.channels, fail) == 0 &&
+		 counts_init(&copy, now->counts->cells, fail) == 0) {
 		snapshot_take(now->snapshot, &copy, now->counts, look, &(struct look){p, now});
-		hist_fill(hist, &copy);
+		hist_fill(hist, &copy, now->book, scratch);
 		rc = hist_audit(hist, fail);
 	}
 	if (rc == 0 && hist->samples != p->records * job_record_samples(job))
@@ -46,6 +50,7 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 			      "internal error: %llu samples of %llu records: please report this",
 			      (unsigned long long)hist->samples, (unsigned long long)p->records);
 	counts_free(&copy);
+	free(scratch);
 	return rc;
 }
 

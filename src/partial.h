@@ -12,6 +12,7 @@ struct counted {
 	const struct job *job; /* completed by what the first input says */
 	struct source *source;
 	struct counts *counts;
+	const struct codebook *book;
 	struct snapshot *snapshot;
 	/* Records that all workers have counted so far. Any thread, without a lock. */
 	uint64_t (*records)(const void *arg);

@@ -47,6 +47,8 @@ struct run {
 	struct unpacker unpacker; /* a GPU that decodes, once there is one */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
+	struct codebook book;
+	struct hist_scratch *scratch; /* for hist */
 	struct run_report report;
 
 	struct lock lock; /* guards started, closed, and the GPU's start */
@@ -439,6 +441,7 @@ static int open_rows(struct run *run, struct fail *fail)
 		.path_count = job->source.path_count,
 		.size = job->shape.row,
 		.axis = &run->hist.axis,
+		.book = &run->book,
 		.channels = job->shape.channels,
 		.record = job->shape.record,
 		.packed = job_records_packed(job),
@@ -458,8 +461,12 @@ static int take_memory(struct run *run, struct fail *fail)
 	const struct counting *const counting = &run->plan.counting;
 
 	if (hist_reserve(&run->hist, &job->shape.axis, job->shape.channels, fail) != 0 ||
+	    codebook_init(&run->book, &job->shape.axis, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
+	run->scratch = hist_scratch_new(&job->shape.axis.type);
+	if (!run->scratch)
+		return fail_errno(fail, "the histogram");
 	if (job->quantiles.n > 0 && job->each == 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
 	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
@@ -500,6 +507,7 @@ static int prepare(struct run *run, struct fail *fail)
 		.job = job,
 		.source = run->work.source,
 		.counts = &run->counts,
+		.book = &run->book,
 		.snapshot = &run->snapshot,
 		.records = records,
 		.arg = run,
@@ -545,7 +553,7 @@ static int count_all(struct run *run, struct fail *fail)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.records * job_record_samples(&run->job);
-	hist_fill(&run->hist, &run->counts);
+	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
 	return audit(run, fail);
 }
 
@@ -574,6 +582,8 @@ static int run_once(const struct job *job, struct hist *hist, struct run_report 
 	gpu_close(run.work.gpu);
 	each_close(run.work.each);
 	counts_free(&run.counts);
+	codebook_free(&run.book);
+	free(run.scratch);
 	source_close(run.work.source);
 	if (rc == 0)
 		*hist = run.hist;

@@ -265,6 +265,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	struct counts counts;
 	struct hist h;
 	struct fail fail = {.status = STATUS_OK};
+	struct codebook book;
 	struct counter *counter[4];
 	const char *why = "";
 	unsigned char *const bytes = malloc(n * t->code_bytes + 1);
@@ -276,6 +277,8 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	counting_init_layout(&c, t, &axis.edges, &layout, one_table);
 	c.alone = one_table;
 	hist_reserve(&h, &axis, channels, &fail);
+	codebook_init(&book, &axis, &fail);
+	struct hist_scratch *const scratch = hist_scratch_new(t);
 	counts_init(&counts, c.cells, &fail);
 	if (c.auto_bins.most > 0)
 		counts_set_auto(&counts, &c.auto_bins);
@@ -296,7 +299,9 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		counter_close(counter[i]);
 	grown += counts.k > (ranks ? 0 : auto_k_least(t));
 	shared += c.method == COUNT_SHARED;
-	hist_fill(&h, &counts);
+	hist_fill(&h, &counts, &book, scratch);
+	codebook_free(&book);
+	free(scratch);
 	compare(&h, t, samples, n, bins, how);
 	hist_free(&h);
 	counts_free(&counts);

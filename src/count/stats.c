@@ -137,7 +137,7 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	s->number += n;
 }
 
-void stats_add_codes(struct stats *s, const uint32_t *code, size_t n, const uint64_t *count)
+void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint64_t *count)
 {
 	uint128_t sum = 0, square = 0; /* of keys below 2^16, fewer than 2^64: they fit */
 

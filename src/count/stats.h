@@ -48,7 +48,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n);
 
 /* For codes (count.h), as in memory, in order of value: code[i] was counted count[code[i]] times. */
-void stats_add_codes(struct stats *stats, const uint32_t *code, size_t n, const uint64_t *count);
+void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 
 /* Adds what `from` holds; both are of the same type. */
 void stats_merge(struct stats *to, const struct stats *from);

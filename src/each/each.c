@@ -40,6 +40,7 @@ struct result {
 /* What makes a row of counts: a histogram over the axis. */
 struct maker {
 	struct hist hist;
+	struct hist_scratch *scratch;
 	struct counts totals; /* of all rows that it made */
 };
 
@@ -49,7 +50,6 @@ struct each {
 	struct output *to;           /* rows; svg: their numbers, in memory, until they are added */
 	struct output *file;         /* where rows go in the end */
 	struct sheet sheet;          /* svg */
-	uint32_t *bin_of_code;       /* NULL: cells are bins */
 
 	struct lock lock;
 	struct rows *workers;
@@ -105,6 +105,9 @@ static int open_maker(struct maker *m, const struct each *e, const struct counti
 	if (!hist->count &&
 	    !(hist->count = calloc(hist->channels * hist->stride, sizeof(*hist->count))))
 		return fail_errno(fail, "--each");
+	m->scratch = hist_scratch_new(&spec->axis->type);
+	if (!m->scratch)
+		return fail_errno(fail, "--each");
 	return spec->asked ? hist_keep_stats(hist, spec->asked, fail) : 0;
 }
 
@@ -112,6 +115,7 @@ static void close_maker(struct maker *m)
 {
 	counts_free(&m->totals);
 	hist_free(&m->hist);
+	free(m->scratch);
 }
 
 /* ---- rows ---- */
@@ -125,7 +129,7 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 	const uint64_t most = COUNTERS[style->counter].max;
 	struct hist *const hist = &m->hist;
 
-	hist_fill_row(hist, counts, &m->totals, e->bin_of_code, marks);
+	hist_fill_row(hist, counts, &m->totals, e->spec->book, m->scratch, marks);
 	if (hist_audit(hist, fail) != 0)
 		return -1;
 	if (most < UINT64_MAX && !e->spec->asked) {
@@ -474,7 +478,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t code = data[2 * i] | (uint32_t)data[2 * i + 1] << 8;
 		rows->counts.cell[(size_t)channel << 16 | code]++;
-		hist_mark(rows->marks + (size_t)channel * HIST_MARKS, hist_place(&type, code));
+		hist_mark(rows->marks + (size_t)channel * HIST_MARKS, codebook_place(&type, code));
 		channel = channel + 1 < channels ? channel + 1 : 0;
 	}
 	rest->data += bytes;
@@ -682,22 +686,7 @@ size_t each_memory(const struct counting *counting)
 {
 	const size_t tables = 3 + 2 * (size_t)results_of(counting);
 
-	return tables * table_bytes(counting) + hist_row_memory(&counting->type);
-}
-
-/* The bin of each code, by which rows are binned faster than by the edges. */
-static int map_codes(struct each *e, struct fail *fail)
-{
-	const struct axis *const axis = e->spec->axis;
-	const uint32_t codes = axis->type.code_bytes > 2 ? 0 : (uint32_t)1 << axis->type.bits;
-
-	if (codes == 0)
-		return 0;
-	e->bin_of_code = malloc(codes * sizeof(*e->bin_of_code));
-	if (!e->bin_of_code)
-		return fail_errno(fail, "--each");
-	hist_bins_of_codes(axis, e->bin_of_code, codes);
-	return 0;
+	return tables * table_bytes(counting) + hist_scratch_bytes(&counting->type);
 }
 
 int each_open(struct each **out, const struct row_spec *spec, const struct counting *counting,
@@ -722,7 +711,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 		if (output_open_memory(&e->to, fail) != 0)
 			return -1;
 	}
-	if (map_codes(e, fail) != 0 || open_counts(&e->open.counts, e, counting, fail) != 0 ||
+	if (open_counts(&e->open.counts, e, counting, fail) != 0 ||
 	    open_maker(&e->maker, e, counting, fail) != 0)
 		return -1;
 	row_begin(to, spec);
@@ -751,7 +740,6 @@ void each_close(struct each *e)
 		return;
 	counts_free(&e->open.counts);
 	close_maker(&e->maker);
-	free(e->bin_of_code);
 	free(e->sheet.value);
 	if (e->to != e->file)
 		output_abort(e->to);

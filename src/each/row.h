@@ -16,6 +16,7 @@ struct row_spec {
 	size_t path_count;
 	uint64_t size; /* records of a row, or ROW_IS_INPUT */
 	const struct axis *axis;
+	const struct codebook *book;
 	uint32_t channels;
 	uint32_t record;               /* bytes of a record */
 	uint32_t packed;               /* how many of the user's records one holds */

@@ -10,14 +10,6 @@
 
 #define PACKED_BITS_MAX 4 /* of a sample that shares a byte */
 
-#define TERMS 1024u
-
-/* For counts below TERMS, what they add to the entropy of n samples; 0: not known yet. */
-struct entropy_terms {
-	uint64_t n;
-	double of[TERMS];
-};
-
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
 	*h = (struct hist){.axis = *axis,
@@ -28,18 +20,15 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 	if (axis->type.code_bytes > 2) /* hist_fill will take the table of the totals itself */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
-	h->seen = malloc(sizeof(*h->seen) << axis->type.bits);
-	if (!h->count || !h->seen)
-		return fail_errno(fail, "counts of %lu bins", (unsigned long)axis_bins(axis));
-	return 0;
+	return h->count ? 0
+			: fail_errno(fail, "counts of %lu bins", (unsigned long)axis_bins(axis));
 }
 
 int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
 {
 	h->asked = *asked;
 	h->stats = calloc(h->channels, sizeof(*h->stats));
-	h->terms = calloc(1, sizeof(*h->terms));
-	return h->stats && h->terms
+	return h->stats
 		       ? 0
 		       : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
 }
@@ -48,29 +37,30 @@ void hist_free(struct hist *h)
 {
 	free(h->count);
 	free(h->stats);
-	free(h->seen);
-	free(h->terms);
 	edges_free(&h->axis.edges);
 	h->count = NULL;
 	h->stats = NULL;
-	h->seen = NULL;
-	h->terms = NULL;
 }
 
-size_t hist_row_memory(const struct sample_type *type)
+size_t hist_scratch_bytes(const struct sample_type *type)
 {
-	return sizeof(struct entropy_terms) +
-	       (type->code_bytes <= 2 ? sizeof(uint32_t) << type->bits : 0);
+	return sizeof(struct hist_scratch) +
+	       (type->code_bytes <= 2 ? sizeof(uint16_t) << type->bits : 0);
+}
+
+struct hist_scratch *hist_scratch_new(const struct sample_type *type)
+{
+	return calloc(1, hist_scratch_bytes(type));
 }
 
 /* ---- codes ---- */
 
 /*
  * Makes the counts of a packed type's bytes counts of samples, all values of a channel after those
- * of the channel before; returns how many values a channel has. Bytes may have channels of their
- * own: the samples of a record are in several bytes, or the channels share one.
+ * of the channel before. Bytes may have channels of their own: the samples of a record are in
+ * several bytes, or the channels share one.
  */
-static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
+static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 {
 	const struct sample_type *const type = &h->axis.type;
 	const uint32_t packed = sample_packed(type), values = 1u << type->bits;
@@ -86,81 +76,42 @@ static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
 	memset(cell, 0, cells * sizeof(*cell));
 	memcpy(cell, sum, h->channels * values * sizeof(*cell));
 	h->samples *= packed;
-	return values;
 }
 
-/*
- * The nth code in the order of values is n with these bits changed; `upper`: n is in the upper half
- * of all codes. NaNs come first and last.
- */
-static uint32_t bits_changed(const struct sample_type *type, bool upper)
+/* Sets seen to the codes that were counted, in the order of values; returns how many they are. */
+static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint64_t *count)
 {
-	const uint32_t sign = 1u << (type->bits - 1);
-
-	return type->kind == SAMPLE_UNSIGNED          ? 0
-	       : type->kind == SAMPLE_FLOAT && !upper ? 2 * sign - 1
-						      : sign;
-}
-
-/* Sets seen to the codes that were counted, as they are in memory, in the order of values. */
-static inline uint32_t see_loop(uint32_t *seen, const struct sample_type *type,
-				const uint64_t *count, bool swap)
-{
-	const uint32_t half = 1u << (type->bits - 1);
 	uint32_t n = 0;
 
-	for (int upper = 0; upper < 2; upper++) {
-		const uint32_t changed = bits_changed(type, upper), first = upper ? half : 0;
-		for (uint32_t nth = first; nth < first + half; nth++) {
-			const uint32_t own = nth ^ changed;
-			const uint32_t code = swap ? (own & 255) << 8 | own >> 8 : own;
-			seen[n] = code;
-			n += count[code] > 0;
-		}
+	for (uint32_t i = 0; i < book->codes; i++) {
+		seen[n] = book->ordered[i];
+		n += count[book->ordered[i]] > 0;
 	}
 	return n;
 }
 
-/* Sets h->seen to the codes that were counted; returns how many they are. */
-static uint32_t see_all(struct hist *h, const uint64_t *count)
-{
-	const struct sample_type *const type = &h->axis.type;
-	const bool swap = sample_swapped(type, 1) != 1;
-
-	return swap ? see_loop(h->seen, type, count, true) : see_loop(h->seen, type, count, false);
-}
-
 /* As see_all, but from marks (hist_mark), which are 0 afterwards. */
-static uint32_t see_marked(struct hist *h, uint64_t *marks)
+static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t *marks)
 {
-	const struct sample_type *const type = &h->axis.type;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < HIST_MARKS; i++)
-		for (; marks[i] > 0; marks[i] &= marks[i] - 1) {
-			const uint32_t nth = 64 * i + (uint32_t)__builtin_ctzll(marks[i]);
-			const uint32_t changed = bits_changed(type, i >= HIST_MARKS / 2);
-			h->seen[n++] = sample_swapped(type, nth ^ changed);
-		}
+		for (; marks[i] > 0; marks[i] &= marks[i] - 1)
+			seen[n++] = book->ordered[64 * i + (uint32_t)__builtin_ctzll(marks[i])];
 	return n;
 }
 
-static uint32_t cell_of_code(const struct hist *h, uint32_t code)
-{
-	return edges_cell_of_code(&h->axis.edges, &h->axis.type,
-				  sample_swapped(&h->axis.type, code));
-}
-
 /* The extent of codes of all channels that were counted. */
-static struct extent extent_of(struct hist *h, const uint64_t *count, uint32_t codes)
+static struct extent extent_of(const struct hist *h, const uint64_t *count,
+			       const struct codebook *book, uint16_t *seen)
 {
 	struct extent all = EXTENT_NONE;
 
 	for (uint32_t c = 0; c < h->channels; c++) {
-		const uint32_t n = see_all(h, count + (size_t)c * codes);
+		const uint32_t n = see_all(seen, book, count + (size_t)c * book->codes);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct extent own = auto_extent_of_code(
-				&h->axis.type, sample_swapped(&h->axis.type, h->seen[i]));
+				&h->axis.type, sample_swapped(&h->axis.type, seen[i]));
 			extent_add(&all, &own);
 		}
 	}
@@ -178,7 +129,7 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 /* Counts of bins, or of codes that were seen, in the order of values. */
 struct cells {
 	const uint64_t *count;
-	const uint32_t *seen; /* NULL: bins */
+	const uint16_t *seen; /* NULL: bins */
 	uint32_t n;
 };
 
@@ -212,12 +163,12 @@ static double entropy_of(struct entropy_terms *terms, const struct cells *c)
 		const uint64_t count = cells_count(c, i);
 		if (count == 0)
 			continue;
-		double value = count < TERMS ? terms->of[count] : 0;
+		double value = count < ENTROPY_TERMS ? terms->of[count] : 0;
 		if (value == 0) {
 			const double all = (double)n, some = (double)count;
 			value = some / all * log2(all / some);
 		}
-		if (count < TERMS)
+		if (count < ENTROPY_TERMS)
 			terms->of[count] = value;
 		const double term = value - lost, next = sum + term;
 		lost = next - sum - term;
@@ -266,36 +217,37 @@ static void set_ends(struct hist_stats *s, const struct cells *c, const struct s
 }
 
 /* Sets what the bins alone tell: the entropy and, where bins are ordered, the quantiles. */
-static void set_binned(struct hist *h, uint32_t channel)
+static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
 	const struct cells bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = &h->stats[channel];
 
-	s->entropy = entropy_of(h->terms, &bins);
+	s->entropy = entropy_of(terms, &bins);
 	if (axis_kind_of(&h->axis)->ordered)
 		set_quantiles(s, &h->asked, &bins, &h->axis.type, h->flow[channel].under);
 }
 
 /* Sets a channel's figures from the sums and the bins. */
-static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums)
+static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums,
+		      struct entropy_terms *terms)
 {
 	h->stats[channel] = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &h->stats[channel].of);
-	set_binned(h, channel);
+	set_binned(h, channel, terms);
 }
 
 /* Sets a channel's figures from the counts of codes, n of which were seen. */
 static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
-			   const uint64_t *count, uint32_t n)
+			   const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
 	const struct sample_type *const type = &h->axis.type;
-	struct cells codes = {count, h->seen, n};
+	struct cells codes = {count, scratch->seen, n};
 	struct hist_stats *const s = &h->stats[channel];
 
-	stats_add_codes(sums, h->seen, n, count);
+	stats_add_codes(sums, scratch->seen, n, count);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
-	s->entropy = entropy_of(h->terms, &codes);
+	s->entropy = entropy_of(&scratch->terms, &codes);
 	/* Infinities and NaNs are before and after the finite ones. */
 	for (; codes.n > 0 && !isfinite(cells_value(&codes, type, 0)); codes.n--)
 		codes.seen++;
@@ -307,6 +259,8 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
 {
+	struct entropy_terms terms = {.n = 0};
+
 	if (hist_keep_stats(h, asked, fail) != 0)
 		return -1;
 	h->binned = true;
@@ -319,7 +273,7 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 		}
 		of->nan = flow->nan;
 		of->number = h->samples / h->channels - of->below - of->above - of->nan;
-		set_binned(h, c);
+		set_binned(h, c, &terms);
 	}
 	return 0;
 }
@@ -425,19 +379,41 @@ static void place_bins(struct hist *h, const struct extent *extent)
 		auto_turn64(h->count + c * h->stride, slots, auto_slot(edges_first(edges), slots));
 }
 
-void hist_fill(struct hist *h, struct counts *counts)
+/* Bins a channel's codes and sets its figures from them; returns how many codes were seen. */
+static uint32_t bin_codes(struct hist *h, uint32_t channel, const uint64_t *count,
+			  struct stats *sums, const struct codebook *book,
+			  struct hist_scratch *scratch, uint64_t *marks)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const uint16_t *const seen = scratch->seen;
+	uint64_t *const bin = h->count + channel * h->stride;
+	const uint32_t n = marks ? see_marked(scratch->seen, book, marks)
+				 : see_all(scratch->seen, book, count);
+
+	for (uint32_t i = 0; i < n && book->cell; i++)
+		bin[book->cell[seen[i]]] += count[seen[i]];
+	for (uint32_t i = 0; i < n && !book->cell; i++)
+		bin[edges_cell_of_code(&h->axis.edges, type, sample_swapped(type, seen[i]))] +=
+			count[seen[i]];
+	if (h->stats)
+		set_code_stats(h, channel, sums, count, n, scratch);
+	return n;
+}
+
+void hist_fill(struct hist *h, struct counts *counts, const struct codebook *book,
+	       struct hist_scratch *scratch)
 {
 	struct edges *const edges = &h->axis.edges;
-	const bool coded = h->axis.type.code_bytes <= 2;
+	const bool coded = book->codes > 0;
 	const size_t cells = counts->cells;
 	struct extent extent = counts->extent;
 	const int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
-	const uint32_t codes =
-		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
+	if (h->axis.type.bits < 8)
+		unpack(h, cell, cells);
 	if (coded) {
-		extent = extent_of(h, cell, codes);
+		extent = extent_of(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
 		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
@@ -446,14 +422,9 @@ void hist_fill(struct hist *h, struct counts *counts)
 		auto_rule(&edges->binning, &edges->auto_bins, auto_k(&edges->auto_bins, &extent));
 	if (!coded)
 		h->count = cell;
-	for (uint32_t c = 0; c < h->channels && coded; c++) {
-		const uint64_t *const count = cell + (size_t)c * codes;
-		const uint32_t n = see_all(h, count);
-		for (uint32_t i = 0; i < n; i++)
-			h->count[c * h->stride + cell_of_code(h, h->seen[i])] += count[h->seen[i]];
-		if (h->stats)
-			set_code_stats(h, c, &counts->stats[c], count, n);
-	}
+	for (uint32_t c = 0; c < h->channels && coded; c++)
+		bin_codes(h, c, cell + (size_t)c * book->codes, h->stats ? &counts->stats[c] : NULL,
+			  book, scratch, NULL);
 	if (coded)
 		free(cell);
 	for (uint32_t c = 0; c < h->channels; c++)
@@ -466,18 +437,11 @@ void hist_fill(struct hist *h, struct counts *counts)
 		if (h->axis.clamp && axis_bins(&h->axis) > 0)
 			clamp_flow(h, c);
 		if (h->stats && !coded)
-			set_stats(h, c, &counts->stats[c]);
+			set_stats(h, c, &counts->stats[c], &scratch->terms);
 	}
 }
 
 /* ---- the rows of --each ---- */
-
-void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
-{
-	for (uint32_t i = 0; i < codes; i++)
-		bin[i] = edges_cell_of_code(&axis->edges, &axis->type,
-					    sample_swapped(&axis->type, i));
-}
 
 static void fold_row(struct hist *h)
 {
@@ -490,7 +454,8 @@ static void fold_row(struct hist *h)
 }
 
 /* Moves the counts of a row whose cells are bins. */
-static void move_cells(struct hist *h, struct counts *counts, struct counts *totals)
+static void move_cells(struct hist *h, struct counts *counts, struct counts *totals,
+		       struct entropy_terms *terms)
 {
 	for (size_t i = 0; i < counts->cells; i++) {
 		h->count[i] = counts->cell[i];
@@ -499,51 +464,49 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 	}
 	fold_row(h);
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
-		set_stats(h, c, &counts->stats[c]);
+		set_stats(h, c, &counts->stats[c], terms);
 		stats_clear(&counts->stats[c]);
 	}
 }
 
 /* Bins and moves a channel's codes; of packed samples the totals have the bytes already. */
 static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
-		       struct counts *totals, const uint32_t *bin_of_code, uint64_t *marks)
+		       struct counts *totals, const struct codebook *book,
+		       struct hist_scratch *scratch, uint64_t *marks)
 {
-	const struct sample_type *const type = &h->axis.type;
-	const size_t first = (size_t)channel << type->bits;
-	uint64_t *const count = counts->cell + first, *const bin = h->count + channel * h->stride;
-	const uint32_t n = marks ? see_marked(h, marks) : see_all(h, count);
+	const size_t first = (size_t)channel * book->codes;
+	uint64_t *const count = counts->cell + first;
+	struct stats *const sums = h->stats ? &counts->stats[channel] : NULL;
+	const uint32_t n = bin_codes(h, channel, count, sums, book, scratch, marks);
+	const uint16_t *const seen = scratch->seen;
 
-	for (uint32_t i = 0; i < n; i++)
-		bin[bin_of_code[h->seen[i]]] += count[h->seen[i]];
-	if (h->stats) {
-		set_code_stats(h, channel, &counts->stats[channel], count, n);
-		stats_clear(&counts->stats[channel]);
-	}
+	if (sums)
+		stats_clear(sums);
 	for (uint32_t i = 0; i < n; i++) {
-		if (type->bits >= 8)
-			totals->cell[first + h->seen[i]] += count[h->seen[i]];
-		count[h->seen[i]] = 0;
+		if (h->axis.type.bits >= 8)
+			totals->cell[first + seen[i]] += count[seen[i]];
+		count[seen[i]] = 0;
 	}
 }
 
 void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
-		   const uint32_t *bin_of_code, uint64_t *marks)
+		   const struct codebook *book, struct hist_scratch *scratch, uint64_t *marks)
 {
 	h->samples = counts->samples;
 	if (h->axis.type.bits < 8) {
 		counts_add_counts(totals, counts);
-		(void)unpack(h, counts->cell, counts->cells);
+		unpack(h, counts->cell, counts->cells);
 	} else {
 		totals->samples += counts->samples;
 	}
 	counts->samples = 0;
-	if (!bin_of_code) {
-		move_cells(h, counts, totals);
+	if (book->codes == 0) {
+		move_cells(h, counts, totals, &scratch->terms);
 		return;
 	}
 	memset(h->count, 0, h->channels * h->stride * sizeof(*h->count));
 	for (uint32_t c = 0; c < h->channels; c++)
-		move_codes(h, c, counts, totals, bin_of_code,
+		move_codes(h, c, counts, totals, book, scratch,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
 	fold_row(h);
 }

@@ -16,6 +16,7 @@
 #include "count/counts.h"
 #include "count/layout.h"
 #include "count/stats.h"
+#include "hist/codebook.h"
 
 /* Samples of one channel that are in no bin. */
 struct hist_flow {
@@ -70,10 +71,25 @@ struct hist {
 	double least, greatest;
 	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
 	struct quantiles asked;   /* the quantiles in stats */
-	bool binned;    /* stats are from the bins alone: without extremes, mean and std */
-	uint32_t *seen; /* of an 8- or 16-bit type, for hist_fill: codes that were counted; owned */
-	struct entropy_terms *terms; /* with stats: terms that hist.c keeps; owned */
+	bool binned; /* stats are from the bins alone: without extremes, mean and std */
 };
+
+/* For counts below ENTROPY_TERMS, what they add to the entropy of n samples; 0: not known yet. */
+#define ENTROPY_TERMS 1024u
+struct entropy_terms {
+	uint64_t n;
+	double of[ENTROPY_TERMS];
+};
+
+/* Memory that hist_fill works in, one thread at a time; freed by free(). */
+struct hist_scratch {
+	struct entropy_terms terms;
+	uint16_t seen[]; /* codes that were counted, in the order of values */
+};
+
+/* NULL: no memory. */
+struct hist_scratch *hist_scratch_new(const struct sample_type *type);
+size_t hist_scratch_bytes(const struct sample_type *type);
 
 /*
  * Makes a histogram over a copy of this axis. Takes the memory that hist_fill will need now, before
@@ -91,34 +107,21 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *
  * after they were taken out of their bytes; the edge cell is added to the cell that struct edges
  * names; where the axis clamps, under and over are added to the first and the last bin.
  */
-void hist_fill(struct hist *h, struct counts *counts);
+void hist_fill(struct hist *h, struct counts *counts, const struct codebook *book,
+	       struct hist_scratch *scratch);
 
 /*
  * For rows (--each), whose range is known before: makes h the histogram of a row's counts, in the
  * same h->count for every row, and moves the counts to the totals: they are 0 afterwards.
- * bin_of_code comes from hist_bins_of_codes, or is NULL where cells are bins.
  *
  * Where a row has few samples of 16 bits, the caller may mark their codes by hist_mark, so that not
  * all are gone over: marks has HIST_MARKS words for each channel, 0 afterwards. Else it is NULL.
  */
 #define HIST_MARKS (65536u / 64u)
 void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
-		   const uint32_t *bin_of_code, uint64_t *marks);
-void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes);
+		   const struct codebook *book, struct hist_scratch *scratch, uint64_t *marks);
 
-/* What hist_reserve and hist_keep_stats take for a row, the bins aside. */
-size_t hist_row_memory(const struct sample_type *type);
-
-/* The place of a code, as it is in memory, among all codes of a type in the order of values. */
-static inline uint32_t hist_place(const struct sample_type *type, uint32_t code)
-{
-	const uint32_t own = sample_swapped(type, code), sign = 1u << (type->bits - 1);
-
-	return type->kind == SAMPLE_UNSIGNED                     ? own
-	       : type->kind == SAMPLE_FLOAT && (own & sign) != 0 ? own ^ (2 * sign - 1)
-								 : own ^ sign;
-}
-
+/* place: codebook_place of the code. */
 static inline void hist_mark(uint64_t *marks, uint32_t place)
 {
 	marks[place / 64] |= (uint64_t)1 << place % 64;

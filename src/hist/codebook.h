@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codebook: the codes of a type of up to 16 bits, in the order of their values, and the cell of
+ * each: computed once for a run, then const and shared.
+ *
+ * Codes are as they are in memory, read as little endian.
+ */
+#ifndef GPUHIST_CODEBOOK_H
+#define GPUHIST_CODEBOOK_H
+
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "bins/axis.h"
+
+struct codebook {
+	uint32_t codes;    /* of the type; 0: larger types, whose cells are bins */
+	uint16_t *ordered; /* all codes, in the order of values; NaNs come first and last; owned */
+	uint32_t *cell;    /* of each code; NULL: the samples give the bins; owned */
+};
+
+int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail);
+void codebook_free(struct codebook *book);
+
+/* The place of a code in the order of values. */
+static inline uint32_t codebook_place(const struct sample_type *type, uint32_t code)
+{
+	const uint32_t own = sample_swapped(type, code), sign = 1u << (type->bits - 1);
+
+	return type->kind == SAMPLE_UNSIGNED                     ? own
+	       : type->kind == SAMPLE_FLOAT && (own & sign) != 0 ? own ^ (2 * sign - 1)
+								 : own ^ sign;
+}
+
+#endif
