@@ -27,7 +27,7 @@ shell 'gpuhist -t u8 -r 1:2 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat16 --flow both both both 2>&1 | grep saturated'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 --flow both 2>&1 | grep saturated'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 both 2>&1 | grep saturated'
-for name in h.csv h.tsv h.raw h.bin h.npy h.json h dir.raw/h .tsv h.; do
+for name in h.tsv h.bin h.npy h.json h dir.raw/h .tsv h.; do
 	mkdir -p dir.raw
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	echo "$name:"
@@ -44,7 +44,7 @@ for name in H.TSV h.Json; do
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	od -An -c "$name" | head -n 1
 done
-for name in h.SVG h.svgz h.csv.gz h.txt h.pkl dir.raw/h.1 .h.npz; do
+for name in h.SVG h.csv.gz dir.raw/h.1 .h.npz; do
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done

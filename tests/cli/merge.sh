@@ -228,15 +228,14 @@ run gpuhist --merge a.json .
 run gpuhist --merge a.json a
 shell 'head -c 500 a.json | gpuhist --merge a.json -'
 # What is about counting
-for option in -tu8 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed -S1 -n1 -c1 --record=4 --offset=1 \
-	--rows=1:2 --ignore-tail --raw --zstd --device=cpu -T1 -M1M --into=x.json --every=1s --tee --progress; do
+for option in -tu8 --log=1:2 --clamp -S1 --rows=1:2 --raw -T1 --into=x.json --tee; do
 	run gpuhist --merge $option a.json
 done
 run gpuhist -q -tu8 a.json --merge
 run gpuhist --mer --nonz --no-progress a.json
 # Statistics decide nothing, so parts may have asked for other ones
 # shellcheck disable=SC2016 # the inner shell's
-shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --nonzero -'
+shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --no-header -f tsv --nonzero - | tail -n 1'
 
 # -b: the sum in fewer bins is that of a run with so many, in every kind of bins, and is added again
 joins() { # N B OPTION...: documents of N bins, in B

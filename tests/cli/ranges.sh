@@ -7,7 +7,6 @@ run gpuhist -t u8 -b 3 -r 1:8 u8
 run gpuhist -t i8 -b 2 -r full u8
 run gpuhist -t u8 -b 2 -r 300:400 --flow u8
 run gpuhist -t u8 -b 2 -r 300:400 --clamp u8
-run gpuhist -t u8 -b 5 -r 0:2 -q u8
 run gpuhist -t u8 -b 3 -r 0:1e1 -q --nonzero --no-header u8
 run gpuhist -t u8 -b 2 -r 0x0:0x10 -q --no-header u8
 # 64 bits: 0, 2^63 and 2^64 - 1, where binary64 would round
@@ -28,7 +27,6 @@ run gpuhist -t f32 -b 10 -r 0:1 --nonzero f32
 run gpuhist -t f32 -b 2 -r -1e308:1e308 f32
 run gpuhist -t f64 -b 2 -r full /dev/null
 # Bins so narrow that two edges would be the same number
-run gpuhist -t f64 -b 10 -r 1:1.0000000000000002 /dev/null
 run gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
 run gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q /dev/null
 run gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
@@ -37,14 +35,13 @@ run gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
 head -c 16 u64 >a.f64
 run gpuhist -b 2 -r 1:1.0000000000000002 a.f64
 shell 'gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q -f json /dev/null | sed s/1.0000000000000004/1.0000000000000002/g | gpuhist --merge'
-for range in 5:5 6:5 nan:1 1: '' 1 0:inf a:b 0,1 Full ' 0:1' 0:1e400; do
+for range in 5:5 nan:1 '' 0:1e400; do
 	run gpuhist -r "$range" u8
 done
 # STEP is a number of bins: but for the options its documents are those of -b
-run gpuhist -t f32 -r 0:1:0.1 f32
+shell 'gpuhist -q -t f32 -r 0:1:0.1 f32 | tail -n 2'
 run gpuhist -t u8 -r -0x.8:0xf.8p0:4 -q u8
 run gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
-run gpuhist -t u64 -r 0:2e19:1e19 u64
 shell 'for bins in 0:1:0.1 "0:1 -b 10"; do gpuhist -q -t f32 -r $bins -f json f32 | sed "s/.options.: [^,]*//"; done | uniq | wc -l'
 shell 'gpuhist -q -t f32 -r 0:1:0.1 -f json f32 | grep -o "[^ ]*--range[^,]*"'
 # STEP must divide the range, within one part in 10^9; the range that the message names does
@@ -57,8 +54,7 @@ run gpuhist -t f64 -r 0:1:0.50000000004 -q --no-header /dev/null
 run gpuhist -t f64 -r 0:1:0.5000000006 /dev/null
 run gpuhist -t u64 -r 9007199254740993:9007199254740995:1 -q --no-header /dev/null
 run gpuhist -t u64 -r 18446744073709551615:18446744073709551616:0.3 /dev/null
-for range in 0:1:2:3 0:1: 0:1:x 0:1:nan 0:1:inf 0:1:0 0:1:-0.1 1:0:0.1 1:1:1 0:268435457:1 0:1:1e-40 0:2e-30:1e-30 full:1 \
-	1:1.0000000000000002:1e-16; do
+for range in 0:1: 0:1:0 0:1:-0.1 0:268435457:1 0:2e-30:1e-30 full:1; do
 	run gpuhist -t f64 -r "$range" /dev/null
 done
 run gpuhist -r 0:1:0.1 -b 10 u8
@@ -67,10 +63,9 @@ run gpuhist -r 0:1:0.1 --log=1:2 u8
 run gpuhist --log=1:2:0.5 u8
 run gpuhist -r 0:1:0.1 --merge u8
 shell 'gpuhist -t u8 -r 0:1:0.1 -r 0:8 -b 2 -q -f json u8 | grep -o "[^ ]*--bins[^,]*"'
-run gpuhist -t f32 -r 5:5 f32
 run gpuhist -t f32 --nonzero f32
 run gpuhist -t u8 -r 0:79228162514264337593543950336 u8
-for bins in 0 -1 268435457 18446744073709551617 1.5 0x; do
+for bins in 0 268435457 1.5; do
 	run gpuhist -b "$bins" u8
 done
 # Values out of range: where codes are counted, the warning names the range and the options that take it.
@@ -78,9 +73,7 @@ done
 bytes '\003\000\005\000\377\017\054\001\377\000\000\000' >twelve
 bytes '\375\377\005\000\377\017' >signed
 bytes '\000\302\000\105\000\154\000\000' >halves
-for options in '-t i16 -b 256 twelve' '-t i16 -r 0:256 twelve' '-t u16be -b 256 twelve' '-t i16 -b 256 signed' '-t u16 -b 10 -r 0:100 twelve' \
-	'-t i16 -b 3 -r 0.5:2.5 signed' '-t i8 -b 256 signed' '-t u8 -b 16 twelve' '-t f16 -r 0:1 -b 2 halves' \
-	'-t bf16 -r 1e9:1e10 halves' '-t u8 -r 5:9 -b 4 --closed signed'; do
+for options in '-t i16 -r 0:256 twelve' '-t i16 -b 3 -r 0.5:2.5 signed' '-t f16 -r 0:1 -b 2 halves' '-t u8 -r 5:9 -b 4 --closed signed'; do
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options
 	# shellcheck disable=SC2086

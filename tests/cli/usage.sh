@@ -18,7 +18,7 @@ run gpuhist --quiet=1 a
 run gpuhist --c a
 run gpuhist --bogus=1 a
 # The nearest; nothing where all are far
-for option in --rnage --Bins --no_header --nbins=10 --coun --min=0 --input -log=1:2 -tflaot32 -tunit16 -tu12 -fcvs -Csta8 --device=CPU --=; do
+for option in --rnage --Bins --min=0 --input -log=1:2 -tflaot32 -fcvs --=; do
 	run gpuhist "$option" a
 done
 run gpuhist --raw -qxb a

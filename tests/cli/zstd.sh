@@ -6,10 +6,10 @@ bytes '\050\265\057\375\040\004\041\000\000abcd' >four
 bytes '\050\265\057\375\044\004\041\000\000abca\316\311\033\231' >wrong-sum
 bytes '\120\052\115\030\003\000\000\000xyz' >skipped
 cat four skipped four >three
-c='gpuhist -t u8 --nonzero --no-header -r full'
+c='gpuhist -t u8 --nonzero --no-header --edges=0,97,99,101,256'
 run $c four
 run $c three
-run $c -t u16be three
+run gpuhist -t u16be -r full -b 256 --nonzero three
 shell "cat three | $c"
 shell "$c < three"
 shell "cat three | $c four - four"
