@@ -2,8 +2,6 @@
 /* document: what write_json writes at the limits of numbers is read again, to the byte. */
 #include "document.h"
 
-#include <math.h>
-
 #include "base/signals.h"
 #include "output/format.h"
 #include "scratch.h"
@@ -61,90 +59,6 @@ static void sparse_round_trip(const struct hist *h, const char *what)
 	free(dense);
 }
 
-/* An auto histogram of these samples of f64. */
-static void auto_of(const double *samples, size_t n, const char *options)
-{
-	struct hist h;
-	char line[100];
-
-	scratch_write("whole", samples, n * sizeof(*samples));
-	snprintf(line, sizeof(line), "-t f64 --auto %s whole", options);
-	count_files(line, &h);
-	round_trip(&h, line);
-	hist_free(&h);
-}
-
-/* Bins that end at 2^1024, which JSON does not have, or lie among the smallest numbers. */
-static void extremes(void)
-{
-	static const double MAX = 0x1.fffffffffffffp1023, UNIT = 0x1p971;
-	static const double CASES[][2] = {{MAX, MAX},
-					  {-MAX, -MAX},
-					  {MAX, -MAX},
-					  {MAX - UNIT, MAX},
-					  {MAX - UNIT, MAX - UNIT},
-					  {UNIT - MAX, -MAX},
-					  {UNIT - MAX, UNIT - MAX},
-					  {0, MAX},
-					  {-MAX, 0},
-					  {0x1p-1074, 0},
-					  {-0x1p-1074, 0x1p-1074},
-					  {0x1p-1074, 1},
-					  {0x1p-1022, 0x1p-1023},
-					  {-1, 1},
-					  {-1, -0.25}, /* the range ends at 0 */
-					  {0.1, 0.1},
-					  {0x1p1023, MAX},
-					  {INFINITY, NAN},
-					  {-INFINITY, 3},
-					  {MAX, INFINITY}};
-	static const char *const OPTIONS[] = {"-b 2", "-b 3", "-b 64", "-b 2 --clamp"};
-
-	for (size_t i = 0; i < LENGTH(CASES); i++)
-		for (size_t k = 0; k < LENGTH(OPTIONS); k++)
-			auto_of(CASES[i], 2, OPTIONS[k]);
-}
-
-/* Infinities that are alone have no bin to be clamped to; with other samples they have. */
-static void clamped(void)
-{
-	static const struct {
-		size_t n, first; /* samples, and those of the first part */
-		double samples[8];
-	} CASES[] = {
-		{6, 4, {INFINITY, -INFINITY, INFINITY, NAN, 3, 5}},
-		{4, 3, {5, INFINITY, 5, 100}},
-		{5, 3, {5, -INFINITY, INFINITY, -100, 7}},
-		{7, 4, {1, 1, INFINITY, -INFINITY, 1, INFINITY, -INFINITY}},
-		{8, 4, {1, 2, 3, INFINITY, INFINITY, -INFINITY, 1e9, -1e9}},
-		{4, 2, {INFINITY, -INFINITY, INFINITY, NAN}},
-	};
-
-	for (size_t i = 0; i < 2 * LENGTH(CASES); i++) {
-		const double *const samples = CASES[i / 2].samples;
-		const size_t first = CASES[i / 2].first, rest = CASES[i / 2].n - first;
-		struct hist whole, part[2];
-		struct fail fail = {.status = STATUS_OK};
-		size_t bytes;
-		scratch_write("part0", samples, first * sizeof(*samples));
-		scratch_write("part1", samples + first, rest * sizeof(*samples));
-		count_files("-t f64 --auto -b 4 --clamp part0 part1", &whole);
-		count_files("-t f64 --auto -b 4 --clamp part0", &part[i % 2]);
-		count_files("-t f64 --auto -b 4 --clamp part1", &part[1 - i % 2]);
-		round_trip(&whole, "clamped");
-		CHECK(hist_add(&part[0], &part[1], &fail) == 0, "%s", fail.text);
-		const struct provenance from = origin(&whole, 1);
-		char *const text = written(write_json, &whole, &from, &bytes);
-		char *const sum = written(write_json, &part[0], &from, &bytes);
-		CHECK(strcmp(text, sum) == 0, "%s, not %s", sum, text);
-		free(text);
-		free(sum);
-		hist_free(&whole);
-		hist_free(&part[0]);
-		hist_free(&part[1]);
-	}
-}
-
 /*
  * A histogram that no run can count here: of the largest counts, of numbers of 64 bits, of many
  * bins.
@@ -189,8 +103,6 @@ int main(void)
 {
 	signals_init();
 	scratch_enter();
-	extremes();
-	clamped();
 	large();
 	scratch_leave();
 	return check_report();
