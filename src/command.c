@@ -22,17 +22,16 @@
  * With --tee the inputs are passed on while they are counted, and to their end even if counting
  * fails.
  */
-static int count(const struct job *asked, struct output *out, struct hist *hist,
+static int count(const struct job *asked, struct output *rows, struct hist *hist,
 		 struct run_report *report, struct fail *fail)
 {
 	struct job job = *asked;
 	struct fail passing = {.status = STATUS_OK};
 
-	job.rows = out;
 	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count,
 				 STDOUT_FILENO, fail) != 0)
 		return -1;
-	int rc = run_job(&job, hist, report, fail);
+	int rc = run_job(&job, rows, hist, report, fail);
 	/*
 	 * A capture may go on for days after its first bad byte: the user is told now, not at its
 	 * end.

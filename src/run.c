@@ -64,7 +64,8 @@ struct run {
 	uint64_t length;           /* bytes of all inputs, once measured; 0: not known */
 	bool measured;             /* sizes were looked at, perhaps by the watching thread */
 	struct partial partial;
-	struct row_spec rows; /* --each */
+	struct row_spec row; /* --each */
+	struct output *rows; /* --each: where rows are written */
 };
 
 /*
@@ -436,7 +437,7 @@ static int open_rows(struct run *run, struct fail *fail)
 {
 	const struct job *const job = &run->job;
 
-	run->rows = (struct row_spec){
+	run->row = (struct row_spec){
 		.paths = job->source.paths,
 		.path_count = job->source.path_count,
 		.size = job->shape.row,
@@ -451,7 +452,7 @@ static int open_rows(struct run *run, struct fail *fail)
 		.style = &job->style,
 		.options = job->options,
 	};
-	return each_open(&run->work.each, &run->rows, &run->plan.counting, job->rows, fail);
+	return each_open(&run->work.each, &run->row, &run->plan.counting, run->rows, fail);
 }
 
 /* Takes the memory of the histogram, the totals and the workers. */
@@ -558,10 +559,10 @@ static int count_all(struct run *run, struct fail *fail)
 }
 
 /* *lost: the run failed because a GPU failed with counts that nobody else had. */
-static int run_once(const struct job *job, struct hist *hist, struct run_report *report, bool *lost,
-		    struct fail *fail)
+static int run_once(const struct job *job, struct output *rows, struct hist *hist,
+		    struct run_report *report, bool *lost, struct fail *fail)
 {
-	struct run run = {.job = *job, .began = clock_seconds()};
+	struct run run = {.job = *job, .began = clock_seconds(), .rows = rows};
 
 	*hist = (struct hist){0};
 	if (snapshot_init(&run.snapshot, fail) != 0)
@@ -603,12 +604,13 @@ static int run_once(const struct job *job, struct hist *hist, struct run_report 
 	return rc;
 }
 
-int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
+int run_job(const struct job *job, struct output *rows, struct hist *hist,
+	    struct run_report *report, struct fail *fail)
 {
 	const off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	struct job again = *job;
 	bool lost = false;
-	const int rc = run_once(job, hist, report, &lost, fail);
+	const int rc = run_once(job, rows, hist, report, &lost, fail);
 
 	if (!lost || job->machine.device == DEVICE_GPU || !reads_files(job))
 		return rc;
@@ -617,7 +619,7 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		(void)lseek(STDIN_FILENO, start, SEEK_SET);
 	again.machine.device = DEVICE_CPU;
 	*fail = (struct fail){.status = STATUS_OK};
-	const int rc_again = run_once(&again, hist, report, &lost, fail);
+	const int rc_again = run_once(&again, rows, hist, report, &lost, fail);
 	report->no_gpu = "it failed";
 	return rc_again;
 }

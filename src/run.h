@@ -15,14 +15,17 @@
 #include "cli/job.h"
 #include "cli/report.h"
 #include "hist/hist.h"
+#include "output/output.h"
 
 /*
  * Reads all inputs of a job to their end, or to -n's limit, and counts them into *hist, which is
- * audited; *report is what the run did. All memory is taken and --into's FILE compared before a
- * record is consumed; --device=gpu waits for the GPU before anything is read. Returns when every
- * worker has ended. On failure *hist is empty and *fail says why.
+ * audited; *report is what the run did. With --each it writes the rows to `rows`. All memory is
+ * taken and --into's FILE compared before a record is consumed; --device=gpu waits for the GPU
+ * before anything is read. Returns when every worker has ended. On failure *hist is empty and *fail
+ * says why.
  */
-int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail);
+int run_job(const struct job *job, struct output *rows, struct hist *hist,
+	    struct run_report *report, struct fail *fail);
 
 /* What an output says about where its counts come from. */
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals);

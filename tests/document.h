@@ -106,7 +106,7 @@ static inline void count_files(const char *line, struct hist *h)
 		argv[argc++] = word;
 	optind = 0;
 	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
-	CHECK(run_job(&job, h, &report, &fail) == 0, "%s: %s", line, fail.text);
+	CHECK(run_job(&job, NULL, h, &report, &fail) == 0, "%s: %s", line, fail.text);
 	options_free(&job);
 }
 

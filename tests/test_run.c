@@ -35,7 +35,7 @@ static int run_with(char *const *arguments, struct hist *h, struct run_report *r
 	*fail = (struct fail){0};
 	optind = 0;
 	const int rc = options_parse(&job, argc, argv, fail) == OPTIONS_RUN
-			       ? run_job(&job, h, report, fail)
+			       ? run_job(&job, NULL, h, report, fail)
 			       : -1;
 	options_free(&job);
 	return rc;

@@ -82,9 +82,8 @@ struct job {
 	enum color color;           /* --color */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */
 	const char *each_text;
-	struct output *rows; /* --each: where rows are written, once it is open */
-	const char *into;    /* --into: the document to add to; NULL: none */
-	bool output_none;    /* --into without -o and -f: nothing else is written */
+	const char *into; /* --into: the document to add to; NULL: none */
+	bool output_none; /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
 	double every;
 	bool tee;    /* --tee: the inputs' bytes are passed on to standard output */
