@@ -32,20 +32,20 @@ static bool unchanged(const struct partial *p, const struct counted *now)
 
 static int fill(struct partial *p, const struct counted *now, struct hist *hist, struct fail *fail)
 {
-	const struct job *const job = now->job;
+	const struct shape *const shape = now->shape;
 	struct counts copy = {.cell = NULL};
-	struct hist_scratch *const scratch = hist_scratch_new(&job->shape.axis.type);
+	struct hist_scratch *const scratch = hist_scratch_new(&shape->axis.type);
 	int rc = -1;
 
 	if (!scratch)
 		(void)fail_errno(fail, "counts so far");
-	else if (hist_reserve(hist, &job->shape.axis, job->shape.channels, fail) == 0 &&
+	else if (hist_reserve(hist, &shape->axis, shape->channels, fail) == 0 &&
 		 counts_init(&copy, now->counts->cells, fail) == 0) {
 		snapshot_take(now->snapshot, &copy, now->counts, look, &(struct look){p, now});
 		hist_fill(hist, &copy, now->book, scratch);
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != p->records * job_record_samples(job))
+	if (rc == 0 && hist->samples != p->records * shape->samples)
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: %llu samples of %llu records: please report this",
 			      (unsigned long long)hist->samples, (unsigned long long)p->records);
@@ -86,7 +86,7 @@ static int replace(struct partial *p, const struct counted *now, struct fail *fa
 
 	if (rc == 0) {
 		totals.inputs = p->inputs;
-		totals.bytes = p->records * job->shape.record;
+		totals.bytes = p->records * now->shape->record;
 		totals.state = source_state(now->source);
 	}
 	struct provenance from = run_provenance(job, &totals);

@@ -9,7 +9,8 @@
 
 /* Where a partial output finds the counts so far, once counting has begun. */
 struct counted {
-	const struct job *job; /* completed by what the first input says */
+	const struct job *job;
+	const struct shape *shape;
 	struct source *source;
 	struct counts *counts;
 	const struct codebook *book;

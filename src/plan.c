@@ -40,42 +40,44 @@
  * Sets how `workers` workers count: in private tables or, if shared, in the table of the totals.
  * Returns the bytes that they take.
  */
-static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bool shared)
+static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *shape,
+		     unsigned workers, bool shared)
 {
-	const struct axis *const axis = &job->shape.axis;
+	const struct axis *const axis = &shape->axis;
 
-	counting_init_layout(&p->counting, &axis->type, &axis->edges, &job->shape.layout, shared);
+	counting_init_layout(&p->counting, &axis->type, &axis->edges, &shape->layout, shared);
 	if (job->quantiles.n > 0)
-		counting_keep_stats(&p->counting, job->shape.layout.channels);
+		counting_keep_stats(&p->counting, shape->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
 	/* The counts of rows are a worker's own. */
-	p->counting.alone |= job->shape.row > 0;
+	p->counting.alone |= shape->row > 0;
 	return workers * (p->counting.memory + p->block + PAGE +
-			  (job->shape.row > 0 ? each_memory(&p->counting) : 0));
+			  (shape->row > 0 ? each_memory(&p->counting) : 0));
 }
 
 /* As many workers as -T and `most` bytes allow, but at least one, in the way that needs least. */
-static unsigned workers_within(struct plan *p, const struct job *job, uint64_t most)
+static unsigned workers_within(struct plan *p, const struct job *job, const struct shape *shape,
+			       uint64_t most)
 {
-	const struct axis *const axis = &job->shape.axis;
-	const size_t table = counting_cells(&axis->type, &axis->edges) *
-			     job->shape.layout.channels * sizeof(uint32_t);
+	const struct axis *const axis = &shape->axis;
+	const size_t table = counting_cells(&axis->type, &axis->edges) * shape->layout.channels *
+			     sizeof(uint32_t);
 
 	/* Where the range comes from the samples, each table has a k of its own. */
 	const bool own = axis_kind_of(axis)->from_samples && axis->type.code_bytes > 2;
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
-		p->tables = on_cpu(p, job, workers, !own && table > PRIVATE_MAX / workers);
+		p->tables = on_cpu(p, job, shape, workers, !own && table > PRIVATE_MAX / workers);
 		if (p->tables <= most)
 			return workers;
 	}
 	/* The way that needs least; with few bins that is a private table. */
 	const size_t private = p->tables;
-	p->tables = on_cpu(p, job, 1, true);
+	p->tables = on_cpu(p, job, shape, 1, true);
 	if (private < p->tables)
-		p->tables = on_cpu(p, job, 1, false);
+		p->tables = on_cpu(p, job, shape, 1, false);
 	return 1;
 }
 
@@ -84,16 +86,16 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
  * holds a row. Parts of a row are added up one after another, each with all of its cells: so with
  * many cells a part is a whole row, or much of one.
  */
-static size_t part_of(const struct job *job, size_t block)
+static size_t part_of(const struct shape *shape, size_t block)
 {
-	const uint64_t cells = counting_cells(&job->shape.axis.type, &job->shape.axis.edges) *
-			       (uint64_t)job->shape.layout.channels;
+	const uint64_t cells = counting_cells(&shape->axis.type, &shape->axis.edges) *
+			       (uint64_t)shape->layout.channels;
 	const uint64_t most = cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY;
-	const uint64_t records = most / job->shape.record;
+	const uint64_t records = most / shape->record;
 
-	if (job->shape.row <= block / job->shape.record)
+	if (shape->row <= block / shape->record)
 		return 0;
-	return (job->shape.row < records ? job->shape.row : records) * job->shape.record;
+	return (shape->row < records ? shape->row : records) * shape->record;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -106,23 +108,24 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-struct plan plan_make(const struct job *job, const struct plan_facts *facts)
+struct plan plan_make(const struct job *job, const struct shape *shape,
+		      const struct plan_facts *facts)
 {
 	const bool gpu_only = job->machine.device == DEVICE_GPU;
 	const uint64_t memory = job->machine.memory, half = memory / 2;
 	struct plan p = {.block = BLOCK_BYTES};
 
-	if (job->shape.record > p.block)
-		p.block = job->shape.record;
+	if (shape->record > p.block)
+		p.block = shape->record;
 	p.step = p.block;
-	p.part = part_of(job, p.block);
+	p.part = part_of(shape, p.block);
 	if (p.part > 0) /* so one read takes all that a full pipe holds */
-		p.block = larger(p.block,
-				 least(p.part, PIPE_BYTES) / job->shape.record * job->shape.record);
+		p.block =
+			larger(p.block, least(p.part, PIPE_BYTES) / shape->record * shape->record);
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
-	p.workers = workers_within(&p, job, facts->plain ? memory : half);
+	p.workers = workers_within(&p, job, shape, facts->plain ? memory : half);
 	if (p.tables > memory) { /* one worker may have more than its half */
 		p.workers = 0;
 		return p;

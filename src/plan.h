@@ -47,9 +47,10 @@ struct plan {
 	uint64_t decoders;     /* bytes that decoders may take, at least 1 */
 };
 
-struct plan plan_make(const struct job *job, const struct plan_facts *facts);
+struct plan plan_make(const struct job *job, const struct shape *shape,
+		      const struct plan_facts *facts);
 
-/* What a GPU is started with; the plan and the job must outlive it. */
+/* What a GPU is started with; the plan must outlive it. */
 struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 
 /* `counted` of `known` bytes (0: not known) took `seconds`: is the rest worth a GPU's start? */

@@ -40,10 +40,12 @@
 #define START_LOOK_NS 1000000
 
 struct run {
-	struct job job; /* completed by what the first input says */
+	const struct job *job;
+	struct output *rows; /* --each: where rows are written */
 	double began;
+	struct shape shape;       /* const once the first input is open */
 	struct plan plan;         /* const once it is made */
-	struct work work;         /* what all workers share */
+	struct work work;         /* what all workers share; const once prepared, but for gpu */
 	struct unpacker unpacker; /* a GPU that decodes, once there is one */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
@@ -65,7 +67,6 @@ struct run {
 	bool measured;             /* sizes were looked at, perhaps by the watching thread */
 	struct partial partial;
 	struct row_spec row; /* --each */
-	struct output *rows; /* --each: where rows are written */
 };
 
 /*
@@ -108,7 +109,7 @@ static void *work_on(void *arg)
 
 static struct gpu *start_gpu(const struct run *run, bool unpacks)
 {
-	struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
+	struct gpu_spec gpu = plan_gpu(&run->plan, run->job);
 
 	gpu.unpacks = unpacks;
 	return gpu_start(&gpu);
@@ -148,7 +149,7 @@ static bool start_next(void *arg)
 		began = run->work.gpu != NULL;
 	}
 	lock_drop(&run->lock);
-	return began && !source_compressed(&run->job.source) && p->workers > 1 &&
+	return began && !source_compressed(&run->job->source) && p->workers > 1 &&
 	       p->workers >= cores_usable();
 }
 
@@ -251,7 +252,7 @@ static void look(void *arg, struct progress_now *now)
 	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
 		return;
 	/* The offset of standard input has changed since the run began. */
-	if (!run->measured && !job_reads_stdin(&run->job))
+	if (!run->measured && !job_reads_stdin(run->job))
 		run->length = source_length(run->work.source);
 	run->measured = true;
 	now->length = run->length;
@@ -299,7 +300,7 @@ static enum progress line_of(const struct job *job)
 
 static void start_watch(struct run *run)
 {
-	const struct job *job = &run->job;
+	const struct job *job = run->job;
 
 	run->watch = watch_start(&(struct watch_spec){
 		.line = line_of(job),
@@ -334,36 +335,36 @@ static bool reads_files(const struct job *job)
 /* Decides whether a GPU may be started. Returns why not, for -v; NULL: one may. */
 static const char *choose_gpu(struct run *run)
 {
-	const struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
+	const struct gpu_spec gpu = plan_gpu(&run->plan, run->job);
 
-	if (run->job.machine.device == DEVICE_CPU)
+	if (run->job->machine.device == DEVICE_CPU)
 		return "--device=cpu";
 	if (!kernel_image)
 		return "the program was built without kernels";
 	if (run->plan.lanes == 0)
 		return "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
-	if (run->job.machine.device == DEVICE_GPU || !gpu_size(&gpu).stays ||
-	    reads_files(&run->job))
+	if (run->job->machine.device == DEVICE_GPU || !gpu_size(&gpu).stays ||
+	    reads_files(run->job))
 		return NULL;
 	run->plan.lanes = 0;
 	return "it would hold the counts of a stream, which cannot be read again if it fails "
 	       "(--device=gpu starts it anyway)";
 }
 
-static int make_plan(struct run *run, struct fail *fail)
+static int make_plan(struct run *run, const struct source *source, struct fail *fail)
 {
 	static const char *const METHODS[] = {[COUNT_BYTES] = "bytes",
 					      [COUNT_CODES] = "codes",
 					      [COUNT_PRIVATE] = "private tables",
 					      [COUNT_SHARED] = "one shared table"};
-	const struct job *job = &run->job;
+	const struct job *job = run->job;
 	struct plan *plan = &run->plan;
 
 	const struct plan_facts facts = {
 		.kernels = kernel_image != NULL,
-		.plain = source_all_plain(run->work.source),
+		.plain = source_all_plain(source),
 	};
-	*plan = plan_make(job, &facts);
+	*plan = plan_make(job, &run->shape, &facts);
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
 				"--memory %s: one worker needs %zu bytes: -M %zuK is enough",
@@ -376,24 +377,24 @@ static int make_plan(struct run *run, struct fail *fail)
 	return 0;
 }
 
-/* Opens the inputs; what the first of them says becomes the job's, unless -t or -c was given. */
-static int open_source(struct run *run, struct fail *fail)
+/* Opens the inputs; what the first of them says decides the shape, unless options do. */
+static int open_source(struct run *run, struct source **source, struct fail *fail)
 {
-	struct job *const job = &run->job;
+	const struct job *const job = run->job;
 	struct source_spec spec = job->source;
 
 	/* What came slowly is in the next partial output, or its rows are written. */
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
-	if (source_open(&run->work.source, &spec, fail) != 0)
+	if (source_open(source, &spec, fail) != 0)
 		return -1;
-	run->report.header = *source_said(run->work.source);
-	if (job_shape(job, &run->report.header, fail) != 0)
+	run->report.header = *source_said(*source);
+	if (job_shape(&run->shape, job, &run->report.header, fail) != 0)
 		return -1;
-	run->report.type = job->shape.type;
-	run->report.record = job->shape.record;
-	run->report.packed = job_records_packed(job);
+	run->report.type = run->shape.axis.type;
+	run->report.record = run->shape.record;
+	run->report.packed = run->shape.packed;
 	return 0;
 }
 
@@ -405,19 +406,20 @@ static void ended(void *arg, size_t inputs)
 	each_ended(run->work.each, inputs);
 }
 
-static int start_source(struct run *run, struct fail *fail)
+static int start_source(struct run *run, struct source *source, struct fail *fail)
 {
-	const struct job *const job = &run->job;
+	const struct job *const job = run->job;
+	const struct shape *const shape = &run->shape;
 	const unsigned workers = run->plan.workers;
 	/* Cores are looked up only where it may matter. */
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
 	const struct source_use use = {
-		.record = job->shape.record,
-		.limit = job->shape.limit,
-		.type = job->shape.type,
-		.channels = job->shape.header_channels,
-		.last = job->shape.header_last,
-		.row = job->shape.row == ROW_IS_INPUT ? 0 : job->shape.row,
+		.record = shape->record,
+		.limit = shape->limit,
+		.type = shape->axis.type,
+		.channels = shape->header_channels,
+		.last = shape->header_last,
+		.row = shape->row == ROW_IS_INPUT ? 0 : shape->row,
 		.ended = job->each > 0 ? ended : NULL,
 		.threads = workers,
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
@@ -430,47 +432,49 @@ static int start_source(struct run *run, struct fail *fail)
 
 	run->unpacker = gpu_unpacker(&run->work.gpu);
 	run->unpacker.demanded = job->machine.device == DEVICE_GPU;
-	return source_start(run->work.source, &use, fail);
+	return source_start(source, &use, fail);
 }
 
-static int open_rows(struct run *run, struct fail *fail)
+static int open_rows(struct run *run, struct each **each, struct fail *fail)
 {
-	const struct job *const job = &run->job;
+	const struct job *const job = run->job;
 
 	run->row = (struct row_spec){
 		.paths = job->source.paths,
 		.path_count = job->source.path_count,
-		.size = job->shape.row,
+		.size = run->shape.row,
 		.axis = &run->hist.axis,
 		.book = &run->book,
-		.channels = job->shape.channels,
-		.record = job->shape.record,
-		.packed = job_records_packed(job),
+		.channels = run->shape.channels,
+		.record = run->shape.record,
+		.packed = run->shape.packed,
 		.skip = job->source.skip,
 		.asked = job->quantiles.n > 0 ? &job->quantiles : NULL,
 		.format = job->format,
 		.style = &job->style,
 		.options = job->options,
 	};
-	return each_open(&run->work.each, &run->row, &run->plan.counting, run->rows, fail);
+	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
 }
 
 /* Takes the memory of the histogram, the totals and the workers. */
 static int take_memory(struct run *run, struct fail *fail)
 {
-	const struct job *const job = &run->job;
+	const struct job *const job = run->job;
 	const struct counting *const counting = &run->plan.counting;
+	const struct axis *const axis = &run->shape.axis;
+	const uint32_t channels = run->shape.channels;
 
-	if (hist_reserve(&run->hist, &job->shape.axis, job->shape.channels, fail) != 0 ||
-	    codebook_init(&run->book, &job->shape.axis, fail) != 0 ||
+	if (hist_reserve(&run->hist, axis, channels, fail) != 0 ||
+	    codebook_init(&run->book, axis, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
-	run->scratch = hist_scratch_new(&job->shape.axis.type);
+	run->scratch = hist_scratch_new(&axis->type);
 	if (!run->scratch)
 		return fail_errno(fail, "the histogram");
 	if (job->quantiles.n > 0 && job->each == 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
+	     counts_keep_stats(&run->counts, &axis->type, channels, fail) != 0))
 		return -1;
 	if (counting->auto_bins.most > 0)
 		counts_set_auto(&run->counts, &counting->auto_bins);
@@ -480,33 +484,39 @@ static int take_memory(struct run *run, struct fail *fail)
 
 static int prepare(struct run *run, struct fail *fail)
 {
-	const struct job *const job = &run->job;
+	const struct job *const job = run->job;
+	struct source *source = NULL;
+	struct each *each = NULL;
+	const bool failed = open_source(run, &source, fail) != 0 ||
+			    make_plan(run, source, fail) != 0 ||
+			    start_source(run, source, fail) != 0 || take_memory(run, fail) != 0 ||
+			    (job->each > 0 && open_rows(run, &each, fail) != 0);
 
-	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 ||
-	    start_source(run, fail) != 0 || take_memory(run, fail) != 0 ||
-	    (job->each > 0 && open_rows(run, fail) != 0))
-		return -1;
+	/* Filled after a failure too: what was opened is closed from there. */
 	run->work = (struct work){
-		.each = run->work.each,
+		.each = each,
 		.counting = &run->plan.counting,
-		.source = run->work.source,
+		.source = source,
 		.counts = &run->counts,
 		.block = run->plan.block,
 		.step = run->plan.step,
 		.part = run->plan.part,
-		.record = job->shape.record,
+		.record = run->shape.record,
 		.busy = start_next,
 		.arg = run,
 		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,
 	};
+	if (failed)
+		return -1;
 	/* Sizes are looked at where a line will show them or a GPU may be started, or USR1 asks. */
 	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
-		run->length = source_length(run->work.source);
+		run->length = source_length(source);
 	run->counted = (struct counted){
 		.job = job,
-		.source = run->work.source,
+		.shape = &run->shape,
+		.source = source,
 		.counts = &run->counts,
 		.book = &run->book,
 		.snapshot = &run->snapshot,
@@ -523,7 +533,7 @@ static int audit(const struct run *run, struct fail *fail)
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.records;
 
-	if (t->bytes != t->skipped + t->tail + records * run->job.shape.record ||
+	if (t->bytes != t->skipped + t->tail + records * run->shape.record ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "
@@ -553,7 +563,7 @@ static int count_all(struct run *run, struct fail *fail)
 					  &run->report.saturated, fail) != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
-	run->report.samples = run->report.records * job_record_samples(&run->job);
+	run->report.samples = run->report.records * run->shape.samples;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
 	return audit(run, fail);
 }
@@ -562,7 +572,7 @@ static int count_all(struct run *run, struct fail *fail)
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail)
 {
-	struct run run = {.job = *job, .began = clock_seconds(), .rows = rows};
+	struct run run = {.job = job, .began = clock_seconds(), .rows = rows};
 
 	*hist = (struct hist){0};
 	if (snapshot_init(&run.snapshot, fail) != 0)
@@ -596,8 +606,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	    !cuda_found())
 		run.report.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
 	*report = run.report;
-	if (job->shape.axis.type.bits == 0) /* else it is the caller's */
-		edges_free(&run.job.shape.axis.edges);
+	edges_free(&run.shape.axis.edges);
 	lock_destroy(&run.lock);
 	snapshot_destroy(&run.snapshot);
 	free(run.workers);

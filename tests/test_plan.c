@@ -15,24 +15,31 @@
 #define MIB ((uint64_t)1 << 20)
 #define ARGUMENTS 20
 
-/* The options of a line of text. */
-static struct job job_of(const char *line)
+struct shaped {
+	struct job job;
+	struct shape shape;
+};
+
+/* The options of a line of text, and the shape without a header. */
+static struct shaped job_of(const char *line)
 {
 	static char text[256];
 	char *argv[ARGUMENTS] = {"gpuhist"};
 	struct fail fail = {0};
-	struct job job;
+	struct shaped of;
 	int argc = 1;
 
 	snprintf(text, sizeof(text), "%s", line);
 	for (char *word = strtok(text, " "); word && argc < ARGUMENTS; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	optind = 0;
-	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
-	CHECK(job_shape(&job, &(struct header){0}, &fail) == 0, "%s: %s", line, fail.text);
-	/* No plan looks at what it owns. */
-	options_free(&job);
-	return job;
+	CHECK(options_parse(&of.job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
+	CHECK(job_shape(&of.shape, &of.job, &(struct header){0}, &fail) == 0, "%s: %s", line,
+	      fail.text);
+	/* No plan looks at what they own. */
+	edges_free(&of.shape.axis.edges);
+	options_free(&of.job);
+	return of;
 }
 
 #define NO_KERNELS               \
@@ -139,8 +146,8 @@ static void table(void)
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		const struct job job = job_of(CASES[i].job);
-		const struct plan p = plan_make(&job, &CASES[i].facts);
+		const struct shaped of = job_of(CASES[i].job);
+		const struct plan p = plan_make(&of.job, &of.shape, &CASES[i].facts);
 		CHECK(p.workers == CASES[i].workers && p.counting.method == CASES[i].method,
 		      "%s: %u workers, method %d", CASES[i].job, p.workers, (int)p.counting.method);
 		CHECK(p.tables == CASES[i].tables, "%s: %zu bytes of tables", CASES[i].job,
@@ -150,7 +157,7 @@ static void table(void)
 		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
 		      (unsigned long long)p.decoders);
 		CHECK(p.lanes == CASES[i].lanes, "%s: %u lanes", CASES[i].job, p.lanes);
-		CHECK(p.counting.alone == (p.workers == 1 && job.machine.device == DEVICE_CPU),
+		CHECK(p.counting.alone == (p.workers == 1 && of.job.machine.device == DEVICE_CPU),
 		      "%s: alone", CASES[i].job);
 	}
 }
@@ -180,10 +187,10 @@ static void left_out(void)
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		const struct job job = job_of(CASES[i].job);
+		const struct shaped of = job_of(CASES[i].job);
 		const struct plan_facts facts = {.kernels = true, .plain = CASES[i].plain};
-		CHECK((plan_make(&job, &facts).lanes > 0) == CASES[i].gpu, "%s%s: a GPU, or none",
-		      CASES[i].job, CASES[i].plain ? ", plain" : "");
+		CHECK((plan_make(&of.job, &of.shape, &facts).lanes > 0) == CASES[i].gpu,
+		      "%s%s: a GPU, or none", CASES[i].job, CASES[i].plain ? ", plain" : "");
 	}
 }
 
@@ -231,7 +238,7 @@ static uint64_t drawn(uint64_t *state, unsigned bits)
 	return check_random(state) >> (63 - check_random(state) % bits);
 }
 
-static struct job draw(uint64_t *state)
+static struct shaped draw(uint64_t *state)
 {
 	static const char *const TYPES[] = {"u8", "u16", "u24", "u32", "i64", "f32", "f64"};
 	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:3"};
@@ -252,84 +259,85 @@ static struct job draw(uint64_t *state)
 		 TYPES[check_random(state) % (sizeof(TYPES) / sizeof(TYPES[0]))],
 		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4],
 		 channels, layout);
-	struct job job = job_of(line);
-	job.shape.axis.edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
-	job.machine.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
-	return job;
+	struct shaped of = job_of(line);
+	of.shape.axis.edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
+	of.job.machine.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
+	return of;
 }
 
 /* One worker, and how little it may take. */
-static size_t least_of(const struct job *job)
+static size_t least_of(const struct shape *shape)
 {
-	const struct axis *const axis = &job->shape.axis;
-	const uint32_t record = job->shape.record;
+	const struct axis *const axis = &shape->axis;
+	const uint32_t record = shape->record;
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
 	struct counting own, shared;
 
-	counting_init_layout(&own, &axis->type, &axis->edges, &job->shape.layout, false);
-	counting_init_layout(&shared, &axis->type, &axis->edges, &job->shape.layout, true);
+	counting_init_layout(&own, &axis->type, &axis->edges, &shape->layout, false);
+	counting_init_layout(&shared, &axis->type, &axis->edges, &shape->layout, true);
 	return (own.memory < shared.memory ? own.memory : shared.memory) + block + 4 * KIB;
 }
 
-static struct plan plan_with(const struct job *job, const struct plan_facts *facts, uint64_t memory)
+static struct plan plan_with(const struct shaped *of, const struct plan_facts *facts,
+			     uint64_t memory)
 {
-	struct job other = *job;
+	struct job other = of->job;
 
 	other.machine.memory = memory;
-	return plan_make(&other, facts);
+	return plan_make(&other, &of->shape, facts);
 }
 
-static void bounds(const struct job *job, const struct plan_facts *facts, const struct plan *p,
+static void bounds(const struct shaped *of, const struct plan_facts *facts, const struct plan *p,
 		   unsigned long i)
 {
-	const size_t least = least_of(job);
-	const uint64_t half = job->machine.memory / 2;
-	const bool gpu = job->machine.device == DEVICE_GPU;
+	const size_t least = least_of(&of->shape);
+	const uint64_t half = of->job.machine.memory / 2;
+	const bool gpu = of->job.machine.device == DEVICE_GPU;
 
-	CHECK((p->workers > 0) == (job->machine.memory >= least),
+	CHECK((p->workers > 0) == (of->job.machine.memory >= least),
 	      "job %lu: %u workers, of which one needs %zu", i, p->workers, least);
-	CHECK(plan_with(job, facts, least).workers > 0 &&
-		      plan_with(job, facts, least - 1).workers == 0,
+	CHECK(plan_with(of, facts, least).workers > 0 &&
+		      plan_with(of, facts, least - 1).workers == 0,
 	      "job %lu: one worker needs %zu", i, least);
-	CHECK(p->workers <= job->machine.threads && p->lanes <= job->machine.threads,
+	CHECK(p->workers <= of->job.machine.threads && p->lanes <= of->job.machine.threads,
 	      "job %lu: %u workers, %u lanes", i, p->workers, p->lanes);
 	if (p->workers == 0) {
 		CHECK(p->tables == least, "job %lu: %zu, not %zu", i, p->tables, least);
 		return;
 	}
 	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <=
-		      job->machine.memory + (p->decoders == 1),
+		      of->job.machine.memory + (p->decoders == 1),
 	      "job %lu: more than -M", i);
 	/* More than half of -M only for one worker that needs it. */
 	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu",
 	      i, p->tables);
 	CHECK(facts->plain || p->tables > half || p->decoders >= half, "job %lu: decoders get %llu",
 	      i, (unsigned long long)p->decoders);
-	CHECK(p->lanes_memory <= (gpu ? half : job->machine.memory / 8 * 3),
+	CHECK(p->lanes_memory <= (gpu ? half : of->job.machine.memory / 8 * 3),
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
 	CHECK(p->lanes > 0 || p->lanes_memory == 0, "job %lu: memory for no lane", i);
 }
 
 /* Lanes that fit are there, and only those, unless nothing else counts. */
-static void lanes(const struct job *job, const struct plan_facts *facts, const struct plan *p,
+static void lanes(const struct shaped *of, const struct plan_facts *facts, const struct plan *p,
 		  unsigned long i)
 {
-	const bool asked = facts->kernels && job->machine.device == DEVICE_AUTO;
-	struct gpu_spec spec = plan_gpu(p, job);
+	const bool asked = facts->kernels && of->job.machine.device == DEVICE_AUTO;
+	struct gpu_spec spec = plan_gpu(p, &of->job);
 
 	spec.lanes = 1;
-	CHECK((job->machine.device == DEVICE_GPU)
+	CHECK((of->job.machine.device == DEVICE_GPU)
 		      ? p->lanes > 0
 		      : p->lanes == 0 || (asked && gpu_size(&spec).fits),
 	      "job %lu: a GPU", i);
 }
 
 /* Twice what decoders and one worker need is enough for any job. */
-static void named(const struct job *job, const struct plan_facts *facts, uint64_t need,
+static void named(const struct shaped *of, const struct plan_facts *facts, uint64_t need,
 		  unsigned long i)
 {
-	const size_t least = least_of(job);
-	const struct plan p = plan_with(job, facts, 2 * (need > least ? need : least));
+	const size_t least = least_of(&of->shape);
+	const struct plan p = plan_with(of, facts, 2 * (need > least ? need : least));
 
 	CHECK(p.workers > 0 && (facts->plain || p.decoders >= need),
 	      "job %lu: twice %llu is not enough", i, (unsigned long long)need);
@@ -340,20 +348,21 @@ static void every_job(void)
 	uint64_t state = 20;
 
 	for (unsigned long i = 0; i < 5000; i++) {
-		const struct job job = draw(&state);
+		const struct shaped of = draw(&state);
 		const uint64_t bits = check_random(&state);
 		const struct plan_facts facts = {.kernels = bits & 1, .plain = bits >> 1 & 1};
-		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
+		const struct plan p = plan_make(&of.job, &of.shape, &facts),
+				  again = plan_make(&of.job, &of.shape, &facts);
 		CHECK(p.workers == again.workers && p.tables == again.tables &&
 			      p.decoders == again.decoders &&
 			      p.counting.method == again.counting.method && p.lanes == again.lanes,
 		      "job %lu: another plan", i);
-		bounds(&job, &facts, &p, i);
+		bounds(&of, &facts, &p, i);
 		if (p.workers > 0)
-			lanes(&job, &facts, &p, i);
-		named(&job, &facts, drawn(&state, 31), i);
+			lanes(&of, &facts, &p, i);
+		named(&of, &facts, drawn(&state, 31), i);
 		/* The default: zstd windows of 128 MiB for any job. */
-		const struct plan usual = plan_with(&job, &facts, 256 * MIB);
+		const struct plan usual = plan_with(&of, &facts, 256 * MIB);
 		CHECK(facts.plain || usual.decoders >= 128 * MIB,
 		      "job %lu: decoders get %llu of the default", i,
 		      (unsigned long long)usual.decoders);

@@ -72,10 +72,25 @@ static bool name_says(const char *path, struct sample_type *type, uint32_t *chan
 	return says;
 }
 
+bool job_names_type(const struct job *job)
+{
+	bool says = false;
+
+	for (size_t i = 0; i < job->source.path_count && !says; i++) {
+		struct sample_type type;
+		uint32_t channels;
+		char word[SUFFIX];
+		name_end(word, job->source.paths[i]);
+		says = sample_type_ambiguous(word) ||
+		       name_says(job->source.paths[i], &type, &channels);
+	}
+	return says;
+}
+
 /*
- * The type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), and 2 channels for pairs
- * (d.cf32), else 1. 0: no name ends in a type; -1: the types differ, only some names end in one, or
- * a name has two meanings.
+ * The type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and 2
+ * channels for pairs (d.cf32), else 1. -1: the types differ, only some names end in one, or a name
+ * has two meanings.
  */
 static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
 		 struct fail *fail)
@@ -104,7 +119,7 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 			"both are",
 			path_shown(paths[0]), path_shown(paths[i]));
 	}
-	return first;
+	return 0;
 }
 
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says)
@@ -115,8 +130,8 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 
 	for (size_t i = 0; i < job->source.path_count && job->source.typed; i++) {
 		const char *const path = job->source.paths[i];
-		if (name_says(path, &type, &channels) &&
-		    strcmp(type.name, job->shape.type.name) != 0 && !job->source.raw && n++ == 0) {
+		if (name_says(path, &type, &channels) && strcmp(type.name, job->type.name) != 0 &&
+		    !job->source.raw && n++ == 0) {
 			*name = path;
 			*says = type;
 		}
@@ -201,71 +216,47 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 	return 0;
 }
 
-uint32_t job_records_packed(const struct job *job)
-{
-	const uint32_t packed = sample_packed(&job->shape.type);
-	const bool apart = job->layout_options.record > 0 || job->layout_options.width > 0;
-
-	return apart || job->shape.channels >= packed ? 1 : packed / job->shape.channels;
-}
-
-uint64_t job_record_samples(const struct job *job)
-{
-	return (uint64_t)layout_samples(&job->shape.layout) * sample_packed(&job->shape.type);
-}
-
 /* Turns -n and --each into records of the source. */
-static int set_limit(struct job *job, struct fail *fail)
+static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
+		     struct fail *fail)
 {
 	const struct layout_options *const o = &job->layout_options;
-	const uint32_t packed = job_records_packed(job);
+	const uint32_t packed = shape->packed;
+	const char *const records = shape->channels > 1 ? "records" : "samples";
 
 	if (o->limit_text && o->limit % packed != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--count %s: must be a multiple of %lu: a byte holds so many %s of %s",
-			o->limit_text, (unsigned long)packed,
-			job->shape.channels > 1 ? "records" : "samples", job->shape.type.name);
-	if (o->limit_text)
-		job->shape.limit /= packed;
-	job->shape.row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
+			o->limit_text, (unsigned long)packed, records, type->name);
+	shape->limit = o->limit_text ? o->limit / packed : o->limit;
+	shape->row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
 	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--each %s: must be a multiple of %lu: a byte holds so many %s of "
 				"%s",
-				job->each_text, (unsigned long)packed,
-				job->shape.channels > 1 ? "records" : "samples",
-				job->shape.type.name);
+				job->each_text, (unsigned long)packed, records, type->name);
 	return 0;
 }
 
-/* Sets the type: by -t, else by the header, else by names, which may say the channels too. */
-static int set_type(struct job *job, const struct header *said, uint32_t *channels,
-		    struct fail *fail)
+/* The type: by -t, else by the header, else by names, which say the channels too. */
+static int choose_type(struct sample_type *type, uint32_t *channels, const struct job *job,
+		       const struct header *said, struct fail *fail)
 {
-	int by_name = 1;
-
-	if (!job->source.typed && said) {
-		job->shape.type = said->type;
-		return 0;
-	}
-	if (!job->source.typed)
-		by_name = named(job, &job->shape.type, channels, fail);
-	job->source.type_said = by_name != 0;
-	return by_name < 0 ? -1 : 0;
+	*channels = 0;
+	if (!job->source.typed && !said->format)
+		return named(job, type, channels, fail);
+	*type = job->source.typed ? job->type : said->type;
+	return 0;
 }
 
-static int set_layout(struct job *job, const struct header *said, struct fail *fail)
+static int set_layout(struct shape *shape, const struct job *job, const struct header *said,
+		      const struct sample_type *type, uint32_t channels, struct fail *fail)
 {
 	struct layout_options asked = job->layout_options;
-	const bool header = said && said->format, together = asked.channels == 1;
-	uint32_t channels = 0;
+	const bool header = said->format, together = asked.channels == 1;
 	const char *why;
 
-	job->shape.record = (uint32_t)sample_bytes(&job->shape.type, 1); /* as far as it is known */
-	job->shape.limit = asked.limit;
-	if (set_type(job, header ? said : NULL, &channels, fail) != 0)
-		return -1;
 	if (asked.last && !header)
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
 				path_shown(job->source.paths[0]));
@@ -273,18 +264,17 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 		asked.channels = channels;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
-	job->shape.header_last = asked.last ? said->last : 0;
-	job->shape.header_channels = together             ? 0
-				     : header             ? said->channels
-				     : asked.channels > 0 ? asked.channels
-							  : 1;
+	shape->header_last = asked.last ? said->last : 0;
+	shape->header_channels = together             ? 0
+				 : header             ? said->channels
+				 : asked.channels > 0 ? asked.channels
+						      : 1;
 	if (asked.channels == 0)
 		asked.channels = 1;
-	if (check_packed(&asked, &job->shape.type, fail) != 0 ||
-	    check_layout(&asked, &job->shape.type, fail) != 0)
+	if (check_packed(&asked, type, fail) != 0 || check_layout(&asked, type, fail) != 0)
 		return -1;
 	/* All that counts takes samples that share a byte for one sample. */
-	const uint32_t packed = sample_packed(&job->shape.type),
+	const uint32_t packed = sample_packed(type),
 		       own = asked.channels > packed ? asked.channels / packed : 1;
 	const struct layout layout = {
 		.channels = own,
@@ -293,49 +283,54 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 		.row = asked.width / packed / own,
 		.pitch = asked.pitch,
 	};
-	job->shape.channels = asked.channels;
-	if (layout_init(&job->shape.layout, &layout,
-			(uint32_t)sample_bytes(&job->shape.type, packed), &why) != 0)
+	const bool apart = asked.record > 0 || asked.width > 0;
+
+	if (layout_init(&shape->layout, &layout, (uint32_t)sample_bytes(type, packed), &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
-	job->shape.record = layout_bytes(&job->shape.layout);
-	return set_limit(job, fail);
+	shape->channels = asked.channels;
+	shape->record = layout_bytes(&shape->layout);
+	/* No overflow: a sample has a bit or more. */
+	shape->samples = (uint64_t)layout_samples(&shape->layout) * packed;
+	shape->packed = apart || asked.channels >= packed ? 1 : packed / asked.channels;
+	return set_limit(shape, job, type, fail);
 }
 
-static int make_axis(struct job *job, struct fail *fail)
+static int make_axis(struct axis *axis, const struct job *job, const struct sample_type *type,
+		     struct fail *fail)
 {
 	const char *why = NULL;
 
-	if (axis_init(&job->shape.axis, &job->bins, &job->shape.type, &why) == 0)
+	if (axis_init(axis, &job->bins, type, &why) == 0)
 		return 0;
-	job->shape.axis.type.bits = 0;
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
 		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
-				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text,
-				job->shape.type.name, why);
-	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->shape.type.name, why);
+				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text, type->name,
+				why);
+	return fail_set(fail, STATUS_USAGE, "--type %s: %s", type->name, why);
 }
 
-int job_shape(struct job *job, const struct header *said, struct fail *fail)
+int job_shape(struct shape *shape, const struct job *job, const struct header *said,
+	      struct fail *fail)
 {
-	const bool guess =
-		!said && !job->source.raw && (!job->source.typed || job->layout_options.last);
-	struct fail unused = {.status = STATUS_OK};
+	struct sample_type type;
+	uint32_t named_channels;
 
-	if (set_layout(job, said, guess ? &unused : fail) != 0 || guess)
-		return guess ? 0 : -1;
-	if (job->shape.axis.type.bits == 0 && make_axis(job, fail) != 0)
+	*shape = (struct shape){.channels = 0};
+	if (choose_type(&type, &named_channels, job, said, fail) != 0 ||
+	    set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
+	    make_axis(&shape->axis, job, &type, fail) != 0)
 		return -1;
-	if (job->shape.row > 0 && axis_kind_of(&job->shape.axis)->from_samples)
+	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--each %s: all rows have the same bins, which must be known before "
 			"the first sample: -r, --edges, --log or --mod, or -b of integers",
 			job->each_text);
 	/* A counter is known by a number of 32 bits (count.c). */
-	const unsigned long bins = (unsigned long)axis_bins(&job->shape.axis),
-			    channels = job->shape.channels;
+	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
+			    channels = shape->channels;
 	if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
 		return 0;
 	return fail_set(
@@ -343,4 +338,17 @@ int job_shape(struct job *job, const struct header *said, struct fail *fail)
 		"--channels %lu: too many with %lu bins each: all of them must be fewer than "
 		"2^32",
 		channels, bins);
+}
+
+int job_shape_check(const struct job *job, struct fail *fail)
+{
+	const struct header none = {.format = NULL};
+	struct shape shape;
+
+	/* A header may say the type, and what -c last stands for. */
+	if (!job->source.raw && (!job->source.typed || job->layout_options.last))
+		return 0;
+	const int rc = job_shape(&shape, job, &none, fail);
+	edges_free(&shape.axis.edges);
+	return rc;
 }

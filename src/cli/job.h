@@ -38,20 +38,20 @@ struct layout_options {
 
 /*
  * What the samples are, how they lie and what they are counted by: from the options, and from what
- * the first input says. job_shape sets it.
+ * the first input says. A run makes it once, by job_shape.
  */
 struct shape {
-	/* -t if source.typed; else what the first header or the FILEs' names say, or u32 */
-	struct sample_type type;
 	/* where samples are in a record; packed samples are laid out as the bytes that hold them */
 	struct layout layout;
-	uint32_t channels;        /* a byte of packed samples may hold several */
-	uint32_t record;          /* bytes of a record of the source */
-	uint64_t limit;           /* -n, in records of the source; UINT64_MAX: not given */
-	uint64_t row;             /* --each, in source records, or ROW_IS_INPUT; 0: not given */
+	uint32_t channels; /* a byte of packed samples may hold several */
+	uint32_t record;   /* bytes of a record of the source */
+	uint32_t packed;   /* records of -n in a record of the source: a byte may hold several */
+	uint64_t samples;  /* samples of all channels in a record of the source */
+	uint64_t limit;    /* -n, in records of the source; UINT64_MAX: not given */
+	uint64_t row;      /* --each, in source records, or ROW_IS_INPUT; 0: not given */
 	uint32_t header_channels; /* channels that later headers must have (struct source_use) */
 	uint64_t header_last;     /* length that the last axis of later arrays must have */
-	struct axis axis;         /* axis.type.bits is 0 until the axis is made */
+	struct axis axis;         /* and the type of the samples; the run frees its edges */
 };
 
 /* What of the machine may be used. */
@@ -65,13 +65,13 @@ struct machine {
 
 struct job {
 	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
+	struct sample_type type;   /* -t, if source.typed */
 	struct layout_options layout_options;
 	struct axis_spec bins; /* the bins that were asked for */
 	/* the value of --range or --log as the user wrote it, for messages; NULL: none */
 	const char *bins_text;
 	/* the numbers of --edges, for bins.edges.list; NULL: not given. Freed by options_free */
 	double *edges;
-	struct shape shape;
 	struct machine machine;
 
 	const struct format *format; /* -f, or the suffix of the output */
@@ -105,22 +105,20 @@ struct job {
  */
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says);
 
+/* Does the name of a FILE end in a type, or in a word that has two meanings as one? */
+bool job_names_type(const struct job *job);
+
 /*
- * Sets the type of a job, its layout, what later inputs must agree with, and the axis: by the
- * options, else by the header of its first input, else by the FILEs' names. -1: these contradict
- * each other, or the type cannot have these bins.
- *
- * It is called with NULL before an input is opened: if a header may still give the type, the layout
- * is then a guess, no axis is made, and nothing is refused. It is called again with what the first
- * input says; an axis that was made before stays.
+ * Decides the type of the samples, their layout, what later inputs must agree with, and the axis:
+ * by the options, else by the header of the first input, else by the FILEs' names. -1: these
+ * contradict each other, or the type cannot have these bins. The caller calls edges_free for the
+ * axis in any case.
  */
-int job_shape(struct job *job, const struct header *said, struct fail *fail);
+int job_shape(struct shape *shape, const struct job *job, const struct header *said,
+	      struct fail *fail);
 
-/* How many records, as -n counts them, a record of the source has: a byte may hold several. */
-uint32_t job_records_packed(const struct job *job);
-
-/* Samples of all channels in a record of the source. No overflow: a sample has a bit or more. */
-uint64_t job_record_samples(const struct job *job);
+/* Before an input is opened. -1: no header can make this job one that job_shape takes. */
+int job_shape_check(const struct job *job, struct fail *fail);
 
 /* The name of an input that has an end of its own, a file or a disk; NULL: all are streams. */
 const char *job_file(const struct job *job);

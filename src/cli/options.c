@@ -273,7 +273,7 @@ static int choose(struct given *g, const struct known *o, const char *text)
 
 static int read_type(struct given *g, const struct known *o, const char *text)
 {
-	if (sample_type_named(&g->job.shape.type, &g->pair, text) != 0)
+	if (sample_type_named(&g->job.type, &g->pair, text) != 0)
 		return given_refuse(o->name, text, sample_type_refused(text), g->fail);
 	g->job.source.typed = true;
 	return 0;
@@ -826,7 +826,6 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.layout_options.limit = UINT64_MAX,
 		.style.header = true,
 	};
-	sample_type_parse(&g.job.shape.type, "u32");
 	const enum options_result result = read_words(&g, argc, argv);
 	*job = g.job;
 	return result;
@@ -836,7 +835,6 @@ void options_free(struct job *job)
 {
 	free(job->edges);
 	free(job->options);
-	edges_free(&job->shape.axis.edges);
 	job->edges = NULL;
 	job->options = NULL;
 }

@@ -250,7 +250,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const size_t misnamed = job_misnamed(job, &name, &says);
 	if (misnamed > 0)
 		msg_warning("%s%s: counted as %s (--type), but the name says %s", name,
-			    misnamed > 1 ? " and others" : "", job->shape.type.name, says.name);
+			    misnamed > 1 ? " and others" : "", run->type.name, says.name);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
 	advise(advice, hist);

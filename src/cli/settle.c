@@ -250,7 +250,8 @@ int settle(struct given *g)
 	struct job *const job = &g->job;
 
 	fill_in(g);
-	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape(job, NULL, fail) != 0))
+	job->source.type_said = job->source.typed || job_names_type(job);
+	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))
 		return -1;
 	if (job->finish && job_file(job))
 		return fail_set(fail, STATUS_USAGE,

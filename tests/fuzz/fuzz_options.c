@@ -25,15 +25,16 @@ static enum options_result parse(struct job *job, char *const *words, int count,
 
 /*
  * Where an input may say the type, what u32 cannot have is refused only when the inputs are open.
+ * The caller frees the edges.
  */
-static bool refused_by_run(struct job *job)
+static bool refused_by_run(struct shape *shape, const struct job *job)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (job_shape(job, &(struct header){.format = NULL}, &fail) == 0) {
-		REQUIRE(job->shape.axis.clamp == job->bins.clamp &&
-				job->shape.axis.kind ==
-					axis_settle(&job->bins.edges, &job->shape.type).kind,
+	if (job_shape(shape, job, &(struct header){.format = NULL}, &fail) == 0) {
+		REQUIRE(shape->axis.clamp == job->bins.clamp &&
+				shape->axis.kind ==
+					axis_settle(&job->bins.edges, &shape->axis.type).kind,
 			"another axis");
 		return false;
 	}
@@ -82,9 +83,9 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(job->edges || !strstr(job->options, "--each"), "%s", job->options);
 }
 
-static void check_job(const struct job *job, int argc)
+static void check_job(const struct job *job, const struct shape *shape, int argc)
 {
-	const struct sample_type *t = &job->shape.type;
+	const struct sample_type *t = &shape->axis.type;
 	struct sample_type again;
 
 	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.code_bytes == t->code_bytes &&
@@ -94,18 +95,17 @@ static void check_job(const struct job *job, int argc)
 	REQUIRE(t->code_bytes == 1 || t->code_bytes == 2 || t->code_bytes == 3 ||
 			t->code_bytes == 4 || t->code_bytes == 8,
 		"%lu bytes", (unsigned long)t->code_bytes);
-	const struct layout *const l = &job->shape.layout;
-	REQUIRE(job->shape.record == layout_bytes(l) && job->shape.record <= SOURCE_RECORD_MAX &&
+	const struct layout *const l = &shape->layout;
+	REQUIRE(shape->record == layout_bytes(l) && shape->record <= SOURCE_RECORD_MAX &&
 			l->offset + l->samples * t->code_bytes <= l->record &&
 			l->row * l->record <= l->pitch + l->record * !l->row && l->channels >= 1 &&
 			l->channels <= LAYOUT_CHANNELS_MAX && l->samples % l->channels == 0,
-		"records of %lu bytes", (unsigned long)job->shape.record);
+		"records of %lu bytes", (unsigned long)shape->record);
 	REQUIRE(job->machine.threads >= 1 && job->machine.threads <= 4096 &&
 			job->machine.memory > 0,
 		"%u threads", job->machine.threads);
-	REQUIRE(job->each == 0 ||
-			(job->shape.row > 0 && !axis_kind_of(&job->shape.axis)->from_samples),
-		"rows of %llu", (unsigned long long)job->shape.row);
+	REQUIRE(job->each == 0 || (shape->row > 0 && !axis_kind_of(&shape->axis)->from_samples),
+		"rows of %llu", (unsigned long long)shape->row);
 	REQUIRE(job->machine.gpu < 10000, "device %u", job->machine.gpu);
 	const struct quantiles *const q = &job->quantiles;
 	REQUIRE(q->n <= QUANTILES_MAX, "%u quantiles", q->n);
@@ -137,11 +137,12 @@ static int split(char *text, char **words)
 }
 
 /* The options of its documents, with the same inputs, give the same job. */
-static void give_again(const struct job *job)
+static void give_again(const struct job *job, const struct shape *shape)
 {
 	char *words[2 * WORDS + 3] = {(char[]){"gpuhist"}}, *argv[2 * WORDS + 3];
 	char *const text = strdup(job->options);
 	struct job again;
+	struct shape other;
 	struct fail fail;
 	char why[AXIS_WHY];
 
@@ -154,22 +155,23 @@ static void give_again(const struct job *job)
 	for (size_t i = 0; i < job->source.path_count; i++)
 		words[n++] = job->source.paths[i];
 	words[n] = NULL;
-	REQUIRE(parse(&again, words, n, argv, &fail) == OPTIONS_RUN && !refused_by_run(&again),
+	REQUIRE(parse(&again, words, n, argv, &fail) == OPTIONS_RUN &&
+			!refused_by_run(&other, &again),
 		"%s: %s", job->options, fail.text);
 	REQUIRE(strcmp(job->options, again.options) == 0, "%s, not %s", again.options,
 		job->options);
-	REQUIRE(job->shape.axis.edges.auto_bins.most == again.shape.axis.edges.auto_bins.most &&
-			(axis_bins(&job->shape.axis) > BINS_COMPARED ||
-			 axis_fits(why, &job->shape.axis, &again.shape.axis)),
+	REQUIRE(shape->axis.edges.auto_bins.most == other.axis.edges.auto_bins.most &&
+			(axis_bins(&shape->axis) > BINS_COMPARED ||
+			 axis_fits(why, &shape->axis, &other.axis)),
 		"%s: another axis", job->options);
-	REQUIRE(job->source.skip == again.source.skip && job->shape.limit == again.shape.limit &&
+	REQUIRE(job->source.skip == again.source.skip && shape->limit == other.limit &&
 			job->source.raw == again.source.raw &&
 			job->source.zstd == again.source.zstd &&
 			job->source.ignore_tail == again.source.ignore_tail &&
-			job->shape.record == again.shape.record &&
-			memcmp(&job->shape.layout, &again.shape.layout,
-			       sizeof(again.shape.layout)) == 0,
+			shape->record == other.record &&
+			memcmp(&shape->layout, &other.layout, sizeof(other.layout)) == 0,
 		"%s: another source", job->options);
+	edges_free(&other.axis.edges);
 	options_free(&again);
 	free(text);
 }
@@ -202,6 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *words[WORDS + 2] = {(char[]){"gpuhist"}}, *argv[WORDS + 2];
 	int count = 1;
 	struct job job;
+	struct shape shape = {.channels = 0};
 	struct fail fail;
 
 	/* Each word in memory of its own length, so that reading past its end is seen. */
@@ -221,10 +224,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_output(&job, count);
 			break;
 		}
-		if (refused_by_run(&job))
+		if (refused_by_run(&shape, &job))
 			break;
-		check_job(&job, count);
-		give_again(&job);
+		check_job(&job, &shape, count);
+		give_again(&job, &shape);
 		break;
 	case OPTIONS_FAILED:
 		/* A file of edges may not be there, or not be readable. */
@@ -236,6 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	default:
 		break;
 	}
+	edges_free(&shape.axis.edges);
 	options_free(&job);
 	for (int i = 1; i < count; i++)
 		free(words[i]);
