@@ -648,7 +648,9 @@ static void write_curves(struct output *out, const struct sheet *s)
 		const uint32_t c = (uint32_t)i / 2;
 		panel.top = TOP + i * each + PANEL_TOP;
 		panel.y = &y[i % 2];
-		snprintf(name, sizeof(name), s->channels > 1 ? "channel %u: " : "", c);
+		name[0] = '\0';
+		if (s->channels > 1)
+			snprintf(name, sizeof(name), "channel %u: ", c);
 		strcat(name, i % 2 ? "minimum, mean, maximum" : "entropy in bits");
 		text_at(out, START, LEFT, panel.top - 8, name);
 		draw_grid(out, &panel);
