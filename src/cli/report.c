@@ -203,7 +203,8 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 	const bool drawn = job->plot || job->format->write == write_plot;
 	struct picture p;
 
-	if ((!drawn && kind != AXIS_AUTO) || picture_open(&p, hist, false, job->style.canvas.lines))
+	if ((!drawn && kind != AXIS_AUTO) || job->voice == VOICE_QUIET ||
+	    picture_open(&p, hist, false, job->style.canvas.lines))
 		return;
 	picture_join(&p, job->style.canvas.lines - 4);
 	picture_count(&p);

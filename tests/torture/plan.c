@@ -124,6 +124,7 @@ const struct job JOBS[] = {
 	{"version", "-V", NULL, FILES, STDOUT, 0, NULL},
 };
 const size_t JOB_COUNT = sizeof(JOBS) / sizeof(JOBS[0]);
+_Static_assert(sizeof(JOBS) / sizeof(JOBS[0]) <= JOBS_MAX, "room for what each job writes");
 
 const char *const TARGETS[] = {[STDOUT] = "../out", [NEW] = "h",           [OLD] = "h",
 			       [LINK] = "link",     [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
