@@ -42,6 +42,7 @@ done
 shell 'gpuhist -q -t f32 -r 0:1:0.1 f32 | tail -n 2'
 run gpuhist -t u8 -r -0x.8:0xf.8p0:4 -q u8
 run gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
+# shellcheck disable=SC2016 # of the inner shell
 shell 'for bins in 0:1:0.1 "0:1 -b 10"; do gpuhist -q -t f32 -r $bins -f json f32 | sed "s/.options.: [^,]*//"; done | uniq | wc -l'
 shell 'gpuhist -q -t f32 -r 0:1:0.1 -f json f32 | grep -o "[^ ]*--range[^,]*"'
 # STEP must divide the range, within one part in 10^9; the range that the message names does
