@@ -156,7 +156,7 @@ void edges_place(struct edges *e, int128_t first, uint32_t bins, int k)
 	e->binning.bins = bins;
 	e->k = k;
 	if (e->form == EDGES_RATIONAL) {
-		e->rational.lo = sample_min(&e->auto_bins.type) + (first << k);
+		e->rational.lo = sample_min(&e->auto_bins.type) + first * ((int128_t)1 << k);
 		e->rational.width = (int128_t)bins << k;
 	} else {
 		e->first = (int64_t)first;
