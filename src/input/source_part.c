@@ -2,10 +2,10 @@
 /*
  * source_part: --part=K/N: which records of which inputs belong to a slice.
  *
- * Where a slice begins depends on how many records all inputs hold. So before anything is counted
- * each input is opened for a look, as it will be when it is read: its first bytes, its header, its
- * size; if anything is wrong with its end, every slice finds it then. Then it is closed, so that there may be any number of inputs. When its records are read it
- * must not have changed.
+ * The first record of a slice depends on how many records all inputs hold. So before anything is
+ * counted, each input is opened for a look at its first bytes, its header and its size; if its end
+ * is wrong, every slice finds that out here. Then it is closed, so that there may be any number of
+ * inputs. It must not have changed when its records are read.
  *
  * What is not a record belongs to some slice too (part.h): what was skipped, a partial record at
  * the end, the input itself. So all totals of a run are the sums of its slices'.
