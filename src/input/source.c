@@ -430,10 +430,14 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
+/*
+ * Chunks of inputs behind a failure are not waited for: their rows (--each) wait for the end of the
+ * input that failed, which never comes, until a reader returns the failure.
+ */
 static bool is_over(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(in))
+		if (!nothing_left(in) && !source_failed_before(s, in, 0))
 			return false;
 	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
