@@ -244,9 +244,9 @@ $(IMAGE_OBJ): $(KERNELS)
 # What -V says of the form that the packaging makes, and of what a program for other computers needs.
 FORM_FLAGS  = $(if $(FORM),-DFORM='"$(FORM)"') \
 	$(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
-OPTIONS_OBJ = $(OBJ_DIR)/src/cli/options.o
-$(OPTIONS_OBJ): OWN = $(FORM_FLAGS)
-$(OPTIONS_OBJ): $(BUILD)/form
+HELP_OBJ    = $(OBJ_DIR)/src/cli/help.o
+$(HELP_OBJ): OWN = $(FORM_FLAGS)
+$(HELP_OBJ): $(BUILD)/form
 $(BUILD)/form: $(call differs,$(BUILD)/form,flags $(FORM_FLAGS)) | $(FLAGS)
 	@printf '%s\n' $(call quoted,flags $(FORM_FLAGS)) >$@
 

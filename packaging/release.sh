@@ -77,7 +77,7 @@ tried() {
 		esac
 		[ -n "$(find "$root" -type f -path "*/$part*")" ] || { echo "$part is missing" && return 1; }
 	done
-	"$@" "$program" -V >"$work/version" && grep -qx "form: $form" "$work/version" &&
+	"$@" "$program" -V >"$work/version" && grep -qx "build: $form" "$work/version" &&
 		[ "$(printf abca | "$@" "$program" -t u8 -r 97:100 -b 3 --no-header | tr '\n' ' ')" = '0,97,98,2 1,98,99,1 2,99,100,1 ' ]
 }
 

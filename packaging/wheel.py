@@ -26,7 +26,7 @@ A Unix filter for 64-bit Linux: it counts binary integers and floats, from pipes
 `.npy` or a picture, on all cores, and on an NVIDIA GPU where that saves time. No Python is needed to run it.
 
     gpuhist -t u8 -f plot /bin/sh      # the bytes of a file, as a picture
-    gpuhist -h                         # all options
+    gpuhist --help                     # all options
 """
 WHEEL = """\
 Wheel-Version: 1.0

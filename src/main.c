@@ -36,31 +36,21 @@ int main(int argc, char **argv)
 {
 	struct job job;
 	struct fail fail = {.status = STATUS_OK};
-	char text[OPTIONS_TEXT];
 
 	if (helper_asked(argc, argv))
 		return helper_main(argv);
 	fill_standard_fds();
 	signals_init();
-	switch (options_parse(&job, argc, argv, &fail)) {
-	case OPTIONS_RUN:
+	const enum options_result asked = options_parse(&job, argc, argv, &fail);
+	if (asked == OPTIONS_RUN) {
 		msg_set_quiet(job.voice == VOICE_QUIET);
 		/* Parts have one command line, and often one standard error. */
 		if (job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
 		if (options_wait(&job, argc, &fail) == 0)
 			(job.merge ? command_merge : command_count)(&job, &fail);
-		break;
-	case OPTIONS_HELP:
-		options_help(text);
-		print(text, &fail);
-		break;
-	case OPTIONS_VERSION:
-		options_version(text);
-		print(text, &fail);
-		break;
-	case OPTIONS_FAILED:
-		break;
+	} else if (asked != OPTIONS_FAILED) {
+		print(options_text(asked), &fail);
 	}
 	options_free(&job);
 	if (fail.status != STATUS_OK)

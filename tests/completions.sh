@@ -23,10 +23,34 @@ same() {
 	fi
 }
 
-# The options of -h, which is made of the program's table.
-"$gpuhist" -h | sed 1,2d | grep -oE -e '--[a-z][a-z-]*' >"$work/want"
-"$gpuhist" -h | sed 1,2d | grep -oE -e '(^|  )-[A-Za-z]( |,)' -e ' -[A-Za-z],' | grep -oE -e '-[A-Za-z]' >>"$work/want"
-cp "$work/want" "$work/options"
+# A line for each row of the program's table: LETTER --NAME VALUE, - if it has none.
+sed -n '/^static const struct known KNOWN/,/^};/s/^\t{"\([^"]*\)", \([^,]*\), \("[^"]*"\|NULL\),.*/\2 --\1 \3/p' src/cli/options.c |
+	tr -d "\"'" | sed 's/^0/-/; s/NULL$/-/' >"$work/table"
+[ "$(wc -l <"$work/table")" -eq "$(sed -n '/^static const struct known KNOWN/,/^};/p' src/cli/options.c | grep -c '^	{')" ] ||
+	{ failed=$((failed + 1)) && echo 'FAILED: rows of options.c that this test cannot read'; }
+awk '{ print $2; if ($1 != "-") print "-" $1 }' "$work/table" >"$work/options"
+# help_of TEXT: its options as rows of that table.
+help_of() {
+	"$gpuhist" "$1" | sed -n 's/^  -\([A-Za-z]\), \(--[a-z-]*\)\([^ ]*\).*/\1 \2 \3/p; s/^      \(--[a-z-]*\)\([^ ]*\).*/- \1 \2/p' |
+		sed 's/ $/ -/'
+}
+help_of --help >"$work/got"
+cp "$work/table" "$work/want"
+same '--help beside the table'
+[ "$(wc -l <"$work/got")" -eq "$(wc -l <"$work/want")" ] || { failed=$((failed + 1)) && echo 'FAILED --help: an option twice'; }
+# -h may leave out what an option does without, and the letter of --help, which is itself.
+help_of -h | sed 's/^- --help/h --help/' >"$work/got"
+sed 's/\[[^]]*\]$//; s/ $/ -/' "$work/table" | grep -Fx -f "$work/got" >"$work/want"
+same '-h beside the table'
+for help in -h --help; do
+	"$gpuhist" $help >"$work/page"
+	if [ "$(wc -L <"$work/page")" -le 80 ] && { [ $help != -h ] || [ "$(wc -l <"$work/page")" -le 24 ]; }; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $help: longer than 80 columns, or -h than 24 lines"
+	fi
+done
 
 # bash completes WORD...: what it offers for the last word, one a line.
 cat >"$work/complete.bash" <<'END'
@@ -45,6 +69,7 @@ expect() {
 }
 bash -n completions/gpuhist.bash || failed=$((failed + 1))
 offers gpuhist -
+cp "$work/options" "$work/want"
 same 'completions/gpuhist.bash'
 offers gpuhist x --no
 expect '--nonzero --no-header --no-check --no-progress' '--no'

@@ -78,7 +78,7 @@ images run --isolation chroot "$container" -- sh -x commands
 python3 -m venv "$work/venv"
 pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"; }
 pip install --no-index "$wheel"
-"$work/venv/bin/gpuhist" -V | sed 's/^form: wheel/form: tarball/' >"$work/wheel"
+"$work/venv/bin/gpuhist" -V | sed 's/^build: wheel/build: tarball/' >"$work/wheel"
 "$program" -V | cmp - "$work/wheel"
 for file in share/man/man1/gpuhist.1 share/bash-completion/completions/gpuhist share/zsh/site-functions/_gpuhist \
 	share/fish/vendor_completions.d/gpuhist.fish; do

@@ -311,7 +311,7 @@ check grep -q '^dist-bin: no form is called nothing$' "$work/err"
 title='the form of the program'
 check build make FORM='wheel for Linux'
 check once ' -c -o '
-check every 'options\.c' '-DFORM="wheel for Linux"'
+check every 'help\.c' '-DFORM="wheel for Linux"'
 check build make FORM='wheel for Linux'
 check nothing
 title='packages have the version of the Makefile'

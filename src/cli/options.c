@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options: argv to what was given. One table has all that is known of an option by itself: its
- * names, its value and how that is read, whether it decides what is counted, its place in -h. What
- * several of them come to together is settled in settle.c.
+ * names, its value and how that is read, whether it decides what is counted. What several of them
+ * come to together is settled in settle.c, what -h and --help say of them is in help.c.
  */
 #include "cli/options.h"
 
@@ -16,14 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/near.h"
 #include "bins/number.h"
 #include "cli/edges_arg.h"
 #include "cli/msg.h"
 #include "cli/options_given.h"
-#include "driver/gpu_image.h"
 #include "each/row.h"
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
@@ -67,122 +65,92 @@ struct known {
 	int choice;       /* what the enum becomes */
 	bool off;         /* the flag becomes false, not true */
 	struct other apart[3], needs;
-	/* behind its names in -h: ends the line, or leaves room for the next option */
-	const char *help;
 };
 
 #define TO(member) offsetof(struct given, member)
+#define READ(by, member) .read = by, .to = TO(member)
+#define FLAG(member) READ(set, member)
+#define NUMBER(member, low, high) READ(read_number, member), .least = low, .most = high
 /* clang-format off */
 static const struct known KNOWN[] = {
-	{"type", 't', "=TYPE", DECIDES, read_type,
-		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
-			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
-	{"bins", 'b', "=N", DECIDES_SUM, read_number, TO(job.bins.edges.bins), TO(bins), 1, BINS_MAX,
-		"must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400",
-		.help = "         number of bins, up to 2^28 (default 256)\n"},
-	{"range", 'r', "=LO:HI[:STEP]", DECIDES, read_ends, .text = TO(job.bins_text),
-		.must = "must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or full",
-		.help = "  N bins over [LO, HI), or of STEP; full: every value\n"},
-	{"auto", 0, NULL, DECIDES,
-		.help = "           range from the data (default, but for integers with -b)\n"},
-	{"log", 0, "=LO:HI|auto", DECIDES, read_ends, .text = TO(job.bins_text),
-		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1, or auto",
-		.help = "  equal ratio   "},
-	{"edges", 0, "=LIST|@FILE", DECIDES, read_edges, .help = "   "},
-	{"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
-	{"clamp", 0, NULL, DECIDES, set, TO(job.bins.clamp),
-		.help = "  count outliers in the end bins   "},
-	{"closed", 0, NULL, DECIDES, set, TO(job.bins.edges.closed),
-		.help = "  HI is in the last bin\n"},
-	{"skip", 'S', "=SIZE", DECIDES, read_number, TO(job.source.skip), 0, 0, UINT64_MAX,
-		"must be a number of bytes below 2^64, " SIZES,
-		.help = "      skip SIZE (64K) of each input   "},
-	{"count", 'n', "=N", DECIDES, read_number, TO(job.layout_options.limit),
-		TO(job.layout_options.limit_text), 0, UINT64_MAX,
-		"must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200",
-		.help = "  N records\n"},
-	{"channels", 'c', "=N", DECIDES, read_channels, TO(job.layout_options.channels), 0, 1,
-		LAYOUT_CHANNELS_MAX, "must be a number from 1 to 64, or last",
-		.help = "     N interleaved channels, one histogram each\n"},
-	{"record", 0, "=SIZE", DECIDES, read_number, TO(job.layout_options.record),
-		TO(job.layout_options.record_text), 1, LAYOUT_BYTES_MAX,
-		"must be a number of bytes from 1 " TO_16M,
-		.apart = {{"rows", "each of them says what a record is"}},
-		.help = "  sample at "},
-	{"offset", 0, "=SIZE", DECIDES, read_number, TO(job.layout_options.offset), 0, 0,
-		LAYOUT_BYTES_MAX, "must be a number of bytes from 0 " TO_16M,
-		.needs = {"record", "needs --record, the size of the records"},
-		.help = "  "},
-	{"rows", 0, "=WIDTH:PITCH", DECIDES, read_rows, .text = TO(job.layout_options.rows_text),
-		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024",
-		.help = " (samples:bytes)\n"},
-	{"ignore-tail", 0, NULL, DECIDES, set, TO(job.source.ignore_tail),
-		.help = "    leave out incomplete records   "},
-	{"part", 0, "=K/N", COUNTS, read_part, TO(job.source),
+	{"type", 't', "=TYPE", DECIDES, .read = read_type},
+	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.edges.bins, 1, BINS_MAX),
+		.text = TO(bins),
+		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400"},
+	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends, .text = TO(job.bins_text),
+		.must = "must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or full"},
+	{"auto", 0, NULL, .about = DECIDES},
+	{"log", 0, "=LO:HI|auto", DECIDES, .read = read_ends, .text = TO(job.bins_text),
+		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1, or auto"},
+	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges},
+	{"mod", 0, NULL, .about = DECIDES},
+	{"clamp", 0, NULL, DECIDES, FLAG(job.bins.clamp)},
+	{"closed", 0, NULL, DECIDES, FLAG(job.bins.edges.closed)},
+	{"skip", 'S', "=SIZE", DECIDES, NUMBER(job.source.skip, 0, UINT64_MAX),
+		.must = "must be a number of bytes below 2^64, " SIZES},
+	{"count", 'n', "=N", DECIDES, NUMBER(job.layout_options.limit, 0, UINT64_MAX),
+		.text = TO(job.layout_options.limit_text),
+		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200"},
+	{"channels", 'c', "=N", DECIDES, READ(read_channels, job.layout_options.channels), .least = 1,
+		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last"},
+	{"record", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.record, 1, LAYOUT_BYTES_MAX),
+		.text = TO(job.layout_options.record_text),
+		.must = "must be a number of bytes from 1 " TO_16M,
+		.apart = {{"rows", "each of them says what a record is"}}},
+	{"offset", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.offset, 0, LAYOUT_BYTES_MAX),
+		.must = "must be a number of bytes from 0 " TO_16M,
+		.needs = {"record", "needs --record, the size of the records"}},
+	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .text = TO(job.layout_options.rows_text),
+		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024"},
+	{"ignore-tail", 0, NULL, DECIDES, FLAG(job.source.ignore_tail)},
+	{"part", 0, "=K/N", COUNTS, READ(read_part, job.source),
 		.must = "must be K/N, from 1/N to N/N with N up to 2^31",
 		.apart = {{"tee", "an input that is passed on is read whole"},
 			{"into", "a file that parts were added to cannot tell which are in it; give each "
-				"part a file by -o, and add them by --merge"}},
-		.help = "  one slice\n"},
-	{"each", 0, "=N|file", COUNTS, read_each, TO(job.each), TO(job.each_text),
+				"part a file by -o, and add them by --merge"}}},
+	{"each", 0, "=N|file", COUNTS, READ(read_each, job.each), .text = TO(job.each_text),
 		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file",
 		.apart = {{"every", "a row is written when it is complete"},
 			{"into", "a row is no run to be added"},
-			{"part", "a slice may begin inside a row"}},
-		.help = "  a histogram each   "},
-	{"raw", 0, NULL, DECIDES, set, TO(job.source.raw),
-		.help = "  all as it is   "},
-	{"zstd", 0, NULL, DECIDES, set, TO(job.source.zstd), .help = "  only zstd\n"},
-	{"counter", 'C', "=KIND", WRITES, read_counter, TO(job.style.counter), TO(counter),
-		.must = "must be " COUNTER_NAMES,
-		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw: u32)\n"},
-	{"format", 'f', "=FORMAT", WRITES, read_format, TO(job.format),
-		.must = "must be " FORMAT_NAMES,
-		.help = "  csv tsv raw npy json plot svg (terminal: plot; else csv)\n"},
-	{"output", 'o', "=FILE", WRITES, .text = TO(job.output),
-		.help = "    replace FILE at the end   "},
-	{"every", 0, "=TIME", COUNTS, read_every, TO(job.every),
-		.must = "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
-		.help = "  meanwhile, too\n"},
-	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into),
-		.help = "  add this run to FILE   "},
-	{"merge", 0, NULL, WRITES, set, TO(job.merge), .help = "  add up histograms\n"},
-	{"tee", 0, NULL, COUNTS, set, TO(job.tee), .help = "  pass the input on   "},
-	{"finish", 0, NULL, COUNTS, set, TO(job.finish),
-		.help = "  write on Ctrl-C   "},
-	{"color", 0, "=WHEN", WRITES, read_color, TO(job.color),
-		.must = "must be auto, always or never", .help = "\n"},
-	{"plot", 'p', "[=log]", WRITES, read_plot, TO(job.plot), .must = "must be log, or nothing",
-		.help = "  on stderr   "},
-	{"title", 0, "=TEXT", WRITES, .text = TO(title), .help = "   "},
-	{"stats", 0, "[=Q,...]", WRITES, read_stats, TO(job.quantiles),
+			{"part", "a slice may begin inside a row"}}},
+	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw)},
+	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd)},
+	{"counter", 'C', "=KIND", WRITES, READ(read_counter, job.style.counter), .text = TO(counter),
+		.must = "must be " COUNTER_NAMES},
+	{"format", 'f', "=FORMAT", WRITES, READ(read_format, job.format),
+		.must = "must be " FORMAT_NAMES},
+	{"output", 'o', "=FILE", WRITES, .text = TO(job.output)},
+	{"every", 0, "=TIME", COUNTS, READ(read_every, job.every),
+		.must = "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms"},
+	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into)},
+	{"merge", 0, NULL, WRITES, FLAG(job.merge)},
+	{"tee", 0, NULL, COUNTS, FLAG(job.tee)},
+	{"finish", 0, NULL, COUNTS, FLAG(job.finish)},
+	{"color", 0, "=WHEN", WRITES, READ(read_color, job.color),
+		.must = "must be auto, always or never"},
+	{"plot", 'p', "[=log]", WRITES, READ(read_plot, job.plot), .must = "must be log, or nothing"},
+	{"title", 0, "=TEXT", WRITES, .text = TO(title)},
+	{"stats", 0, "[=Q,...]", WRITES, READ(read_stats, job.quantiles),
 		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, as in "
-			"2,50,98,99.9",
-		.help = "  mean, quantiles\n"},
-	{"flow", 0, NULL, WRITES, set, TO(job.style.flow),
-		.help = "  rows for under, over, nan   "},
-	{"nonzero", 0, NULL, WRITES, set, TO(job.style.nonzero), .help = "  no empty bins   "},
-	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, .help = "\n"},
-	{"device", 0, "=DEVICE", COUNTS, read_device, TO(job),
+			"2,50,98,99.9"},
+	{"flow", 0, NULL, WRITES, FLAG(job.style.flow)},
+	{"nonzero", 0, NULL, WRITES, FLAG(job.style.nonzero)},
+	{"no-header", 0, NULL, WRITES, FLAG(job.style.header), .off = true},
+	{"device", 0, "=DEVICE", COUNTS, READ(read_device, job),
 		.must = "must be auto, cpu, gpu or gpu:N, one GPU; for several, run a process for each "
-			"with --part",
-		.help = "  auto, cpu, gpu (the first), gpu:N   "},
-	{"no-check", 0, NULL, COUNTS, set, TO(job.source.no_check), .help = "\n"},
-	{"threads", 'T', "=N", COUNTS, read_number, TO(job.machine.threads), 0, 0, THREADS_MAX,
-		"must be a number from 1 to 4096, or 0 for all cores",
-		.help = "  (all cores)   "},
-	{"memory", 'M', "=SIZE", COUNTS, read_number, TO(job.machine.memory),
-		TO(job.machine.memory_text), 1, UINT64_MAX,
-		"must be a number of bytes from 1 to 2^64 - 1, " SIZES,
-		.help = "  (256M or 32M a thread)\n"},
-	{"quiet", 'q', NULL, WRITES, choose, TO(job.voice), .choice = VOICE_QUIET, .help = " "},
-	{"verbose", 'v', NULL, WRITES, choose, TO(job.voice), .choice = VOICE_VERBOSE, .help = " "},
-	{"progress", 0, NULL, COUNTS, choose, TO(job.progress), .choice = PROGRESS_ALWAYS,
-		.help = " "},
-	{"no-progress", 0, NULL, WRITES, choose, TO(job.progress), .choice = PROGRESS_NEVER,
-		.help = " "},
-	{"help", 'h', NULL, WRITES, .help = " "},
-	{"version", 'V', NULL, WRITES, .help = "\n"},
+			"with --part"},
+	{"no-check", 0, NULL, COUNTS, FLAG(job.source.no_check)},
+	{"threads", 'T', "=N", COUNTS, NUMBER(job.machine.threads, 0, THREADS_MAX),
+		.must = "must be a number from 1 to 4096, or 0 for all cores"},
+	{"memory", 'M', "=SIZE", COUNTS, NUMBER(job.machine.memory, 1, UINT64_MAX),
+		.text = TO(job.machine.memory_text),
+		.must = "must be a number of bytes from 1 to 2^64 - 1, " SIZES},
+	{"quiet", 'q', NULL, WRITES, READ(choose, job.voice), .choice = VOICE_QUIET},
+	{"verbose", 'v', NULL, WRITES, READ(choose, job.voice), .choice = VOICE_VERBOSE},
+	{"progress", 0, NULL, COUNTS, READ(choose, job.progress), .choice = PROGRESS_ALWAYS},
+	{"no-progress", 0, NULL, WRITES, READ(choose, job.progress), .choice = PROGRESS_NEVER},
+	{"help", 'h', NULL, .about = WRITES},
+	{"version", 'V', NULL, .about = WRITES},
 };
 /* clang-format on */
 
@@ -214,39 +182,6 @@ bool given(const struct given *g, const char *name)
 static void *to(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;
-}
-
-void options_help(char text[OPTIONS_TEXT])
-{
-	size_t used = (size_t)snprintf(
-		text, OPTIONS_TEXT,
-		"Usage: gpuhist [OPTION]... [FILE]...   or   gpuhist --merge [FILE.json]...\n"
-		"Count binary samples (raw, .npy, WAVE, PGM, PPM; also zstd) into a histogram.\n");
-
-	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS && used < OPTIONS_TEXT; o++) {
-		const char letter[] = {'-', o->letter, ',', ' ', '\0'};
-		const bool begins = text[used - 1] == '\n';
-		used += (size_t)snprintf(text + used, OPTIONS_TEXT - used, "%s%s--%s%s%s",
-					 !begins     ? ""
-					 : o->letter ? "  "
-						     : "      ",
-					 o->letter ? letter : "", o->name, o->value ? o->value : "",
-					 o->help);
-	}
-}
-
-/* The packaging sets FORM to what was made, and NEEDS to what another computer needs to run it. */
-#ifndef FORM
-#define FORM "built from source"
-#endif
-#ifndef NEEDS
-#define NEEDS ""
-#endif
-
-void options_version(char text[OPTIONS_TEXT])
-{
-	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nform: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
-		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
 }
 
 /* ---- values ---- */
@@ -630,17 +565,17 @@ static int refuse_word(int result, char **argv, struct fail *fail)
 	if (o)
 		return fail_set(fail, STATUS_USAGE, "option '--%s' %s", o->name,
 				result == '?' ? "takes no value"
-					      : "needs a value (gpuhist -h lists them)");
+					      : "needs a value (gpuhist --help lists them)");
 	if (optopt != 0)
-		return fail_set(fail, STATUS_USAGE, "unknown option '-%c' (gpuhist -h lists them)",
-				optopt);
+		return fail_set(fail, STATUS_USAGE,
+				"unknown option '-%c' (gpuhist --help lists them)", optopt);
 	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
 	for (size_t i = 0; i < OPTIONS; i++) {
 		names[i] = KNOWN[i].name;
 		begins |= *text && strncmp(names[i], text, strlen(text)) == 0;
 	}
 	const char *const near = near_word(text, names);
-	return fail_set(fail, STATUS_USAGE, "%s option '%.*s'%s%s%s (gpuhist -h lists them)",
+	return fail_set(fail, STATUS_USAGE, "%s option '%.*s'%s%s%s (gpuhist --help lists them)",
 			begins ? "ambiguous" : "unknown", length, word,
 			near ? ": did you mean --" : "", near ? near : "", near ? "?" : "");
 }
@@ -799,7 +734,9 @@ static enum options_result read_words(struct given *g, int argc, char **argv)
 			return OPTIONS_FAILED;
 		}
 		if (o->letter == 'h' || o->letter == 'V')
-			return o->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
+			return o->letter == 'V' ? OPTIONS_VERSION
+			       : result == 'h'  ? OPTIONS_HELP
+						: OPTIONS_LIST;
 		if (give(g, o, optarg) != 0)
 			return OPTIONS_FAILED;
 	}
@@ -846,7 +783,7 @@ int options_wait(const struct job *job, int words, struct fail *fail)
 	if (words == 1)
 		return fail_set(fail, STATUS_USAGE,
 				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
-				"gpuhist (-h lists the options)");
+				"gpuhist (gpuhist -h shows how)");
 	msg_note("waiting for %s on standard input, a terminal: end with Ctrl-D",
 		 job->merge ? "JSON histograms" : "samples");
 	return 0;

@@ -6,7 +6,8 @@
 #include "base/fail.h"
 #include "cli/job.h"
 
-enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_FAILED };
+/* -h asks for HELP, --help for LIST. */
+enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_LIST, OPTIONS_VERSION, OPTIONS_FAILED };
 
 /*
  * The job borrows argv, which getopt may reorder. OPTIONS_FAILED: *fail says why. The caller calls
@@ -17,10 +18,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 /* Frees what the job owns. No run of the job may be left. */
 void options_free(struct job *job);
 
-/* What -h prints, one screen, and -V: the version and what this build holds. */
-#define OPTIONS_TEXT 2048
-void options_help(char text[OPTIONS_TEXT]);
-void options_version(char text[OPTIONS_TEXT]);
+/* The text of -h, one screen; of --help, every option; or of -V, what this build holds. */
+const char *options_text(enum options_result asked);
 
 /*
  * For a user at a keyboard who may not know that the program waits for standard input. If an input

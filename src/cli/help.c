@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* help: -h, --help and -V; tests/completions.sh compares the first two with the table of options. */
+#include <stdio.h>
+#include <zstd.h>
+
+#include "cli/options.h"
+#include "driver/gpu_image.h"
+
+/* clang-format off */
+static const char FIRST_PAGE[] =
+"Usage: gpuhist [OPTION]... [FILE]...\n"
+"Count the binary samples in FILEs, or in standard input, into a histogram. Plain\n"
+"numbers, .npy, WAVE, PGM and PPM are read, each also compressed by zstd.\n"
+"\n"
+"  -t, --type=TYPE      what a sample is: u8 i16 u32 f32 ... (default u32)\n"
+"  -b, --bins=N         number of bins (default 256)\n"
+"  -r, --range=LO:HI    bins from LO up to, but not including, HI\n"
+"      --auto           bins that fit the data (default, except integers with -b)\n"
+"  -c, --channels=N     samples of N channels take turns: a histogram for each\n"
+"  -S, --skip=SIZE      skip SIZE bytes (512, 4K) at the start of each FILE\n"
+"  -n, --count=N        stop after N samples\n"
+"  -o, --output=FILE    write FILE: .csv .tsv .json .npy .svg or .bin\n"
+"  -f, --format=FORMAT  csv tsv json npy svg plot raw (terminal: plot; else csv)\n"
+"  -p, --plot           draw a plot on the terminal, too\n"
+"      --stats          print mean, std, quantiles and entropy, too\n"
+"  -v, --verbose        say what was read, how fast, and what limited the speed\n"
+"      --help           list all options; man gpuhist explains them\n"
+"\n"
+"Examples:\n"
+"  gpuhist -t u8 photo.raw                         how often each byte occurs\n"
+"  cat data.bin | gpuhist -b 1024 > counts.csv     integers from 0 to 1023\n"
+"  gpuhist -t f32 -r -1:1 -b 1000 --stats a.f32.zst -o a.svg\n";
+
+static const char ALL_OPTIONS[] =
+"Usage: gpuhist [OPTION]... [FILE]...\n"
+"   or: gpuhist --merge [OPTION]... [FILE.json]...\n"
+"\n"
+"Input:\n"
+"  -t, --type=TYPE         u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64\n"
+"                          f8e4m3 f8e5m2 u1bit u2bit u4bit i2bit i4bit (default\n"
+"                          u32); u16be is big endian; also <u2 uint16 s16le cf32\n"
+"  -S, --skip=SIZE         skip SIZE bytes at the start of each input\n"
+"  -n, --count=N           stop after N samples, or N records\n"
+"  -c, --channels=N        samples of N channels take turns; last: along the last\n"
+"                          axis of a .npy array\n"
+"      --record=SIZE       records of SIZE bytes, one sample in each\n"
+"      --offset=SIZE       where that sample is in its record (default 0)\n"
+"      --rows=WIDTH:PITCH  rows of WIDTH samples, padded to PITCH bytes\n"
+"      --ignore-tail       allow inputs that end inside a record\n"
+"      --raw               count all bytes as they are, headers and zstd too\n"
+"      --zstd              fail unless every input is zstd\n"
+"      --no-check          do not verify the checksums of zstd\n"
+"\n"
+"Bins:\n"
+"  -b, --bins=N            number of bins, up to 2^28 (default 256)\n"
+"  -r, --range=LO:HI[:STEP]  equal bins from LO to HI, N of them or STEP wide;\n"
+"                          full: every value of the type\n"
+"      --auto              at most N bins that fit the data; the default, except\n"
+"                          for integers with -b (0 to N-1) or of 8 bits (all)\n"
+"      --log=LO:HI|auto    bins of equal ratio; auto: like --auto, by magnitude\n"
+"      --edges=LIST|@FILE  the edges themselves: 0,1,10 or a file of numbers\n"
+"      --mod               the bin is the sample modulo N\n"
+"      --clamp             count samples out of range in the first and last bin\n"
+"      --closed            the last bin includes HI\n"
+"\n"
+"Output:\n"
+"  -o, --output=FILE       write FILE, all of it or nothing\n"
+"  -f, --format=FORMAT     csv tsv raw npy json plot svg (default: FILE's suffix;\n"
+"                          else plot on a terminal; else csv)\n"
+"  -C, --counter=KIND      u64 u32 sat8 sat16 sat32 (default u64; for raw u32)\n"
+"      --flow              rows for under, over and nan (csv, tsv)\n"
+"      --nonzero           leave out empty bins (csv, tsv, json)\n"
+"      --no-header         leave out the first line (csv, tsv)\n"
+"  -p, --plot[=log]        draw a plot on standard error, too\n"
+"      --stats[=Q,...]     print mean, std, entropy, quantiles on standard error\n"
+"      --title=TEXT        the title of plot and svg\n"
+"      --color=WHEN        auto, always or never\n"
+"      --every=TIME        write the counts so far every TIME (10s, 5m)\n"
+"      --finish            end a stream at Ctrl-C, and write what was counted\n"
+"      --tee               pass the input on to standard output\n"
+"\n"
+"Rows:\n"
+"      --each=N|file       a histogram for each N records, or for each FILE\n"
+"\n"
+"Adding up:\n"
+"      --merge             add histograms that -f json wrote\n"
+"      --into=FILE.json    add this run to FILE.json\n"
+"      --part=K/N          count only the K-th of N slices; --merge adds them\n"
+"\n"
+"Engines:\n"
+"      --device=DEVICE     auto, cpu, gpu or gpu:N (default auto)\n"
+"  -T, --threads=N         CPU threads (default: all cores)\n"
+"  -M, --memory=SIZE       memory besides the bins (256M, or 32M a thread)\n"
+"\n"
+"Messages:\n"
+"  -q, --quiet             only errors\n"
+"  -v, --verbose           say what was read, how fast, and what limited speed\n"
+"      --progress          always show progress\n"
+"      --no-progress       never show progress\n"
+"  -h, --help              -h: the most common options; --help: all of them\n"
+"  -V, --version           the version, and what this program was built with\n"
+"\n"
+"N and SIZE may end in K M G T (powers of 1024) or KB MB GB TB (of 1000).\n";
+/* clang-format on */
+
+/* The packaging sets FORM to what was made, and NEEDS to what another computer needs to run it. */
+#ifndef FORM
+#define FORM "from source"
+#endif
+#ifndef NEEDS
+#define NEEDS ""
+#endif
+
+const char *options_text(enum options_result asked)
+{
+	static char version[512];
+
+	snprintf(version, sizeof(version), "gpuhist %s\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
+		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
+	return asked == OPTIONS_HELP ? FIRST_PAGE : asked == OPTIONS_LIST ? ALL_OPTIONS : version;
+}
