@@ -206,7 +206,7 @@ static void join(struct run *run)
 /* Adds up what all workers did; of their failures the first is *fail's. */
 static int sum_up(struct run *run, struct fail *fail)
 {
-	struct run_report *const all = &run->report;
+	struct work_report *const all = &run->report.work;
 	int rc = 0;
 
 	for (unsigned i = 0; i < run->started; i++) {
@@ -370,10 +370,10 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 				"--memory %s: one worker needs %zu bytes: -M %zuK is enough",
 				job->machine.memory_text, plan->tables,
 				(2 * plan->tables + 1023) / 1024);
-	run->report.isa = isa_name(isa_best());
-	run->report.method = METHODS[plan->counting.method];
-	run->report.no_gpu = choose_gpu(run);
-	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
+	run->report.plan.isa = isa_name(isa_best());
+	run->report.plan.method = METHODS[plan->counting.method];
+	run->report.plan.no_gpu = choose_gpu(run);
+	run->report.plan.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
 
@@ -531,7 +531,7 @@ static int prepare(struct run *run, struct fail *fail)
 static int audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
-	const uint64_t records = run->report.records;
+	const uint64_t records = run->report.work.records;
 
 	if (t->bytes != t->skipped + t->tail + records * run->shape.record ||
 	    run->hist.samples != run->report.samples)
@@ -559,11 +559,11 @@ static int count_all(struct run *run, struct fail *fail)
 			      "internal error: the input was left unread: please report this");
 	if (rc != 0)
 		return -1;
-	if (run->work.each && each_finish(run->work.each, run->report.records, &run->counts,
+	if (run->work.each && each_finish(run->work.each, run->report.work.records, &run->counts,
 					  &run->report.saturated, fail) != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
-	run->report.samples = run->report.records * run->shape.samples;
+	run->report.samples = run->report.work.records * run->shape.samples;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
 	return audit(run, fail);
 }
@@ -602,9 +602,9 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 		hist_free(&run.hist);
 	run.report.screen = run.partial.screen;
 	run.report.seconds = clock_seconds() - run.began;
-	if (job->voice == VOICE_VERBOSE && run.report.gpu.state == GPU_NONE && !run.report.no_gpu &&
-	    !cuda_found())
-		run.report.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
+	if (job->voice == VOICE_VERBOSE && run.report.gpu.state == GPU_NONE &&
+	    !run.report.plan.no_gpu && !cuda_found())
+		run.report.plan.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
 	*report = run.report;
 	edges_free(&run.shape.axis.edges);
 	lock_destroy(&run.lock);
@@ -629,7 +629,7 @@ int run_job(const struct job *job, struct output *rows, struct hist *hist,
 	again.machine.device = DEVICE_CPU;
 	*fail = (struct fail){.status = STATUS_OK};
 	const int rc_again = run_once(&again, rows, hist, report, &lost, fail);
-	report->no_gpu = "it failed";
+	report->plan.no_gpu = "it failed";
 	return rc_again;
 }
 

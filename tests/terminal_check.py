@@ -55,7 +55,7 @@ def run(arguments, typed, on_terminal=True):
 
 END = b"abc\n\x04"
 BYTES = ["-t", "u8", "-b", "1", "-r", "full", "--no-header", "--no-progress"]
-WAITS = "gpuhist: waiting for samples on standard input, a terminal: end with Ctrl-D\n"
+WAITS = "gpuhist: waiting for samples from the terminal; end with Ctrl-D\n"
 
 status, out, err = run([], b"")
 check((status, out) == (2, "") and err.startswith("gpuhist: nothing to count: "), f"no words: {status} {out!r} {err!r}")
@@ -71,7 +71,7 @@ check((status, out, err) == (0, "0,0,256,4\n", ""), f"-q: {status} {out!r} {err!
 status, out, err = run([*BYTES, gpuhist], b"")
 check(status == 0 and "waiting" not in err, f"a file: {status} {err!r}")
 status, out, err = run([], b"", on_terminal=False)
-check((status, err) == (0, "gpuhist: warning: standard input: is empty\n"), f"no terminal: {status} {err!r}")
+check((status, err) == (0, "gpuhist: warning: standard input is empty\n"), f"no terminal: {status} {err!r}")
 status, out, err = run(["-h"], b"")
 check((status, err) == (0, ""), f"-h: {status} {err!r}")
 status, out, err = run(["-b", "x"], b"")
@@ -99,7 +99,7 @@ def seen(arguments, samples, columns=80, lines=24, output=False):
     return data.decode()
 
 
-READ_AS = "gpuhist: samples read as u32, little endian (-t)\r\n"
+READ_AS = "gpuhist: samples were read as u32, little endian (-t names another type)\r\n"
 with tempfile.TemporaryDirectory() as folder:
     named = os.path.join(folder, "a.u32")
     with open(named, "wb") as file:

@@ -11,16 +11,15 @@
 /* Two workers of two, for 10 s: 2 s of reading, 18 s of counting. */
 static const struct run_report BASE = {
 	.totals = {.bytes = 8000000000, .inputs = 1},
-	.records = 1000,
 	.seconds = 10,
-	.workers = 2,
-	.read_seconds = 2,
-	.count_seconds = 18,
-	.core_seconds = 20,
+	.work = {.records = 1000,
+		 .workers = 2,
+		 .read_seconds = 2,
+		 .count_seconds = 18,
+		 .core_seconds = 20},
 	.type = {.name = "u32", .bits = 32},
 	.record = 4,
-	.isa = "some",
-	.method = "some",
+	.plan = {.isa = "some", .method = "some"},
 };
 
 /* What report_verbose writes to standard error. */
@@ -61,17 +60,17 @@ static void bottlenecks(const struct job *job)
 	struct run_report run = BASE;
 
 	says(job, &run, BOTTLENECK, "bottleneck: counting took 90% of the workers' time");
-	run.core_seconds = 8;
+	run.work.core_seconds = 8;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: counting took 90% of the workers' time; they had a core for 40% of it");
 	/* A worker on a lane of a GPU sleeps while the bus works. */
-	run.gpu_records = 999;
+	run.work.gpu_records = 999;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time");
 
 	run = BASE;
-	run.read_seconds = 15;
-	run.count_seconds = 5;
+	run.work.read_seconds = 15;
+	run.work.count_seconds = 5;
 	says(job, &run, BOTTLENECK, "bottleneck: reading took 75% of the workers' time");
 	run.totals.packed = 1000;
 	says(job, &run, BOTTLENECK,
@@ -92,7 +91,7 @@ static void bottlenecks(const struct job *job)
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: the writer of the input: 400 B/s; gpuhist waited 91% of the time");
 
-	run.read_seconds = run.count_seconds = 0;
+	run.work.read_seconds = run.work.count_seconds = 0;
 	says(job, &run, BOTTLENECK, "");
 }
 
@@ -101,9 +100,9 @@ static void gpu(struct job *job)
 	struct run_report run = BASE;
 
 	/* None was started. */
-	run.no_gpu = "--device=cpu";
+	run.plan.no_gpu = "--device=cpu";
 	says(job, &run, GPU, "no gpu: --device=cpu");
-	run.no_gpu = NULL;
+	run.plan.no_gpu = NULL;
 	says(job, &run, GPU,
 	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
 	/* It was not ready, or never will be. */
@@ -120,7 +119,7 @@ static void gpu(struct job *job)
 				      .slot_bytes = 4 << 20,
 				      .memory = 49 << 20,
 				      .kernel = "whole_4_key"};
-	run.gpu_records = 750;
+	run.work.gpu_records = 750;
 	says(job, &run, GPU,
 	     "gpu: NVIDIA H200, 12 slots of 4 MiB, 49.0 MiB with all counters, ready after 0.25 "
 	     "s, whole_4_key; counted 75.0% of the samples");

@@ -66,8 +66,8 @@ static void workers_and_memory(void)
 			struct fail fail;
 			run_with(arguments, &h, &report, &fail);
 			check_bins(&h, &fail, "workers");
-			CHECK(report.records == SAMPLES, "%llu records",
-			      (unsigned long long)report.records);
+			CHECK(report.work.records == SAMPLES, "%llu records",
+			      (unsigned long long)report.work.records);
 			hist_free(&h);
 		}
 }
@@ -93,9 +93,10 @@ static void half_for_decoders(void)
 		struct fail fail;
 		CHECK(run_with(jobs[i], &h, &report, &fail) == 0, "%s", fail.text);
 		/* A table of 4 MB for each, and the bins. */
-		CHECK(report.memory / 4000000 == workers + 2, "%u: %zu bytes", i, report.memory);
-		CHECK(report.records == SAMPLES, "%u: %llu records", i,
-		      (unsigned long long)report.records);
+		CHECK(report.plan.memory / 4000000 == workers + 2, "%u: %zu bytes", i,
+		      report.plan.memory);
+		CHECK(report.work.records == SAMPLES, "%u: %llu records", i,
+		      (unsigned long long)report.work.records);
 		hist_free(&h);
 	}
 }

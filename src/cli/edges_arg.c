@@ -129,7 +129,7 @@ static int slurp(char **text, size_t *size, int fd, const char *what, struct fai
 			return fail_errno(fail, "%s", what);
 	}
 	if (*size > FILE_MAX)
-		return fail_set(fail, STATUS_USAGE, "%s: longer than %zu MiB", what,
+		return fail_set(fail, STATUS_USAGE, "%s is longer than %zu MiB", what,
 				FILE_MAX >> 20);
 	return 0;
 }

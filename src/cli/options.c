@@ -654,10 +654,10 @@ static int give_implied(struct given *g)
 	if (g->steps[0] == '\0')
 		return 0;
 	if (value_of(g, bins)->at > 0)
-		return fail_set(
-			g->fail, STATUS_USAGE,
-			"--bins %s: not with --range %s, whose STEP says how many there are",
-			g->bins, g->job.bins_text);
+		return fail_set(g->fail, STATUS_USAGE,
+				"--bins %s does not go with --range %s, whose STEP says how many "
+				"bins there are",
+				g->bins, g->job.bins_text);
 	return give(g, bins, g->steps);
 }
 
@@ -680,16 +680,17 @@ static int check_together(struct given *g)
 
 	if (counts)
 		return fail_set(g->fail, STATUS_USAGE,
-				"--%s: does not go with --merge, which adds what was counted "
-				"before",
+				"--%s does not go with --merge, which adds histograms that were "
+				"counted before",
 				counts->name);
 	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
 		if (value_of(g, o)->at == 0)
 			continue;
 		for (const struct other *other = o->apart; other->name; other++)
 			if (given(g, other->name))
-				return fail_set(g->fail, STATUS_USAGE, "--%s: not with --%s: %s",
-						o->name, other->name, other->why);
+				return fail_set(g->fail, STATUS_USAGE,
+						"--%s does not go with --%s: %s", o->name,
+						other->name, other->why);
 		if (o->needs.name && !given(g, o->needs.name))
 			return given_refuse(o->name, value_of(g, o)->text, o->needs.why, g->fail);
 	}
@@ -784,7 +785,7 @@ int options_wait(const struct job *job, int words, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE,
 				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
 				"gpuhist (gpuhist -h shows how)");
-	msg_note("waiting for %s on standard input, a terminal: end with Ctrl-D",
+	msg_note("waiting for %s from the terminal; end with Ctrl-D",
 		 job->merge ? "JSON histograms" : "samples");
 	return 0;
 }

@@ -118,38 +118,59 @@ static void advise(char advice[ADVICE], const struct hist *hist)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
 }
 
-static void warn_inputs(uint64_t inputs, const char *what)
+/*
+ * Warns about inputs: "NAME is empty", "NAME and 2 more are empty", or without a name "3 inputs"
+ * and what happened to one.
+ */
+static void warn_inputs(uint64_t inputs, const char *name, const char *one, const char *several)
 {
-	if (inputs > 0)
-		msg_warning(COUNTED " %s", COUNT(inputs, "input"), what);
+	char more[32] = "";
+
+	if (inputs > 1)
+		snprintf(more, sizeof(more), " and %llu more", (ull)inputs - 1);
+	if (inputs > 0 && name)
+		msg_warning("%s%s %s", name, more, inputs > 1 ? several : one);
+	else if (inputs > 0)
+		msg_warning(COUNTED " %s", COUNT(inputs, "input"), one);
 }
 
-/* Inputs that are text, or not what their names promise. */
-static void warn_odd(const struct run_report *run)
+/* Inputs that did not hold what was expected. */
+static void warn_all_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;
 	const char *const type = run->type.name;
+	char one[FAIL_TEXT], several[128];
+	struct sample_type says = {.name = ""};
+	const char *name = NULL;
 
-	if (t->texts > 1 && run->type.bits > 8)
-		msg_warning(
-			"%s and %llu more are text, but were counted as binary %s samples (-t u8 "
-			"counts their bytes)",
-			t->text_name, (ull)t->texts - 1, type);
-	else if (t->texts == 1 && run->type.bits > 8)
-		msg_warning(
-			"%s is text, but was counted as binary %s samples (-t u8 counts its "
-			"bytes)",
-			t->text_name, type);
-	if (t->odd > 1)
-		msg_warning(
-			"%s and %llu more do not begin as their names promise; they were "
-			"counted as %s (--raw if that is right)",
-			t->odd_name, (ull)t->odd - 1, type);
-	else if (t->odd == 1)
-		msg_warning(
-			"%s does not begin like a %s file; it was counted as %s (--raw if that "
-			"is right)",
-			t->odd_name, t->odd_suffix, type);
+	/* An input is also empty if the command before the pipe has failed. */
+	warn_inputs(t->empty, t->empty_name, "is empty", "are empty");
+	warn_inputs(t->shorter, NULL, "became shorter while read: what was left was counted", "");
+	warn_inputs(t->cut, NULL,
+		    "held fewer samples than the header said: those present were counted", "");
+	snprintf(one, sizeof(one), "ended inside a record: " COUNTED " not counted",
+		 COUNT(t->tail, "byte"));
+	warn_inputs(t->tails, NULL, one, "");
+	snprintf(one, sizeof(one),
+		 "is text, but was counted as binary %s samples (-t u8 counts its bytes)", type);
+	snprintf(several, sizeof(several),
+		 "are text, but were counted as binary %s samples (-t u8 counts their bytes)",
+		 type);
+	warn_inputs(run->type.bits > 8 ? t->texts : 0, t->text_name, one, several);
+	snprintf(one, sizeof(one),
+		 "does not begin like a %s file; it was counted as %s (--raw if that is right)",
+		 t->odd_suffix, type);
+	snprintf(several, sizeof(several),
+		 "do not begin as their names promise; they were counted as %s (--raw if that is "
+		 "right)",
+		 type);
+	warn_inputs(t->odd, t->odd_name, one, several);
+	const size_t misnamed = job_misnamed(job, &name, &says);
+	snprintf(one, sizeof(one), "was counted as %s (--type), but its name says %s", type,
+		 says.name);
+	snprintf(several, sizeof(several),
+		 "were counted as %s (--type), but the name of the first says %s", type, says.name);
+	warn_inputs(misnamed, name, one, several);
 }
 
 /* The line after a plot that names --log=auto or -r if one row holds nearly all samples. */
@@ -220,40 +241,21 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
-	char advice[ADVICE], tail[80], unopened[48] = "";
-	struct sample_type says;
-	const char *name;
+	char advice[ADVICE], unopened[48] = "";
 
 	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
 		msg_warning("--part: parts are added by --merge, which reads json, not %s",
 			    job->format->name);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
-		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
+		msg_warning("the GPU failed (%s); the CPU counted the rest", run->gpu.why);
 	if (totals->unopened > 0)
 		snprintf(unopened, sizeof(unopened), ", and " COUNTED " not opened",
 			 COUNT(totals->unopened, "input"));
 	if (totals->finished || totals->unopened > 0)
-		msg_warning("ended by a signal (--finish): what was read until then was counted%s",
-			    unopened);
-	/* An input is also empty if the command before the pipe has failed. */
-	if (totals->empty == 1)
-		msg_warning("%s: is empty", totals->empty_name);
-	else if (totals->empty > 1)
-		msg_warning("%s and %llu more: are empty", totals->empty_name,
-			    (ull)totals->empty - 1);
-	warn_inputs(totals->shorter, "became shorter while read: what was left was counted");
-	warn_inputs(totals->cut,
-		    "held fewer samples than the header said: those present were counted");
-	snprintf(tail, sizeof(tail), "ended inside a record: " COUNTED " not counted",
-		 COUNT(totals->tail, "byte"));
-	warn_inputs(totals->tails, tail);
-	warn_odd(run);
-	const size_t misnamed = job_misnamed(job, &name, &says);
-	if (misnamed > 0)
-		msg_warning("%s%s: counted as %s (--type), but the name says %s", name,
-			    misnamed > 1 ? " and others" : "", run->type.name, says.name);
+		msg_note("stopped by a signal; everything read so far was counted%s", unopened);
+	warn_all_inputs(job, run);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
-		msg_note("samples read as u32, little endian (-t)");
+		msg_note("samples were read as u32, little endian (-t names another type)");
 	advise(advice, hist);
 	warn_outside(hist, advice);
 	if (job->each == 0) {
@@ -281,8 +283,8 @@ void report_sum(const struct job *job, const struct sum *sum)
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 {
 	if (job->voice == VOICE_VERBOSE)
-		msg_note("%s: now " COUNTED " from " COUNTED, job->into, COUNT(samples, "sample"),
-			 COUNT(inputs, "input"));
+		msg_note("%s now holds " COUNTED " from " COUNTED, job->into,
+			 COUNT(samples, "sample"), COUNT(inputs, "input"));
 }
 
 /* ---- -p ---- */
@@ -308,26 +310,30 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 
 /* ---- --stats ---- */
 
-/* Rows of the table of --stats; the rows of the quantiles follow. */
-enum figure {
-	CHANNEL,
-	NUMBER,
-	BELOW,
-	ABOVE,
-	NANS,
-	LEAST,
-	AT_LEAST,
-	GREATEST,
-	AT_GREATEST,
-	MEAN,
-	DEVIATION,
-	ENTROPY,
-	QUANTILE
+/* How a cell of the table of --stats is shown: a count also if it is 0, or only above that, ... */
+enum shown { AS_CHANNEL, AS_NUMBER, AS_COUNT, AS_LEAST, AS_GREATEST, AS_REAL, AS_BITS };
+#define OF(member) offsetof(struct hist_stats, member)
+
+/* Rows of that table; the rows of the quantiles follow. */
+static const struct figure {
+	const char *name;
+	enum shown shown;
+	size_t at; /* in struct hist_stats */
+} FIGURES[] = {
+	{"channel", AS_CHANNEL, 0},
+	{"count", AS_NUMBER, OF(of.number)},
+	{"-inf", AS_COUNT, OF(of.below)},
+	{"inf", AS_COUNT, OF(of.above)},
+	{"nan", AS_COUNT, OF(of.nan)},
+	{"minimum", AS_LEAST, 0},
+	{"at minimum", AS_COUNT, OF(at_least)},
+	{"maximum", AS_GREATEST, 0},
+	{"at maximum", AS_COUNT, OF(at_greatest)},
+	{"mean", AS_REAL, OF(of.mean)},
+	{"std", AS_REAL, OF(of.deviation)},
+	{"entropy", AS_BITS, OF(entropy)},
 };
-static const char *const FIGURES[] = {
-	"channel",    "count",   "-inf",       "inf",  "nan", "minimum",
-	"at minimum", "maximum", "at maximum", "mean", "std", "entropy",
-};
+#define FIGURE_ROWS (sizeof(FIGURES) / sizeof(FIGURES[0]))
 
 /* Whole numbers are kept; others get six digits. */
 static void shorten(char text[NUMBER_TEXT])
@@ -356,53 +362,55 @@ static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t
 		 closed ? ']' : ')');
 }
 
-/* A cell of the table of --stats; "": there is nothing to say. */
-static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
-			unsigned row)
+/* A cell of the table; "": there is nothing to say. */
+static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel, size_t row)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
-	const struct stats_result *const of = &stats->of;
-	const bool any = of->number > 0 && !hist->binned;
-	/* 0 is not shown, except as a channel or the number of samples */
-	const uint64_t counts[QUANTILE] = {
-		[CHANNEL] = channel,
-		[NUMBER] = of->number,
-		[BELOW] = of->below,
-		[ABOVE] = of->above,
-		[NANS] = of->nan,
-		[AT_LEAST] = stats->at_least,
-		[AT_GREATEST] = stats->at_greatest,
-	};
+	const bool exact = stats->of.number > 0 && !hist->binned;
 
 	text[0] = '\0';
-	if (row >= QUANTILE) {
-		quantile_text(text, hist, channel, row - QUANTILE);
-	} else if (row == CHANNEL ? hist->channels > 1 : row == NUMBER || counts[row] > 0) {
-		number_format_count(text, counts[row]);
-	} else if (row == ENTROPY && stats->entropy >= 0) {
-		snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
-	} else if (any && (row == LEAST || row == GREATEST)) {
-		hist_stats_format_extreme(text, hist, channel, row == GREATEST);
-		shorten(text);
-	} else if (any && (row == MEAN || row == DEVIATION)) {
-		number_format(text, row == MEAN ? of->mean : of->deviation);
-		shorten(text);
+	if (row >= FIGURE_ROWS) {
+		quantile_text(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
+		return;
 	}
+	const void *const at = (const char *)stats + FIGURES[row].at;
+	switch (FIGURES[row].shown) {
+	case AS_CHANNEL:
+		if (hist->channels > 1)
+			number_format_count(text, channel);
+		return;
+	case AS_NUMBER:
+	case AS_COUNT:
+		if (FIGURES[row].shown == AS_NUMBER || *(const uint64_t *)at > 0)
+			number_format_count(text, *(const uint64_t *)at);
+		return;
+	case AS_BITS:
+		if (stats->entropy >= 0)
+			snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
+		return;
+	case AS_REAL:
+		if (exact)
+			number_format(text, *(const double *)at);
+		break;
+	case AS_LEAST:
+	case AS_GREATEST:
+		if (exact)
+			hist_stats_format_extreme(text, hist, channel,
+						  FIGURES[row].shown == AS_GREATEST);
+		break;
+	}
+	if (exact)
+		shorten(text);
 }
 
 /* Prints a row for channels first .. end - 1, unless all of its cells are empty. */
-static void report_row(const struct hist *hist, uint32_t first, uint32_t end, unsigned row,
-		       int width)
+static void report_row(const struct hist *hist, uint32_t first, uint32_t end, size_t row, int width)
 {
 	char name[NUMBER_TEXT + 1], cell[BIN_TEXT], line[FAIL_TEXT];
 	size_t used = 0, said = 0;
 
-	if (row >= QUANTILE) {
-		hist_stats_format_percent(name, hist, row - QUANTILE);
-		strcat(name, "%");
-	} else {
-		strcpy(name, FIGURES[row]);
-	}
+	if (row >= FIGURE_ROWS)
+		hist_stats_format_percent(name, hist, (unsigned)(row - FIGURE_ROWS));
 	for (uint32_t c = first; c < end; c++) {
 		figure_text(cell, hist, c, row);
 		said += strlen(cell);
@@ -410,25 +418,26 @@ static void report_row(const struct hist *hist, uint32_t first, uint32_t end, un
 					 c + 1 < end ? width : 0, *cell ? cell : "-");
 	}
 	if (said > 0)
-		msg_asked("stats: %-10s%s", name, line);
+		msg_asked("stats: %-10s%s",
+			  row < FIGURE_ROWS ? FIGURES[row].name : strcat(name, "%"), line);
 }
 
 void report_stats(const struct hist *hist)
 {
-	const unsigned rows = QUANTILE + hist->asked.n;
+	const size_t rows = FIGURE_ROWS + hist->asked.n;
 	const int room = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;
 	char cell[BIN_TEXT];
 
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
-		for (unsigned row = 0; row < rows; row++) {
+		for (size_t row = 0; row < rows; row++) {
 			figure_text(cell, hist, c, row);
 			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
 		}
 	const uint32_t each = room > longest + 2 ? (uint32_t)(room / (longest + 2)) : 1;
 	for (uint32_t first = 0; first < hist->channels && hist->stats; first += each) {
 		const uint32_t left = hist->channels - first;
-		for (unsigned row = 0; row < rows; row++)
+		for (size_t row = 0; row < rows; row++)
 			report_row(hist, first, first + (left < each ? left : each), row, longest);
 	}
 }
@@ -440,55 +449,70 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* The header of the first input, and how many other inputs have one. */
-static void report_header(const struct job *job, const struct run_report *run)
+/* What the inputs said of themselves, and which records of them were counted. */
+static void report_inputs(const struct job *job, const struct run_report *run)
 {
+	const struct source_totals *const t = &run->totals;
+	const ull each = run->packed;
 	char text[HEADER_TEXT], others[64] = "";
 
-	if (!run->header.format)
-		return;
-	header_text(text, &run->header);
-	if (run->totals.headers > 1)
+	if (t->headers > 1)
 		snprintf(others, sizeof(others), "; %llu more inputs have headers",
-			 (ull)run->totals.headers - 1);
-	msg_note("%s: %s%s", path_shown(job->source.paths[0]), text, others);
+			 (ull)t->headers - 1);
+	if (run->header.format) {
+		header_text(text, &run->header);
+		msg_note("%s: %s%s", path_shown(job->source.paths[0]), text, others);
+	}
+	if (t->unsized == 1)
+		msg_note("the WAVE header gives no length; counted to the end of the input");
+	else if (t->unsized > 1)
+		msg_note("%llu WAVE headers give no length; counted to the end of each input",
+			 (ull)t->unsized);
+	if (job->source.parts > 0 && run->work.records > 0)
+		msg_note("records %llu to %llu of %llu", each * t->first + 1,
+			 each * (t->first + run->work.records), each * t->all);
+	else if (job->source.parts > 0)
+		msg_note("none of %llu records", each * t->all);
 }
 
 /* The GPU's share, or why it has none. */
 static void report_gpu(const struct run_report *run)
 {
+	const struct gpu_report *const gpu = &run->gpu;
 	char unpacked[64] = "";
-	const char *const why = run->gpu.state == GPU_FAILED ? run->gpu.why
-				: run->gpu.state != GPU_NONE ? "not ready before the end"
-				: run->no_gpu                ? run->no_gpu
-					      : "starting it would have taken longer than it saved "
-						"(--device=gpu starts it)";
+	const char *const why = gpu->state == GPU_FAILED ? gpu->why
+				: gpu->state != GPU_NONE ? "not ready before the end"
+				: run->plan.no_gpu
+					? run->plan.no_gpu
+					: "starting it would have taken longer than it saved "
+					  "(--device=gpu starts it)";
 
 	/* With -n more may have been decoded than was counted. */
 	const uint64_t decoded =
 		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
 	if (decoded > 0)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
-			 share(decoded, run->totals.bytes), run->gpu.rooms);
-	if (run->gpu.slots == 0)
-		msg_note("%sgpu: %s", run->gpu.state == GPU_NONE ? "no " : "", why);
+			 share(decoded, run->totals.bytes), gpu->rooms);
+	if (gpu->slots == 0)
+		msg_note("%sgpu: %s", gpu->state == GPU_NONE ? "no " : "", why);
 	else
 		msg_note(
 			"gpu: %s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
 			"%.2f s, %s; counted %.1f%% of the samples%s",
-			run->gpu.name, run->gpu.slots, (double)run->gpu.slot_bytes / (1 << 20),
-			(double)run->gpu.memory / (1 << 20), run->gpu.start_seconds,
-			run->gpu.kernel, share(run->gpu_records, run->records), unpacked);
+			gpu->name, gpu->slots, (double)gpu->slot_bytes / (1 << 20),
+			(double)gpu->memory / (1 << 20), gpu->start_seconds, gpu->kernel,
+			share(run->work.gpu_records, run->work.records), unpacked);
 }
 
 /* What limited the speed, unless the figures do not show it. */
 static void report_bottleneck(const struct run_report *run)
 {
-	const double busy = run->read_seconds + run->count_seconds;
-	const bool reading = run->read_seconds > run->count_seconds;
-	const double larger = reading ? run->read_seconds : run->count_seconds;
+	const struct work_report *const work = &run->work;
+	const double busy = work->read_seconds + work->count_seconds;
+	const bool reading = work->read_seconds > work->count_seconds;
+	const double larger = reading ? work->read_seconds : work->count_seconds;
 	const uint64_t bytes = run->totals.packed > 0 ? run->totals.packed : run->totals.bytes;
-	const bool gpu = run->gpu_records > run->records / 2;
+	const bool gpu = work->gpu_records > work->records / 2;
 	const char *const what = !reading && gpu          ? "counting, by the bus and the GPU,"
 				 : !reading               ? "counting"
 				 : run->totals.packed > 0 ? "reading, decompression included,"
@@ -507,55 +531,38 @@ static void report_bottleneck(const struct run_report *run)
 		return;
 	}
 	/* A worker on a GPU's lane sleeps while the bus works. */
-	if (!gpu && run->core_seconds < busy / 2)
+	if (!gpu && work->core_seconds < busy / 2)
 		snprintf(cores, sizeof(cores), "; they had a core for %.0f%% of it",
-			 100 * run->core_seconds / busy);
+			 100 * work->core_seconds / busy);
 	msg_note("bottleneck: %s took %.0f%% of the workers' time%s", what, 100 * larger / busy,
 		 cores);
 }
 
-static void report_part(const struct job *job, const struct run_report *run)
-{
-	const ull each = run->packed, before = each * run->totals.first,
-		  all = each * run->totals.all;
-
-	if (job->source.parts > 0 && run->records > 0)
-		msg_note("records %llu to %llu of %llu", before + 1,
-			 before + each * (ull)run->records, all);
-	else if (job->source.parts > 0)
-		msg_note("none of %llu records", all);
-}
-
 void report_verbose(const struct job *job, const struct run_report *run)
 {
-	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
+	const struct source_totals *const t = &run->totals;
 	char records[64] = "";
 
 	if (job->voice != VOICE_VERBOSE)
 		return;
+	report_inputs(job, run);
 	if (run->record != sample_bytes(&run->type, 1))
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
-			 COUNT(run->records, "record"), (unsigned long)run->record);
-	report_header(job, run);
-	if (run->totals.unsized == 1)
-		msg_note("the WAVE header gives no length; counted to the end of the input");
-	else if (run->totals.unsized > 1)
-		msg_note("%llu WAVE headers give no length; counted to the end of each input",
-			 (ull)run->totals.unsized);
-	report_part(job, run);
+			 COUNT(run->work.records, "record"), (unsigned long)run->record);
 	msg_note("%llu bytes from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
-		 (ull)run->totals.bytes, COUNT(inputs, "input"), (ull)run->samples, run->type.name,
-		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
-	if (run->totals.packed > 0)
-		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
-	if (run->totals.held > 0)
+		 (ull)t->bytes, COUNT(job->source.parts > 0 ? t->read : t->inputs, "input"),
+		 (ull)run->samples, run->type.name, records, run->seconds,
+		 (double)t->bytes / run->seconds * 1e-9);
+	if (t->packed > 0)
+		msg_note("zstd: decoded from %llu bytes", (ull)t->packed);
+	if (t->held > 0)
 		msg_note("zstd: the memory (-M) held " COUNTED " at a time, for %u threads",
-			 COUNT(run->totals.held, "decoder"), job->machine.threads);
+			 COUNT(t->held, "decoder"), job->machine.threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
 		"counts",
-		run->workers, job->machine.threads, run->isa, run->method,
-		(double)run->memory / (1 << 20));
+		run->work.workers, job->machine.threads, run->plan.isa, run->plan.method,
+		(double)run->plan.memory / (1 << 20));
 	report_gpu(run);
 	report_bottleneck(run);
 }

@@ -8,28 +8,35 @@
 #include "gpu/gpu.h"
 #include "hist/hist.h"
 
-/* What a run did, for -v. */
+/* What all workers did together. */
+struct work_report {
+	uint64_t records, gpu_records; /* counted; of these by a GPU */
+	unsigned workers;              /* how many found something to count */
+	/* times of all workers: in source_take; counting; on a core, else asleep or without one */
+	double read_seconds, count_seconds, core_seconds;
+};
+
+/* How the work was planned. */
+struct plan_report {
+	const char *no_gpu; /* why no GPU may be started; NULL: one may */
+	const char *method; /* how workers count */
+	const char *isa;
+	size_t memory; /* bytes for workers and counts */
+};
+
+/* What a run did. */
 struct run_report {
-	uint64_t saturated; /* --each: counts of rows that were clipped */
 	struct source_totals totals;
+	struct header header;    /* of the first input; header.format is NULL if it has none */
 	struct sample_type type; /* of the samples */
 	uint32_t record;         /* bytes of a record */
-	struct header header;    /* of the first input; header.format is NULL if there is none */
-	uint64_t records;
-	uint32_t packed;  /* records, as -n counts them, in a record of the source (job.h) */
-	uint64_t samples; /* of all channels */
+	uint32_t packed;         /* records, as -n counts them, in a record of the source (job.h) */
+	uint64_t samples;        /* of all channels */
+	uint64_t saturated;      /* --each: counts of rows that were clipped */
 	double seconds;
-	unsigned workers;     /* how many found something to count */
-	double read_seconds;  /* all workers' time in source_take */
-	double count_seconds; /* all workers' counting time; if less, reading is the bottleneck */
-	/* all workers' time on a core; in the rest of both times a thread slept, or had no core */
-	double core_seconds;
-	const char *no_gpu; /* why no GPU may be started; NULL: one may */
-	const char *method; /* the way in which workers counted */
-	const char *isa;
-	uint64_t gpu_records; /* how many of the records a GPU counted */
+	struct plan_report plan;
+	struct work_report work;
 	struct gpu_report gpu;
-	size_t memory;        /* bytes taken for workers and counts */
 	struct screen screen; /* --every: the picture on the terminal */
 };
 

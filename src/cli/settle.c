@@ -75,7 +75,7 @@ static int settle_bins(struct given *g, struct fail *fail)
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
 			return fail_set(fail, STATUS_USAGE,
-					"--%s and --%s: only one way to bin can be asked for",
+					"--%s and --%s exclude each other: choose one way to bin",
 					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
 	}
@@ -106,7 +106,7 @@ static int check_inputs(const struct job *job, const char *output, struct fail *
 {
 	for (size_t i = 0; i < job->source.path_count; i++)
 		if (output_is_input(output, job->source.paths[i]))
-			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
+			return fail_set(fail, STATUS_USAGE, "%s is both input and output",
 					path_shown(job->source.paths[i]));
 	return 0;
 }
@@ -117,7 +117,7 @@ static int check_tee(const struct job *job, struct fail *fail)
 	/* --into without -f and -o writes nothing but its FILE. */
 	if (output_is_stdout(job->output) && (job->output || job->format || !job->into))
 		return fail_set(fail, STATUS_USAGE,
-				"--tee: standard output is for the input's bytes: -o FILE must say "
+				"--tee passes the input on to standard output: -o FILE must say "
 				"where the histogram goes");
 	return check_inputs(job, NULL, fail);
 }
@@ -188,12 +188,13 @@ static int check_format(const struct given *g, struct fail *fail)
 	if (only)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
 	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
-		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
-				format->name, COUNTERS[style->counter].name);
+		return fail_set(fail, STATUS_USAGE,
+				"%s holds exact counts: -C %s does not go with it", format->name,
+				COUNTERS[style->counter].name);
 	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
 				"standard output is a terminal, and %s counters are binary (-o - "
-				"writes them all the same)",
+				"writes them anyway)",
 				format->name);
 	return 0;
 }
