@@ -38,11 +38,6 @@ static const struct format FORMATS[] = {
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
-const struct format *format_row(size_t i)
-{
-	return i < ROWS ? &FORMATS[i] : NULL;
-}
-
 const struct format *format_find(const char *name)
 {
 	for (size_t i = 0; i < ROWS; i++)

@@ -106,7 +106,6 @@ struct format {
 
 #define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
 #define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json or .svg"
-const struct format *format_row(size_t i);          /* NULL after the last; 0 is the default */
 const struct format *format_find(const char *name); /* NULL: there is no such format */
 
 /*
