@@ -138,7 +138,9 @@ if [ -z "$quick" ]; then
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
 	else
-		echo 'left out: the GPU engine (built without nvcc)'
+		for name in gpu_faults gpu_check unpack_check gpu_random_jobs; do
+			echo "left out: $name (built without nvcc)"
+		done
 	fi
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# That was by the best instruction set; by the others that this machine has, fewer.
@@ -182,19 +184,15 @@ test_of readme sh "$here/tour.sh" "$gpuhist" "$here/../README.md"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
-# What draws the most: three quarters of the time that all unit tests take.
-long=' auto block count document gather number header plan run source_slice
-	zstd zstd_blocks zstd_mixed '
+# Those that call themselves slow draw the most: three quarters of the time that all unit tests take.
 unbuilt=0 turn=$seed
 for test in "$here"/test_*.c; do
 	name=${test##*/} name=${name%.c}
-	case $long in
-	*[!a-z_]"${name#test_}"[!a-z_]*)
+	if grep -q '^/\* slow \*' "$test"; then
 		turn=$((turn + 1))
 		[ -z "$quick" ] || continue
 		[ -z "${QUICK:-}" ] || [ $((turn % 3)) -eq 0 ] || continue
-		;;
-	esac
+	fi
 	if [ -x "$build/$name" ]; then
 		test_of "$name" "$build/$name"
 	else

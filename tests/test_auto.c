@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * auto: the k, the bins and the counts of --auto and --log=auto are those that plain arithmetic
  * gives for all samples together, whatever their order, their division among counters and the way of counting.

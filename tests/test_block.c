@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * block: frames written by hand, where their blocks are just right or just wrong; and what fuzz_block
  * checks of libzstd's frames and of block_make's, whole and changed, from a seed.

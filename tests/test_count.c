@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * count: every method and instruction set against the obvious loop, for one worker and for several
  * on one struct counts; and more samples than 32 bits can count.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /* document: what write_json writes at the limits of numbers is read again, to the byte. */
 #include "document.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * gather: samples of every layout against a loop that looks at one sample after the other: all
  * types, 1 to 64 channels, offsets, rows, chunks of any number of records, noise and samples that

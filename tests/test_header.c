@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * header: what is found in headers of every kind, and why others are refused; and what fuzz_header
  * checks of an input that begins with one, cut and changed at every byte, from a seed.

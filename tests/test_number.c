@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * number: what fuzz_number checks of a text and of bits, of every form and every limit and around
  * them.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * plan: what jobs get of -T and -M, as a table, and what holds for every job, drawn from a seed.
  */

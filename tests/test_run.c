@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * run: a whole job. The run does without workers whose memory cannot be allocated, the histogram is
  * the same with any number of them, and the bound of -M is kept where it can be.

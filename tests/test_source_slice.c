@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any
  * number of inputs; inputs that change after their records were counted.

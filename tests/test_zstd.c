@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * zstd: what random inputs would meet by luck: who works beside whom, what is taken of the memory,
  * what is read ahead, and when another worker is called for.

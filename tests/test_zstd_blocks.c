@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * zstd_blocks: long frames that all readers decode in blocks: the same records, and of files the
  * same failures, as one reader finds, by libzstd. From a seed.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slow */
 /*
  * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs
  * and standard input; records of all sizes; -S and -n, which often ends exactly at an input's end;

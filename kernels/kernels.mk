@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of the oldest, from which
+# the driver of any other device compiles its own; as far as this nvcc can. Each is a file of its own, so that -j makes them
+# side by side, in one folder for all builds. GPU_ARCHS=native makes them for this machine's GPUs; NVCC= leaves the GPU out.
+
+ifeq ($(origin NVCC),undefined)
+NVCC      := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
+ifneq ($(NVCC),)
+NVCC_KNOWS := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
+ifndef GPU_ARCHS
+override GPU_ARCHS := $(filter $(NVCC_KNOWS),75 80 90 100 120)
+else ifeq ($(GPU_ARCHS),native)
+override GPU_ARCHS := $(filter $(NVCC_KNOWS),$(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null))))
+ifeq ($(GPU_ARCHS),)
+$(error GPU_ARCHS=native: nvidia-smi finds no GPU here that this nvcc knows: name an architecture, as in GPU_ARCHS=90, or leave the GPU out by NVCC=)
+endif
+endif
+KERNELS    = build/kernels.fatbin
+CUBINS     = $(GPU_ARCHS:%=build/kernels/sm_%.cubin)
+PTX        = build/kernels/compute_$(GPU_PTX).ptx
+# nvcc lists what it knows from old to new, but not names such as 90a.
+GPU_PTX    = $(firstword $(filter $(GPU_ARCHS),$(NVCC_KNOWS)) $(GPU_ARCHS))
+# Next to nvcc, which may be a link or a name in PATH.
+FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(lastword $(NVCC)))")")"; command -v fatbinary)
+# What -V says of them.
+TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for others (CUDA $(TOOLKIT))"'
+NEEDS_DRIVER = ; for a GPU a driver of CUDA $(TOOLKIT) or later
+GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
+NVCCFLAGS ?= -O3
+ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
+KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) $(filter %/binning.h %/wide.h,$(wildcard src/*/*.h))
+
+KERNEL_FLAGS := $(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS)
+$(eval $(call stamp,build/kernels/flags,KERNEL_FLAGS,$(FLAGS)))
+$(eval $(call stamp,build/kernels/archs,GPU_ARCHS,$(FLAGS)))
+
+# Each takes five seconds of a processor; if there are several, the first says so.
+NVCC_NOTE = $(if $(filter $(firstword $(CUBINS)),$@),$(if $(word 2,$(CUBINS)), (one of $(words $(CUBINS)): 30 s of CPU time in all; GPU_ARCHS=native: this machine; NVCC=: none)))
+$(CUBINS): build/kernels/sm_%.cubin: $(KERNEL_TEXT) build/kernels/flags
+	$(call say,NVCC,$(NVCC_NOTE))
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ kernels/count.cu
+
+$(PTX): $(KERNEL_TEXT) build/kernels/flags
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ kernels/count.cu
+
+$(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
+	$(call say,FAT)
+	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
+		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
+
+else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
+$(info no nvcc: the GPU engine is left out of this build)
+endif

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# What is installed, and what is packed for other computers.
+
+#: make install          takes PREFIX (/usr/local), DESTDIR, BINDIR, DATADIR, MANDIR, DOCDIR, ZSHDIR; make uninstall
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/gpuhist
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+
+# FILE:WHERE of all that is installed beside the program; of these only what the tree has.
+INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
+	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
+	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
+	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
+	$(foreach f,README.md LICENSE examples/tour.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
+# README's links to other files of the sources are no links in its copy.
+UNLINKED  = \(bench\|src\|tests\|[A-Z]*\.md\)
+from = $(firstword $(subst :, ,$(1)))
+to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
+define copy
+	install -D -m 644 $(from) $(to)
+
+endef
+
+install: $(PROGRAM)
+	install -D -m 755 $(PROGRAM) "$(DESTDIR)$(BINDIR)/gpuhist"
+	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
+	sed -i 's,\[\([^]]*\)\]($(UNLINKED)[^)]*),\1,g' "$(DESTDIR)$(DOCDIR)/README.md"
+
+# Folders that other programs share stay; those of the documents go if nothing else is in them.
+uninstall:
+	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
+	for folder in /examples/cluster /examples /docs ''; do \
+		rmdir "$(DESTDIR)$(DOCDIR)$$folder" 2>/dev/null || :; done
+
+#: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
+DIST = gpuhist-$(VERSION)
+dist:
+	$(Q)sh packaging/dist.sh $(DIST) build
+
+#: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: what is installed, for other computers
+dist-bin:
+	+$(Q)sh packaging/binary.sh $(DIST) build tarball
+
+#: make wheel            the same for pip, in build
+wheel:
+	+$(Q)sh packaging/binary.sh $(DIST) build wheel
+
+#: make deb              a Debian package of this tree, in build; DEB_BUILD_OPTIONS=nocheck without the tests
+deb:
+	$(Q)sh packaging/deb.sh $(DIST) build $(if $(NVCC),pkg.gpuhist.nvcc)
+
+#: make release          all that a release page holds, each tried, in build/release; FORMS='source deb' makes these alone
+FORMS   = source tarball wheel static deb aarch64-tarball aarch64-wheel
+release:
+	+$(Q)sh packaging/release.sh $(DIST) build/release $(FORMS)
+
+#: make cross ARCH=aarch64    built by Debian's cross compiler, tested under qemu-user
+ARCH =
+cross:
+	$(Q)sh tests/cross.sh $(ARCH)
+
+.PHONY: cross deb dist dist-bin install release uninstall wheel
