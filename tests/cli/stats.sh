@@ -2,7 +2,7 @@
 # --stats: count, extremes, mean, std, entropy, quantiles.
 # shellcheck shell=sh
 bytes '\001\002\003\377' >four
-run gpuhist -t i8 -b 4 --stats --nonzero four
+run gpuhist -t i8 -b 4 --stats --nonzero -o /dev/null four
 # Quiet leaves what was asked for
 run gpuhist -t u8 -f json --stats=50 -q -o four.json four
 grep -o '"stats_[^}]*' four.json
@@ -17,11 +17,11 @@ while [ $i -lt 10 ]; do
 	i=$((i + 1))
 done >tenths
 bytes '\000\000\200\177\000\000\200\377\000\000\300\177\000\000\000\200' >odd
-run gpuhist -t f32 -r 0:1 -b 2 --stats=50 -q tenths odd
+run gpuhist -t f32 -r 0:1 -b 2 --stats=50 -q -o /dev/null tenths odd
 shell "gpuhist -t f32 -r 0:1 -b 2 --stats=50 -q -f json tenths odd 2>&1 | grep -o '\"stats_[^}]*'"
 # Other quantiles, from the least sample to the greatest
 shell 'gpuhist -t i8 -b 4 --stats=0,25,25.0001,99.9,100 -q four 2>&1 | tail -5'
-run gpuhist -t u32 -b 4 --stats=.5,50,100 --stats -q /dev/null
+shell 'gpuhist -t u32 -b 4 --stats=.5,50,100 --stats=1 -q /dev/null 2>&1 | tail -n 1'
 # In any order, each once
 shell 'gpuhist -t u8 --stats=99,50,99.0,0 -o /dev/null four 2>&1 | grep %'
 run gpuhist -t u8 --each=2 --stats=99,50 four
@@ -40,9 +40,8 @@ shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 64.5) four 2>&1 | tail -1'
 run gpuhist --merge --nonzero --stats=5 four.json
 # Clipping, by channel; a bin that others are clamped to reaches to the least or the greatest of them
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
-run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q clipped
-run gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped
-run gpuhist -t i16be -r full -b 1 --stats=0,100 -q -o /dev/null clipped
+run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q -o /dev/null clipped
+shell 'gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped 2>&1 | tail -n 3'
 # Both zeros are one value
 bytes '\000\200\000\000\000\200' >zeros
 run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null zeros
@@ -51,9 +50,9 @@ bytes '\146\056\000\000\000\074\146\056\000\174\000\176' >halves
 seq 1000 | head -c 400 >many
 # Six digits of what is not whole; edges that differ only behind these keep theirs
 run gpuhist -t f64 --auto -b 4 --stats=50 -q -o /dev/null long
-run gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long
+shell 'gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long 2>&1 | tail -n 1'
 # A column for each channel; what a channel has none of
-run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=0,50 -q -o /dev/null halves
+run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=50 -q -o /dev/null halves
 shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
 # JSON has two finite numbers: outside the bins, and where a bin ends at 2^1024
 bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
@@ -77,7 +76,6 @@ run gpuhist -t u16 -b 1 --stats -o /dev/null /dev/null
 shell "gpuhist -t f64 -r 0:1 -b 1 --stats -f json -q /dev/null 2>&1 | grep -o '\"stats_.*bytes'"
 head -c 12 odd >odd3
 run gpuhist -t f32 -r 0:1 -b 1 --stats -q -o /dev/null odd3
-run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null odd3
 # The same digits with any number of threads, any -M, from a file or a pipe, and by any instruction set: text; floats of
 # few magnitudes, and of all, with NaN and infinities
 seq 100000 500000 | head -c 2400000 >text
