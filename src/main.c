@@ -54,6 +54,6 @@ int main(int argc, char **argv)
 	}
 	options_free(&job);
 	if (fail.status != STATUS_OK)
-		msg_error(&fail);
+		msg_asked("%s", fail.text);
 	return (int)fail.status;
 }

@@ -18,7 +18,7 @@ enum status {
 
 struct fail {
 	enum status status;   /* STATUS_OK until something has failed */
-	char text[FAIL_TEXT]; /* "what: why", for msg_error */
+	char text[FAIL_TEXT]; /* "what: why" */
 };
 
 /*

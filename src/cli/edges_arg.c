@@ -3,7 +3,6 @@
 #include "cli/edges_arg.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,20 +23,9 @@ struct reading {
 	struct fail *fail;
 };
 
-/* "--edges @FILE: number 3: what is wrong with it". */
-static int refuse_number(const struct reading *r, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int refuse_number(const struct reading *r, const char *format, ...)
-{
-	char why[256];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(why, sizeof(why), format, ap);
-	va_end(ap);
-	return fail_set(r->fail, STATUS_USAGE, "%s: number %zu: %s", r->what, r->count + 1, why);
-}
+/* "--edges @FILE: number 3: " */
+#define NUMBER "%s: number %zu: "
+#define WHICH(r) (r)->what, (r)->count + 1
 
 static int add_edge(struct reading *r, const char *text, size_t length)
 {
@@ -45,14 +33,17 @@ static int add_edge(struct reading *r, const char *text, size_t length)
 	char before[NUMBER_TEXT], now[NUMBER_TEXT];
 
 	if (number_parse(&n, text, length) != 0)
-		return refuse_number(r, "'%.*s' is not a finite number",
-				     (int)(length < SHOWN ? length : SHOWN), text);
+		return fail_set(r->fail, STATUS_USAGE, NUMBER "'%.*s' is not a finite number",
+				WHICH(r), (int)(length < SHOWN ? length : SHOWN), text);
 	if (r->count == EDGES_MAX)
-		return refuse_number(r, "more than 1048577 edges (2^20 bins)");
+		return fail_set(r->fail, STATUS_USAGE, NUMBER "more than 1048577 edges (2^20 bins)",
+				WHICH(r));
 	if (r->count > 0 && !(r->edges[r->count - 1] < n.value)) {
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, n.value);
-		return refuse_number(r, "edges must rise, and %s is not above %s", now, before);
+		return fail_set(r->fail, STATUS_USAGE,
+				NUMBER "edges must rise, and %s is not above %s", WHICH(r), now,
+				before);
 	}
 	r->edges[r->count++] = n.value + 0.0; /* -0 is 0 */
 	return 0;
@@ -86,8 +77,9 @@ static int read_numbers(struct reading *r, const char *text, size_t size)
 		i++;
 	}
 	if (comma || r->count < 2)
-		return refuse_number(r,
-				     "is missing: edges are two numbers or more, such as 0,1,10");
+		return fail_set(r->fail, STATUS_USAGE,
+				NUMBER "is missing: edges are two numbers or more, such as 0,1,10",
+				WHICH(r));
 	return 0;
 }
 

@@ -42,11 +42,19 @@ const char *job_file(const struct job *job)
 
 #define SUFFIX 24 /* bytes; a longer suffix names no type */
 
-/* The suffix of a path without .zst: what is after the last point of its name, or "". */
-static void name_end(char word[SUFFIX], const char *path)
+/* What the end of a name says of the type. */
+enum says { SAYS_NOTHING, SAYS_TYPE, SAYS_TWO };
+
+/*
+ * The suffix of a path without .zst: what is after the last point of its name, or "". *type is the
+ * type that it names, else u32; a pair (cf32) has two channels.
+ */
+static enum says name_says(const char *path, char word[SUFFIX], struct sample_type *type,
+			   uint32_t *channels)
 {
 	const char *const name = path_name(path);
 	size_t length = strlen(name);
+	bool pair = false;
 
 	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
 		length -= 4;
@@ -56,34 +64,22 @@ static void name_end(char word[SUFFIX], const char *path)
 	length = at > 0 && length - at < SUFFIX ? length - at : 0;
 	memcpy(word, name + at, length);
 	word[length] = '\0';
-}
-
-/* Does the path end in a type? *type is that type, or u32; a pair (cf32) has two channels. */
-static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
-{
-	char word[SUFFIX];
-	bool pair = false;
-
-	name_end(word, path);
 	const bool says = sample_type_named(type, &pair, word) == 0;
 	if (!says)
 		sample_type_parse(type, "u32");
 	*channels = pair ? 2 : 1;
-	return says;
+	return says ? SAYS_TYPE : sample_type_ambiguous(word) ? SAYS_TWO : SAYS_NOTHING;
 }
 
 bool job_names_type(const struct job *job)
 {
+	struct sample_type type;
+	uint32_t channels;
+	char word[SUFFIX];
 	bool says = false;
 
-	for (size_t i = 0; i < job->source.path_count && !says; i++) {
-		struct sample_type type;
-		uint32_t channels;
-		char word[SUFFIX];
-		name_end(word, job->source.paths[i]);
-		says = sample_type_ambiguous(word) ||
-		       name_says(job->source.paths[i], &type, &channels);
-	}
+	for (size_t i = 0; i < job->source.path_count && !says; i++)
+		says = name_says(job->source.paths[i], word, &type, &channels) != SAYS_NOTHING;
 	return says;
 }
 
@@ -96,28 +92,22 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 		 struct fail *fail)
 {
 	char *const *const paths = job->source.paths;
-	const bool first = name_says(paths[0], type, channels);
+	char word[SUFFIX];
+	const enum says first = name_says(paths[0], word, type, channels);
 
 	for (size_t i = 0; i < job->source.path_count; i++) {
-		char word[SUFFIX];
-		name_end(word, paths[i]);
-		const char *const why = sample_type_ambiguous(word);
-		if (why)
-			return fail_set(fail, STATUS_USAGE,
-					"%s: its name ends in %s, which %s: --type must say which",
-					path_shown(paths[i]), word, why);
-	}
-	for (size_t i = 1; i < job->source.path_count; i++) {
 		struct sample_type other;
 		uint32_t others;
-		const bool said = name_says(paths[i], &other, &others);
-		if (said == first && strcmp(other.name, type->name) == 0 && others == *channels)
-			continue;
-		return fail_set(
-			fail, STATUS_USAGE,
-			"%s and %s: their names do not end in one type: --type must say what "
-			"both are",
-			path_shown(paths[0]), path_shown(paths[i]));
+		const enum says says = name_says(paths[i], word, &other, &others);
+		if (says == SAYS_TWO)
+			return fail_set(fail, STATUS_USAGE,
+					"%s: its name ends in %s, which %s: --type must say which",
+					path_shown(paths[i]), word, sample_type_ambiguous(word));
+		if (says != first || strcmp(other.name, type->name) != 0 || others != *channels)
+			return fail_set(fail, STATUS_USAGE,
+					"%s and %s: their names do not end in one type: --type "
+					"must say what both are",
+					path_shown(paths[0]), path_shown(paths[i]));
 	}
 	return 0;
 }
@@ -126,12 +116,13 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 {
 	struct sample_type type;
 	uint32_t channels;
+	char word[SUFFIX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < job->source.path_count && job->source.typed; i++) {
 		const char *const path = job->source.paths[i];
-		if (name_says(path, &type, &channels) && strcmp(type.name, job->type.name) != 0 &&
-		    !job->source.raw && n++ == 0) {
+		if (name_says(path, word, &type, &channels) == SAYS_TYPE &&
+		    strcmp(type.name, job->type.name) != 0 && !job->source.raw && n++ == 0) {
 			*name = path;
 			*says = type;
 		}

@@ -15,6 +15,7 @@
 #include "base/signals.h"
 #include "base/utf8.h"
 
+#define NAME "gpuhist: "
 #define PROGRESS_COLUMNS 256u /* of the longest line of progress */
 
 static bool quiet;
@@ -42,23 +43,6 @@ int msg_lost(void)
 	return lost;
 }
 
-static void print(const char *kind, const char *format, va_list ap)
-	__attribute__((format(printf, 2, 0)));
-
-static void print(const char *kind, const char *format, va_list ap)
-{
-	char line[FAIL_TEXT + 64 + sizeof(of_part)];
-	const size_t prefix = (size_t)snprintf(line, sizeof(line), "gpuhist: %s%s", of_part, kind);
-
-	vsnprintf(line + prefix, sizeof(line) - 1 - prefix, format, ap);
-	const size_t used = strlen(line);
-	utf8_make_plain(line);
-	line[used] = '\n';
-	erase();
-	count++;
-	put(line, used + 1);
-}
-
 void msg_set_quiet(bool q)
 {
 	quiet = q;
@@ -69,35 +53,24 @@ void msg_set_part(unsigned long part, unsigned long parts)
 	snprintf(of_part, sizeof(of_part), "part %lu of %lu: ", part, parts);
 }
 
-void msg_error(const struct fail *fail)
+void msg_say(enum msg_kind kind, const char *format, ...)
 {
-	msg_asked("%s", fail->text);
-}
-
-void msg_asked(const char *format, ...)
-{
+	char line[FAIL_TEXT + 64 + sizeof(of_part)];
 	va_list ap;
-	va_start(ap, format);
-	print("", format, ap);
-	va_end(ap);
-}
 
-void msg_warning(const char *format, ...)
-{
-	va_list ap;
+	if (quiet && kind != MSG_ASKED)
+		return;
+	const size_t prefix = (size_t)snprintf(line, sizeof(line), NAME "%s%s", of_part,
+					       kind == MSG_WARNING ? "warning: " : "");
 	va_start(ap, format);
-	if (!quiet)
-		print("warning: ", format, ap);
+	vsnprintf(line + prefix, sizeof(line) - 1 - prefix, format, ap);
 	va_end(ap);
-}
-
-void msg_note(const char *format, ...)
-{
-	va_list ap;
-	va_start(ap, format);
-	if (!quiet)
-		print("", format, ap);
-	va_end(ap);
+	const size_t used = strlen(line);
+	utf8_make_plain(line);
+	line[used] = '\n';
+	erase();
+	count++;
+	put(line, used + 1);
 }
 
 void msg_interrupted(const char *text)
@@ -107,12 +80,9 @@ void msg_interrupted(const char *text)
 	signals_last_words(NULL);
 	if (!text || quiet)
 		return;
-	snprintf(line, sizeof(line), "%sgpuhist: %s%s\n", msg_terminal() ? "\n" : "", of_part,
-		 text);
+	snprintf(line, sizeof(line), "%s" NAME "%s%s\n", msg_terminal() ? "\n" : "", of_part, text);
 	signals_last_words(line);
 }
-
-#define NAME "gpuhist: "
 
 /*
  * A single write, which is not repeated: the next line of progress is better than the rest of this

@@ -18,17 +18,14 @@ void msg_set_quiet(bool quiet);
 /* From now on every message begins with "gpuhist: part 3 of 8: ". */
 void msg_set_part(unsigned long part, unsigned long parts);
 
-/* "gpuhist: text". Control characters in text are shown as '?': names are data. */
-void msg_error(const struct fail *fail);
+/* Under -q only errors are said, and what an option asked for. */
+enum msg_kind { MSG_ASKED, MSG_WARNING, MSG_NOTE };
 
-/* "gpuhist: warning: text", unless -q. */
-void msg_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* "gpuhist: text", under -q too: what an option asked for. */
-void msg_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* "gpuhist: text", unless -q: the lines of -v. */
-void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "gpuhist: text", or of a warning "gpuhist: warning: text". Control characters become '?'. */
+void msg_say(enum msg_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define msg_asked(...) msg_say(MSG_ASKED, __VA_ARGS__)
+#define msg_warning(...) msg_say(MSG_WARNING, __VA_ARGS__)
+#define msg_note(...) msg_say(MSG_NOTE, __VA_ARGS__)
 
 /*
  * "gpuhist: text", unless -q, when INT or TERM ends the process from now on; NULL: nothing. On a
