@@ -36,8 +36,8 @@ struct known;
  */
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
-	read_part, read_each, read_counter, read_format, read_every, read_plot, read_stats,
-	read_device, read_color;
+	read_part, read_each, read_word, read_format, read_every, read_plot, read_stats,
+	read_device;
 
 enum about {
 	WRITES,  /* what becomes of the counts */
@@ -75,7 +75,6 @@ struct known {
 static const struct known KNOWN[] = {
 	{"type", 't', "=TYPE", DECIDES, .read = read_type},
 	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.edges.bins, 1, BINS_MAX),
-		.text = TO(bins),
 		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400"},
 	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends, .text = TO(job.bins_text),
 		.must = "must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or full"},
@@ -115,7 +114,7 @@ static const struct known KNOWN[] = {
 			{"part", "a slice may begin inside a row"}}},
 	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw)},
 	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd)},
-	{"counter", 'C', "=KIND", WRITES, READ(read_counter, job.style.counter), .text = TO(counter),
+	{"counter", 'C', "=KIND", WRITES, READ(read_word, job.style.counter),
 		.must = "must be " COUNTER_NAMES},
 	{"format", 'f', "=FORMAT", WRITES, READ(read_format, job.format),
 		.must = "must be " FORMAT_NAMES},
@@ -126,10 +125,10 @@ static const struct known KNOWN[] = {
 	{"merge", 0, NULL, WRITES, FLAG(job.merge)},
 	{"tee", 0, NULL, COUNTS, FLAG(job.tee)},
 	{"finish", 0, NULL, COUNTS, FLAG(job.finish)},
-	{"color", 0, "=WHEN", WRITES, READ(read_color, job.color),
+	{"color", 0, "=WHEN", WRITES, READ(read_word, job.color),
 		.must = "must be auto, always or never"},
 	{"plot", 'p', "[=log]", WRITES, READ(read_plot, job.plot), .must = "must be log, or nothing"},
-	{"title", 0, "=TEXT", WRITES, .text = TO(title)},
+	{"title", 0, "=TEXT", .about = WRITES},
 	{"stats", 0, "[=Q,...]", WRITES, READ(read_stats, job.quantiles),
 		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, as in "
 			"2,50,98,99.9"},
@@ -175,7 +174,12 @@ static struct value *value_of(struct given *g, const struct known *o)
 
 bool given(const struct given *g, const char *name)
 {
-	return g->values[known_named(name) - KNOWN].at > 0;
+	return g->values[known_named(name) - KNOWN].given;
+}
+
+const char *given_text(const struct given *g, const char *name)
+{
+	return g->values[known_named(name) - KNOWN].text;
 }
 
 /* Where the value of a row's option is kept. */
@@ -394,11 +398,6 @@ static int read_part(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-static int read_counter(struct given *g, const struct known *o, const char *text)
-{
-	return counter_parse(to(g, o), text);
-}
-
 static int read_format(struct given *g, const struct known *o, const char *text)
 {
 	const struct format **const format = to(g, o);
@@ -407,15 +406,21 @@ static int read_format(struct given *g, const struct known *o, const char *text)
 	return *format ? 0 : -1;
 }
 
-static int read_color(struct given *g, const struct known *o, const char *text)
+/* The text is one of the words that `must` lists, and the enum becomes its place among them. */
+static int read_word(struct given *g, const struct known *o, const char *text)
 {
-	static const char *const NAMES[] = {"auto", "always", "never"};
+	const char *word = o->must + strlen("must be ");
 
-	for (int i = 0; i < 3; i++)
-		if (strcmp(text, NAMES[i]) == 0) {
-			*(enum color *)to(g, o) = (enum color)i;
+	for (int i = 0; *word != '\0'; i++) {
+		word += strncmp(word, "or ", 3) == 0 ? 3 : 0;
+		const size_t length = strcspn(word, ", ");
+		if (length == strlen(text) && strncmp(word, text, length) == 0) {
+			*(int *)to(g, o) = i;
 			return 0;
 		}
+		word += length;
+		word += strspn(word, ", ");
+	}
 	return -1;
 }
 
@@ -618,7 +623,7 @@ static int write_down(struct given *g)
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
 		const bool implied = v->text == g->steps; /* by a STEP, which says the same */
-		if (v->at == 0 || KNOWN[i].about < DECIDES || implied)
+		if (!v->given || KNOWN[i].about < DECIDES || implied)
 			continue;
 		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", KNOWN[i].name,
 			       v->text ? "=" : "");
@@ -637,7 +642,7 @@ static int give(struct given *g, const struct known *o, const char *text)
 
 	if (o->read && o->read(g, o, text) != 0)
 		return given_refuse(o->name, text, o->must, g->fail);
-	v->at = ++g->options;
+	v->given = true;
 	v->text = text;
 	if (o->text > 0)
 		*(const char **)((char *)g + o->text) = text;
@@ -649,43 +654,29 @@ static int give_implied(struct given *g)
 {
 	const struct known *const bins = known_of('b'), *const channels = known_of('c');
 
-	if (g->pair && value_of(g, channels)->at == 0 && give(g, channels, "2") != 0)
+	if (g->pair && !value_of(g, channels)->given && give(g, channels, "2") != 0)
 		return -1;
 	if (g->steps[0] == '\0')
 		return 0;
-	if (value_of(g, bins)->at > 0)
+	if (value_of(g, bins)->given)
 		return fail_set(g->fail, STATUS_USAGE,
 				"--bins %s does not go with --range %s, whose STEP says how many "
 				"bins there are",
-				g->bins, g->job.bins_text);
+				value_of(g, bins)->text, g->job.bins_text);
 	return give(g, bins, g->steps);
-}
-
-/* The first option about counting, which --merge does not take; NULL: there is none. */
-static const struct known *counting(struct given *g)
-{
-	const struct known *first = NULL;
-
-	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++)
-		if ((o->about == COUNTS || o->about == DECIDES) && value_of(g, o)->at > 0 &&
-		    (!first || value_of(g, o)->at < value_of(g, first)->at))
-			first = o;
-	return first;
 }
 
 /* Do the options that were given go together, as far as their rows say? */
 static int check_together(struct given *g)
 {
-	const struct known *const counts = g->job.merge ? counting(g) : NULL;
-
-	if (counts)
-		return fail_set(g->fail, STATUS_USAGE,
-				"--%s does not go with --merge, which adds histograms that were "
-				"counted before",
-				counts->name);
 	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
-		if (value_of(g, o)->at == 0)
+		if (!value_of(g, o)->given)
 			continue;
+		if (g->job.merge && (o->about == COUNTS || o->about == DECIDES))
+			return fail_set(g->fail, STATUS_USAGE,
+					"--%s does not go with --merge, which adds histograms that "
+					"were counted before",
+					o->name);
 		for (const struct other *other = o->apart; other->name; other++)
 			if (given(g, other->name))
 				return fail_set(g->fail, STATUS_USAGE,
@@ -705,7 +696,7 @@ static int check_stray(struct given *g)
 {
 	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
 		const struct value *const v = value_of(g, o);
-		if (v->at == 0 || v->text || !o->value || o->value[0] != '[')
+		if (!v->given || v->text || !o->value || o->value[0] != '[')
 			continue;
 		for (size_t i = 0; i < g->job.source.path_count; i++) {
 			const char *const word = g->job.source.paths[i];

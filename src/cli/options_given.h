@@ -18,7 +18,7 @@
 
 /* An option as it was given the last time. */
 struct value {
-	unsigned at;      /* place among the options that were given, from 1; 0: not given */
+	bool given;
 	const char *text; /* NULL: it has no value */
 };
 
@@ -28,16 +28,14 @@ struct given {
 	struct fail *fail;
 	struct job job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
-	unsigned options;                 /* how many options were given so far */
 	size_t edges;                     /* how many numbers --edges has */
 	bool pair;               /* --type names complex numbers, so -c is 2 unless given */
 	bool ranks;              /* --log=auto */
 	char steps[NUMBER_TEXT]; /* the -b that a STEP of --range stands for; "": there is none */
-	/* the texts of --bins, --counter and --title; NULL: not given */
-	const char *bins, *counter, *title;
 };
 
 bool given(const struct given *g, const char *name);
+const char *given_text(const struct given *g, const char *name); /* NULL: it has none */
 
 /* "--NAME TEXT: why", a usage error; -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);

@@ -52,7 +52,7 @@ static void fill_in(struct given *g)
 {
 	struct job *const job = &g->job;
 
-	job->style.canvas.title = title_of(job, g->title);
+	job->style.canvas.title = title_of(job, given_text(g, "title"));
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
 	if (job->machine.memory == 0)
@@ -85,15 +85,16 @@ static int settle_bins(struct given *g, struct fail *fail)
 	}
 	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)
 		return fail_set(fail, STATUS_USAGE, "--bins %s: --%s takes at most %lu (2^%d)",
-				g->bins, AXIS_KINDS[spec->kind].name,
+				given_text(g, "bins"), AXIS_KINDS[spec->kind].name,
 				(unsigned long)AXIS_KINDS[spec->kind].most,
 				__builtin_ctz(AXIS_KINDS[spec->kind].most));
 	if (spec->kind != AXIS_EDGES)
 		return 0;
 	if (spec->bins != 0 && spec->bins != g->edges - 1)
 		return fail_set(fail, STATUS_USAGE,
-				"--bins %s: --edges gives %zu edges, which make %zu bin%s", g->bins,
-				g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
+				"--bins %s: --edges gives %zu edges, which make %zu bin%s",
+				given_text(g, "bins"), g->edges, g->edges - 1,
+				g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
 	spec->list = job->edges;
 	return 0;
@@ -177,7 +178,7 @@ static int check_format(const struct given *g, struct fail *fail)
 	const struct format *const format = job->format;
 	const struct style *const style = &job->style;
 	const bool rows = format->kind == FORMAT_ROWS;
-	const char *const only = g->title && format->kind != FORMAT_PICTURE && !job->plot
+	const char *const only = given(g, "title") && format->kind != FORMAT_PICTURE && !job->plot
 					 ? "--title is for plot and svg"
 				 : !rows && (style->flow || !style->header)
 					 ? "--flow and --no-header are for csv and tsv"
@@ -236,7 +237,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	/* --plot=log says how the output is drawn, if that is a picture. */
 	if (job->style.canvas.log && job->format->kind == FORMAT_PICTURE)
 		job->plot = false;
-	if (!g->counter)
+	if (!given(g, "counter"))
 		job->style.counter = job->format->counter;
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))

@@ -16,17 +16,6 @@ const struct counter COUNTERS[] = {
 	[COUNTER_SAT32] = {"sat32", 4, UINT32_MAX},
 };
 
-int counter_parse(enum counter_kind *kind, const char *name)
-{
-	for (size_t i = 0; i < sizeof(COUNTERS) / sizeof(COUNTERS[0]); i++) {
-		if (strcmp(COUNTERS[i].name, name) != 0)
-			continue;
-		*kind = (enum counter_kind)i;
-		return 0;
-	}
-	return -1;
-}
-
 static const struct format FORMATS[] = {
 	{"csv", {".csv"}, write_csv, FORMAT_ROWS, COUNTER_U64},
 	{"tsv", {".tsv"}, write_tsv, FORMAT_ROWS, COUNTER_U64},

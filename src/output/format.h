@@ -21,6 +21,7 @@
 
 /* What -C writes of a count; inside the program it is always exact and has 64 bits. */
 enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNTER_SAT32 };
+/* in that order */
 #define COUNTER_NAMES "u64, u32, sat8, sat16 or sat32"
 
 extern const struct counter {
@@ -28,7 +29,6 @@ extern const struct counter {
 	uint32_t bytes;
 	uint64_t max; /* the largest count that it can hold */
 } COUNTERS[];
-int counter_parse(enum counter_kind *kind, const char *name); /* -1: no counter's name */
 
 /* How a picture is drawn. The same settings give the same bytes. */
 struct canvas {
