@@ -119,58 +119,54 @@ static void advise(char advice[ADVICE], const struct hist *hist)
 }
 
 /*
- * Warns about inputs: "NAME is empty", "NAME and 2 more are empty", or without a name "3 inputs"
- * and what happened to one.
+ * Inputs that did not hold what was expected: how many, the name of one, or NULL, a sentence for one
+ * and for several, and the words for its %s.
  */
-static void warn_inputs(uint64_t inputs, const char *name, const char *one, const char *several)
-{
-	char more[32] = "";
-
-	if (inputs > 1)
-		snprintf(more, sizeof(more), " and %llu more", (ull)inputs - 1);
-	if (inputs > 0 && name)
-		msg_warning("%s%s %s", name, more, inputs > 1 ? several : one);
-	else if (inputs > 0)
-		msg_warning(COUNTED " %s", COUNT(inputs, "input"), one);
-}
-
-/* Inputs that did not hold what was expected. */
-static void warn_all_inputs(const struct job *job, const struct run_report *run)
+static void warn_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;
-	const char *const type = run->type.name;
-	char one[FAIL_TEXT], several[128];
+	const char *const type = run->type.name, *misnamed = NULL;
 	struct sample_type says = {.name = ""};
-	const char *name = NULL;
+	const size_t misnamed_count = job_misnamed(job, &misnamed, &says);
+	char tail[32], text[FAIL_TEXT], more[32];
 
-	/* An input is also empty if the command before the pipe has failed. */
-	warn_inputs(t->empty, t->empty_name, "is empty", "are empty");
-	warn_inputs(t->shorter, NULL, "became shorter while read: what was left was counted", "");
-	warn_inputs(t->cut, NULL,
-		    "held fewer samples than the header said: those present were counted", "");
-	snprintf(one, sizeof(one), "ended inside a record: " COUNTED " not counted",
-		 COUNT(t->tail, "byte"));
-	warn_inputs(t->tails, NULL, one, "");
-	snprintf(one, sizeof(one),
-		 "is text, but was counted as binary %s samples (-t u8 counts its bytes)", type);
-	snprintf(several, sizeof(several),
-		 "are text, but were counted as binary %s samples (-t u8 counts their bytes)",
-		 type);
-	warn_inputs(run->type.bits > 8 ? t->texts : 0, t->text_name, one, several);
-	snprintf(one, sizeof(one),
-		 "does not begin like a %s file; it was counted as %s (--raw if that is right)",
-		 t->odd_suffix, type);
-	snprintf(several, sizeof(several),
-		 "do not begin as their names promise; they were counted as %s (--raw if that is "
+	snprintf(tail, sizeof(tail), COUNTED, COUNT(t->tail, "byte"));
+	const struct {
+		uint64_t inputs;
+		const char *name, *one, *several, *first, *second;
+	} rows[] = {
+		/* also if the command before the pipe has failed */
+		{t->empty, t->empty_name, "is empty", "are empty", "", ""},
+		{t->shorter, NULL, "became shorter while read: what was left was counted", NULL, "",
+		 ""},
+		{t->cut, NULL,
+		 "held fewer samples than the header said: those present were counted", NULL, "",
+		 ""},
+		{t->tails, NULL, "ended inside a record: %s not counted", NULL, tail, ""},
+		{run->type.bits > 8 ? t->texts : 0, t->text_name,
+		 "is text, but was counted as binary %s samples (-t u8 counts its bytes)",
+		 "are text, but were counted as binary %s samples (-t u8 counts their bytes)", type,
+		 ""},
+		{t->odd, t->odd_name,
+		 "was counted as %s, but does not begin like a %s file (--raw if that is right)",
+		 "were counted as %s, but do not begin as their names promise (--raw if that is "
 		 "right)",
-		 type);
-	warn_inputs(t->odd, t->odd_name, one, several);
-	const size_t misnamed = job_misnamed(job, &name, &says);
-	snprintf(one, sizeof(one), "was counted as %s (--type), but its name says %s", type,
-		 says.name);
-	snprintf(several, sizeof(several),
-		 "were counted as %s (--type), but the name of the first says %s", type, says.name);
-	warn_inputs(misnamed, name, one, several);
+		 type, t->odd_suffix},
+		{misnamed_count, misnamed, "was counted as %s (--type), but its name says %s",
+		 "were counted as %s (--type), but the name of the first says %s", type, says.name},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const bool one = rows[i].inputs == 1 || !rows[i].several;
+		if (rows[i].inputs == 0)
+			continue;
+		snprintf(more, sizeof(more), " and %llu more", (ull)rows[i].inputs - 1);
+		snprintf(text, sizeof(text), one ? rows[i].one : rows[i].several, rows[i].first,
+			 rows[i].second);
+		if (rows[i].name)
+			msg_warning("%s%s %s", rows[i].name, one ? "" : more, text);
+		else
+			msg_warning(COUNTED " %s", COUNT(rows[i].inputs, "input"), text);
+	}
 }
 
 /* The line after a plot that names --log=auto or -r if one row holds nearly all samples. */
@@ -253,7 +249,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			 COUNT(totals->unopened, "input"));
 	if (totals->finished || totals->unopened > 0)
 		msg_note("stopped by a signal; everything read so far was counted%s", unopened);
-	warn_all_inputs(job, run);
+	warn_inputs(job, run);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples were read as u32, little endian (-t names another type)");
 	advise(advice, hist);
