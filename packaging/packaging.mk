@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What is installed, and what is packed for other computers.
+# Installing, and packing for other computers.
 
 #: make install          takes PREFIX (/usr/local), DESTDIR, BINDIR, DATADIR, MANDIR, DOCDIR, ZSHDIR; make uninstall
 PREFIX ?= /usr/local

@@ -42,12 +42,12 @@ const char *job_file(const struct job *job)
 
 #define SUFFIX 24 /* bytes; a longer suffix names no type */
 
-/* What the end of a name says of the type. */
+/* Does the suffix of a name stand for a type, or for two? */
 enum says { SAYS_NOTHING, SAYS_TYPE, SAYS_TWO };
 
 /*
- * The suffix of a path without .zst: what is after the last point of its name, or "". *type is the
- * type that it names, else u32; a pair (cf32) has two channels.
+ * Copies the suffix of a path without .zst: the text after the last point of its name, or "". *type
+ * is the type that it names, else u32; a pair (cf32) has two channels.
  */
 static enum says name_says(const char *path, char word[SUFFIX], struct sample_type *type,
 			   uint32_t *channels)

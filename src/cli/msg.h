@@ -18,7 +18,7 @@ void msg_set_quiet(bool quiet);
 /* From now on every message begins with "gpuhist: part 3 of 8: ". */
 void msg_set_part(unsigned long part, unsigned long parts);
 
-/* Under -q only errors are said, and what an option asked for. */
+/* -q drops warnings and notes, but not errors and reports that an option asked for: MSG_ASKED. */
 enum msg_kind { MSG_ASKED, MSG_WARNING, MSG_NOTE };
 
 /* "gpuhist: text", or of a warning "gpuhist: warning: text". Control characters become '?'. */

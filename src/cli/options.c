@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options: argv to what was given. One table has all that is known of an option by itself: its
- * names, its value and how that is read, whether it decides what is counted. What several of them
- * come to together is settled in settle.c, what -h and --help say of them is in help.c.
+ * names, its value and how that is read, whether it decides what is counted. settle.c checks how
+ * options go together, and help.c has the texts of -h and --help.
  */
 #include "cli/options.h"
 

@@ -445,7 +445,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* What the inputs said of themselves, and which records of them were counted. */
+/* The headers of the inputs, and the slice that was counted. */
 static void report_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;

@@ -8,7 +8,7 @@
 #include "gpu/gpu.h"
 #include "hist/hist.h"
 
-/* What all workers did together. */
+/* Totals of all workers. */
 struct work_report {
 	uint64_t records, gpu_records; /* counted; of these by a GPU */
 	unsigned workers;              /* how many found something to count */
