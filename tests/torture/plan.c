@@ -91,7 +91,7 @@ const struct job JOBS[] = {
 	{"rows, curves", "-t u8 --each=300 --stats -f svg -T 2 ../small", NULL, FILES, OLD, 0,
 	 NULL},
 	{"rows, strips", "-t u8 --each=3000 -f plot -T 2 ../small", NULL, FILES, STDOUT, 0, NULL},
-	{"plot", "-c 3 -b 70 -r 0:700 -f plot ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"plot", "-c 3 -b 70 -r 0:700 -f plot --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
 	{"rows before a cut frame", "-b 9 --each=file -f json -T 2 ../tiny ../small ../cut", NULL,
 	 FILES, STDOUT, 3, NULL},
 	{"rows before a cut record", "-t u64 -b 9 --each=100 -T 2 ../tiny ../odd", NULL, FILES,
