@@ -255,12 +255,16 @@ def check_stats():
     }
     for form, x in samples.items():
         found = statistics(["-t", form, "--auto", "-b700", "--stats=" + ",".join(percents)], x.tobytes())
-        counts = table(run(["-t", form, "--auto", "-b700"], x.tobytes()))[2]
+        lows, highs, counts = table(run(["-t", form, "--auto", "-b700"], x.tobytes()))
         small = x.dtype.itemsize <= 2
         if small:
             counts = numpy.bincount(x.view(f"u{x.dtype.itemsize}"))
             check(f"--stats, {form}: the ends", [found["at_minimum"], found["at_maximum"]] ==
                   [(x == x.min()).sum(), (x == x.max()).sum()])
+            values = numpy.arange(2**(8 * x.dtype.itemsize), dtype=f"u{x.dtype.itemsize}").view(x.dtype)
+            values = numpy.unique(values[(values >= x.min()) & (values <= x.max())])
+            check(f"--stats, {form}: never hit", found["never_hit"] == len(numpy.setdiff1d(values, x)))
+        check(f"--stats, {form}: zeros", found["zeros"] == (x == 0).sum())
         check(f"--stats, {form}: extremes", [found["minimum"], found["maximum"]] == [x.min(), x.max()])
         check(f"--stats, {form}: count", found["count"] == len(x))
         check(f"--stats, {form}: mean and std", math.isclose(found["mean"], x.mean(dtype="f8"), abs_tol=1e-6 * x.max()) and
@@ -271,10 +275,18 @@ def check_stats():
         for percent, value, theirs in zip(percents, expected, named):
             lower, upper = found[f"quantile_{percent}_lower"], found[f"quantile_{percent}_upper"]
             check(f"--stats, {form}: {percent}%", lower == value == upper if small else lower <= value < upper)
+            # The line through the cumulative counts at the edges, within the extremes.
+            if not small:
+                reached = numpy.interp(float(percent) / 100 * len(x), numpy.append(0, counts.cumsum()), numpy.append(lows, highs[-1]))
+                reached = min(max(reached, x.min()), x.max())
+                check(f"--stats, {form}: {percent}% as one number",
+                      math.isclose(found[f"quantile_{percent}"], reached, rel_tol=1e-9, abs_tol=2e-15 * float(abs(highs).max())))
+            else:
+                check(f"--stats, {form}: {percent}% as one number", found[f"quantile_{percent}"] == value)
             # NumPy's rank is a rounded product: it may be the neighbour's.
             if percent in ("0", "50", "12.5", "100"):
                 check(f"--stats, {form}: {percent}% of NumPy", value == theirs)
-        check(f"--stats, {form}: {len(found)} figures", len(found) == 6 + 2 * len(percents) + 2 * small + 2 * (form[0] == "f"))
+        check(f"--stats, {form}: {len(found)} figures", len(found) == 7 + 3 * len(percents) + 3 * small + 2 * (form[0] == "f"))
 
 
 def check_npy_input():

@@ -205,7 +205,8 @@ static void one_run(const char *isa, const char *name, unsigned i)
 			      same_sum(a->square, b->square, a->digits, 16),
 		      "%s, %s, run %u: another sum", isa, name, i);
 		CHECK(a->number == b->number && a->below == b->below && a->above == b->above &&
-			      a->nan == b->nan && a->extent.least == b->extent.least &&
+			      a->nan == b->nan && a->zeros == b->zeros &&
+			      a->extent.least == b->extent.least &&
 			      a->extent.greatest == b->extent.greatest,
 		      "%s, %s, run %u: other numbers or extremes", isa, name, i);
 	}

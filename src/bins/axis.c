@@ -7,23 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A bin for each whole number of the range, if these are BINS_DEFAULT at most; else that many. */
+static uint32_t bins_of_values(const struct edges_spec *spec, const struct sample_type *type)
+{
+	const struct number *const lo = &spec->lo, *const hi = &spec->hi;
+	int128_t values = 0;
+
+	if (type->kind == SAMPLE_FLOAT || spec->kind != AXIS_RANGE)
+		return BINS_DEFAULT;
+	if (spec->full)
+		values = sample_max(type) - sample_min(type) + 1;
+	else if (lo->exact && hi->exact)
+		values = hi->integer - lo->integer;
+	return values > 0 && values <= BINS_DEFAULT ? (uint32_t)values : BINS_DEFAULT;
+}
+
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type)
 {
 	struct edges_spec settled = *spec;
-	const bool is_float = type->kind == SAMPLE_FLOAT, packed = type->bits < 8;
+	const bool is_float = type->kind == SAMPLE_FLOAT;
 
 	if (spec->kind == AXIS_DEFAULT) {
 		settled.kind =
 			is_float || (spec->bins == 0 && type->bits > 8) ? AXIS_AUTO : AXIS_VALUES;
 		if (spec->bins == 0 && type->bits <= 8 && !is_float &&
-		    (packed || type->kind == SAMPLE_SIGNED)) {
+		    (type->bits < 8 || type->kind == SAMPLE_SIGNED)) {
 			settled.kind = AXIS_RANGE;
 			settled.full = true;
 		}
 	}
-	/* A packed type has no more than 2^bits values. */
 	if (settled.bins == 0)
-		settled.bins = packed && settled.full ? 1u << type->bits : BINS_DEFAULT;
+		settled.bins = bins_of_values(&settled, type);
 	return settled;
 }
 

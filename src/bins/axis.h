@@ -32,6 +32,7 @@ struct axis {
 /*
  * Completes a spec that leaves the bins or their kind open. Without a kind: integers with a number
  * of bins get bin = value; integers of 8 bits and fewer get all values; everything else gets AUTO.
+ * A range of integers without a number of bins gets a bin for each value if it has few.
  */
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
 

@@ -40,13 +40,35 @@ static void warn_outside(const struct hist *hist, const char *advice)
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const uint64_t outside = flow.under + flow.over + flow.nan;
 
+	char nan[48] = "";
+
+	if (flow.nan > 0)
+		snprintf(nan, sizeof(nan), ", %llu NaN", (ull)flow.nan);
 	if (outside > 0)
-		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",
-			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
-			    (ull)flow.nan, advice);
+		msg_warning("%llu of %llu samples %s out of range%s: %llu under, %llu over%s%s",
+			    (ull)outside, (ull)hist->samples, outside == 1 ? "is" : "are",
+			    flow.nan > 0 ? " or NaN" : "", (ull)flow.under, (ull)flow.over, nan,
+			    advice);
 }
 
-#define ADVICE 256
+#define ADVICE 384
+
+/* Names --mod if integers are so far above a range of 2^N values that higher bits may be flags. */
+static void name_mod(char *advice, size_t room, const struct hist *hist)
+{
+	const struct edges *const e = &hist->axis.edges;
+	const uint64_t over = hist_flow_sum(hist).over;
+
+	if (e->form != EDGES_RATIONAL || !axis_kind_of(&hist->axis)->ordered ||
+	    e->rational.lo != 0 || e->rational.width < 2 || e->rational.width > BINS_MAX ||
+	    (e->rational.width & (e->rational.width - 1)) != 0)
+		return;
+	const uint32_t past = (uint32_t)e->rational.width;
+	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
+		snprintf(advice, room,
+			 "; if the high bits are flags, --mod -b %lu keeps the low %d bits",
+			 (unsigned long)past, __builtin_ctz(past));
+}
 
 /*
  * Writes x; a fraction with more than six digits is rounded to six, down if sign is -1, up if it
@@ -116,6 +138,8 @@ static void advise(char advice[ADVICE], const struct hist *hist)
 				hist->axis.type.name);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
+	used = (int)strlen(advice);
+	name_mod(advice + used, ADVICE - (size_t)used, hist);
 }
 
 /*
@@ -306,8 +330,21 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 
 /* ---- --stats ---- */
 
-/* How a cell of the table of --stats is shown: a count also if it is 0, or only above that, ... */
-enum shown { AS_CHANNEL, AS_NUMBER, AS_COUNT, AS_LEAST, AS_GREATEST, AS_REAL, AS_BITS };
+/*
+ * How a cell of the table of --stats is shown: a count always, if all samples or all codes are known,
+ * only above 0, ...
+ */
+enum shown {
+	AS_CHANNEL,
+	AS_NUMBER,
+	AS_KNOWN,
+	AS_OF_CODES,
+	AS_COUNT,
+	AS_LEAST,
+	AS_GREATEST,
+	AS_REAL,
+	AS_BITS
+};
 #define OF(member) offsetof(struct hist_stats, member)
 
 /* Rows of that table; the rows of the quantiles follow. */
@@ -318,6 +355,7 @@ static const struct figure {
 } FIGURES[] = {
 	{"channel", AS_CHANNEL, 0},
 	{"count", AS_NUMBER, OF(of.number)},
+	{"zeros", AS_KNOWN, OF(of.zeros)},
 	{"-inf", AS_COUNT, OF(of.below)},
 	{"inf", AS_COUNT, OF(of.above)},
 	{"nan", AS_COUNT, OF(of.nan)},
@@ -325,6 +363,7 @@ static const struct figure {
 	{"at minimum", AS_COUNT, OF(at_least)},
 	{"maximum", AS_GREATEST, 0},
 	{"at maximum", AS_COUNT, OF(at_greatest)},
+	{"never hit", AS_OF_CODES, OF(never_hit)},
 	{"mean", AS_REAL, OF(of.mean)},
 	{"std", AS_REAL, OF(of.deviation)},
 	{"entropy", AS_BITS, OF(entropy)},
@@ -338,28 +377,40 @@ static void shorten(char text[NUMBER_TEXT])
 		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
 }
 
-/* A quantile: a value, or a bin, whose edges keep all digits if six would make them equal. */
-static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
+#define QUANTILE_TEXT (BIN_TEXT + NUMBER_TEXT + 4)
+
+/*
+ * A quantile: a number and the bin that it is in, unless that holds one value. All digits are kept if
+ * six would make the edges of the bin equal.
+ */
+static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
 			  unsigned i)
 {
-	const enum hist_quantile_kind kind = hist->stats[channel].quantile[i].kind;
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const struct hist_quantile *const q = &hist->stats[channel].quantile[i];
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], number[NUMBER_TEXT];
 
-	if (kind == QUANTILE_UNDER || kind == QUANTILE_OVER)
-		strcpy(text, kind == QUANTILE_UNDER ? "under" : "over");
-	if (kind != QUANTILE_VALUE && kind != QUANTILE_BIN)
+	if (q->kind == QUANTILE_UNDER || q->kind == QUANTILE_OVER)
+		strcpy(text, q->kind == QUANTILE_UNDER ? "under" : "over");
+	if (q->kind != QUANTILE_VALUE && q->kind != QUANTILE_BIN)
 		return;
 	const bool closed = hist_stats_format_quantile(lower, upper, hist, channel, i);
+	hist_stats_format_number(number, hist, channel, i);
 	shorten(lower);
 	shorten(upper);
-	if (kind == QUANTILE_BIN && strcmp(lower, upper) == 0)
+	if (q->kind == QUANTILE_BIN && strcmp(lower, upper) == 0)
 		hist_stats_format_quantile(lower, upper, hist, channel, i);
-	snprintf(text, BIN_TEXT, kind == QUANTILE_VALUE ? "%s" : "[%s, %s%c", lower, upper,
-		 closed ? ']' : ')');
+	else if (*number)
+		shorten(number);
+	if (q->kind == QUANTILE_VALUE || bin_is_value(&hist->axis, q->bin))
+		snprintf(text, QUANTILE_TEXT, "%s", number);
+	else
+		snprintf(text, QUANTILE_TEXT, "%s%s[%s, %s%c", number, *number ? " in " : "", lower,
+			 upper, closed ? ']' : ')');
 }
 
 /* A cell of the table; "": there is nothing to say. */
-static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel, size_t row)
+static void figure_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
+			size_t row)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
 	const bool exact = stats->of.number > 0 && !hist->binned;
@@ -376,13 +427,17 @@ static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t c
 			number_format_count(text, channel);
 		return;
 	case AS_NUMBER:
+	case AS_KNOWN:
+	case AS_OF_CODES:
 	case AS_COUNT:
-		if (FIGURES[row].shown == AS_NUMBER || *(const uint64_t *)at > 0)
+		if (FIGURES[row].shown == AS_NUMBER || *(const uint64_t *)at > 0 ||
+		    (FIGURES[row].shown == AS_KNOWN && exact) ||
+		    (FIGURES[row].shown == AS_OF_CODES && stats->at_least > 0))
 			number_format_count(text, *(const uint64_t *)at);
 		return;
 	case AS_BITS:
 		if (stats->entropy >= 0)
-			snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
+			snprintf(text, QUANTILE_TEXT, "%.6f", stats->entropy);
 		return;
 	case AS_REAL:
 		if (exact)
@@ -402,11 +457,11 @@ static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t c
 /* Prints a row for channels first .. end - 1, unless all of its cells are empty. */
 static void report_row(const struct hist *hist, uint32_t first, uint32_t end, size_t row, int width)
 {
-	char name[NUMBER_TEXT + 1], cell[BIN_TEXT], line[FAIL_TEXT];
+	char name[NUMBER_TEXT + 1], cell[QUANTILE_TEXT], line[FAIL_TEXT];
 	size_t used = 0, said = 0;
 
 	if (row >= FIGURE_ROWS)
-		hist_stats_format_percent(name, hist, (unsigned)(row - FIGURE_ROWS));
+		quantile_name(name, &hist->asked, (unsigned)(row - FIGURE_ROWS));
 	for (uint32_t c = first; c < end; c++) {
 		figure_text(cell, hist, c, row);
 		said += strlen(cell);
@@ -423,7 +478,7 @@ void report_stats(const struct hist *hist)
 	const size_t rows = FIGURE_ROWS + hist->asked.n;
 	const int room = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;
-	char cell[BIN_TEXT];
+	char cell[QUANTILE_TEXT];
 
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
 		for (size_t row = 0; row < rows; row++) {

@@ -43,6 +43,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		s->loops = LOOPS[isa_best()];
 		s->extent_of = cells_best()->extent[load];
 		s->bias = real ? sign - one : type->kind == SAMPLE_SIGNED ? sign : 0;
+		s->but_sign = sign - 1 + (real ? 0 : sign);
 		s->unit = auto_k_least(type) - real;
 		s->digits = 16 + (real ? ((uint32_t)(s->bias >> type->mantissa) + 1) / 32 * 4 : 0);
 		s->extent = EXTENT_NONE;
@@ -52,7 +53,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 
 void stats_clear(struct stats *s)
 {
-	s->number = s->below = s->above = s->nan = s->apart = 0;
+	s->number = s->below = s->above = s->nan = s->zeros = s->apart = 0;
 	s->extent = EXTENT_NONE;
 	memset(s->sum, 0, s->digits * sizeof(*s->sum));
 	memset(s->square, 0, s->digits * sizeof(*s->square));
@@ -69,8 +70,10 @@ static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, 
 	}
 }
 
+static void add_bits(struct stats *s, uint64_t bits, uint64_t n);
+
 /*
- * Adds n floats one by one, but not to the extent. With `kept`, copies zeros and finite floats of at
+ * Adds n floats one by one, but not to the extent or the zeros. With `kept`, copies zeros and finite floats of at
  * least `low`, a magnitude as bits, there instead, and returns how many.
  */
 INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
@@ -89,7 +92,7 @@ INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32
 		}
 		const uint32_t place = (uint32_t)(bits >> mantissa) & exponents;
 		if (__builtin_expect(place - 1 >= exponents - 1, 0)) {
-			stats_add_bits(s, bits, 1);
+			add_bits(s, bits, 1);
 			others++;
 			continue;
 		}
@@ -105,7 +108,8 @@ INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32
 	return some;
 }
 
-void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
+/* Adds n equal samples, but not to the zeros. */
+static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 {
 	const struct sample_type *const type = &s->type;
 	const uint64_t one = (uint64_t)1 << type->mantissa;
@@ -137,6 +141,12 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	s->number += n;
 }
 
+void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
+{
+	s->zeros += (bits & s->but_sign) == 0 ? n : 0;
+	add_bits(s, bits, n);
+}
+
 void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint64_t *count)
 {
 	uint128_t sum = 0, square = 0; /* of keys below 2^16, fewer than 2^64: they fit */
@@ -144,9 +154,10 @@ void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t bits = sample_swapped(&s->type, code[i]), times = count[code[i]];
 		const uint64_t key = bits ^ s->bias;
+		s->zeros += (bits & s->but_sign) == 0 ? times : 0;
 		/* The first and the last are the extremes. */
 		if (s->type.kind == SAMPLE_FLOAT || i == 0 || i == n - 1) {
-			stats_add_bits(s, bits, times);
+			add_bits(s, bits, times);
 			continue;
 		}
 		s->number += times;
@@ -221,12 +232,17 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 
 static void add_block(struct stats *s, const unsigned char *words, size_t padded, size_t n)
 {
-	const bool wide = s->type.code_bytes == 8;
+	const bool wide = s->type.code_bytes == 8, real = s->type.kind == SAMPLE_FLOAT;
 	const struct extent extent = s->extent_of(words, n, s->bias);
+	/* The keys of -0 and 0, or the key of 0 twice. */
+	const uint64_t plus = real ? s->but_sign + 1 : s->bias, minus = plus - real;
 	struct stats_terms terms;
 
 	extent_add(&s->extent, &extent);
-	if (s->type.kind == SAMPLE_FLOAT) {
+	if (extent.least <= plus && extent.greatest >= minus)
+		s->zeros += s->loops->zeros(words, padded, s->but_sign, wide) -
+			    (real || s->bias == 0 ? padded - n : 0);
+	if (real) {
 		wide ? add_reals(s, words, padded, n, &extent, 8)
 		     : add_reals(s, words, padded, n, &extent, 4);
 	} else {
@@ -261,6 +277,7 @@ void stats_merge(struct stats *to, const struct stats *from)
 	to->below += from->below;
 	to->above += from->above;
 	to->nan += from->nan;
+	to->zeros += from->zeros;
 	extent_add(&to->extent, &from->extent);
 	for (size_t i = 0; i < to->digits; i++) {
 		to->sum[i] += from->sum[i];
@@ -336,7 +353,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	int128_t spread[STATS_DIGITS / 2 + 1]; /* n S2 - S1^2, before carries */
 	int place;
 
-	*r = (struct stats_result){s->number, s->below, s->above, s->nan, .mean = 0};
+	*r = (struct stats_result){s->number, s->below, s->above, s->nan, s->zeros, .mean = 0};
 	if (s->number == 0)
 		return;
 	set_sum(sum, n, s, 0);

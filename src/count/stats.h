@@ -27,6 +27,8 @@ struct stats {
 	int unit;                   /* the exponent of place 0 (stats.c) */
 	uint32_t digits;            /* of a sum of this type */
 	uint32_t apart;             /* blocks of floats still to be added one by one */
+	uint64_t but_sign;          /* the bits that are all 0 in a zero: a float's sign is not */
+	uint64_t zeros;             /* finite samples that are 0 or -0 */
 	uint64_t number;            /* of finite samples */
 	uint64_t below, above, nan; /* -inf, inf, NaN */
 	struct extent extent;       /* of finite samples, by keys (auto.h) */
@@ -56,6 +58,7 @@ void stats_merge(struct stats *to, const struct stats *from);
 /* Figures of the finite samples. If `number` is 0, extremes, mean and deviation mean nothing. */
 struct stats_result {
 	uint64_t number, below, above, nan; /* of finite samples, -inf, inf, NaN */
+	uint64_t zeros;                     /* finite samples that are 0 or -0 */
 	int128_t least, greatest;           /* of an integer type */
 	double least_real, greatest_real;   /* of a float type; never -0 */
 	/* within one unit in the last place, never -0; the deviation is a population's */
@@ -67,7 +70,7 @@ void stats_result(const struct stats *stats, struct stats_result *result);
 /* ---- the loops of an instruction set, over a block of words of 4 bytes, or 8 if `wide` ---- */
 
 #define STATS_BLOCK 1024u /* samples of a block at most */
-#define STATS_STEP 16u    /* keys and reals take a multiple of this many samples */
+#define STATS_STEP 16u    /* keys, reals and zeros take a multiple of this many samples */
 
 /* Two parts of the sum, six of the sum of squares; PLACES in stats.c has what each is worth. */
 struct stats_terms {
@@ -87,6 +90,8 @@ struct stats_loops {
 	 */
 	bool (*reals)(const unsigned char *words, size_t n, double top, bool wide,
 		      struct stats_terms *terms);
+	/* Counts the words whose bits of `mask` are all 0. */
+	uint64_t (*zeros)(const unsigned char *words, size_t n, uint64_t mask, bool wide);
 };
 #define STATS_SPAN(wide) ((wide) ? 17 : 20)
 #define STATS_UNIT 69 /* the sum of floats is a multiple of 2^-STATS_UNIT of `top` */

@@ -135,6 +135,32 @@ static void keys(const unsigned char *p, size_t n, uint64_t bias, bool wide, str
 	wide ? keys_of(p, n, bias, t, true) : keys_of(p, n, bias << 32 | bias, t, false);
 }
 
+/* ---- zeros ---- */
+
+typedef uint32_t words32 __attribute__((vector_size(VECTOR)));
+
+static uint64_t zeros(const unsigned char *p, size_t n, uint64_t mask, bool wide)
+{
+	const words64 masks = (words64){0} + (wide ? mask : mask << 32 | (uint32_t)mask);
+	words64 found = {0}, x;
+	words32 pairs = {0};
+	uint64_t sum = 0;
+
+	static_assert(STATS_STEP * 4 % VECTOR == 0, "a step is whole vectors");
+	for (size_t i = 0; i < n * 8 && wide; i += VECTOR) {
+		memcpy(&x, p + i, sizeof(x));
+		found -= (words64)((x & masks) == 0);
+	}
+	for (size_t i = 0; i < n * 4 && !wide; i += VECTOR) {
+		memcpy(&x, p + i, sizeof(x));
+		pairs -= (words32)((words32)(x & masks) == 0);
+	}
+	found += ((words64)pairs & UINT32_MAX) + ((words64)pairs >> 32);
+	for (size_t k = 0; k < LANES; k++)
+		sum += found[k];
+	return sum;
+}
+
 /* ---- floats ---- */
 
 /* `all` starts so large that its last digit keeps its place; `rest` takes what it rounds away. */
@@ -230,4 +256,5 @@ static bool reals(const unsigned char *p, size_t n, double top, bool wide, struc
 	return wide ? HAVE_FMA && reals_of(p, n, top, t, true) : reals_of(p, n, top, t, false);
 }
 
-const struct stats_loops NAME(stats_loops_, ISA) = {.fetch = fetch, .keys = keys, .reals = reals};
+const struct stats_loops NAME(stats_loops_,
+			      ISA) = {.fetch = fetch, .keys = keys, .reals = reals, .zeros = zeros};

@@ -20,7 +20,7 @@
 #include "document/json.h"
 
 #define HEAD 256u                             /* more tokens than a head without statistics has */
-#define STATISTICS (2u * QUANTILES_MAX + 12u) /* the most that a channel has */
+#define STATISTICS (3u * QUANTILES_MAX + 12u) /* the most that a channel has */
 
 struct documents {
 	struct json in;

@@ -13,6 +13,7 @@
 
 #include "base/path.h"
 #include "base/utf8.h"
+#include "output/figures.h"
 #include "output/picture.h"
 #include "output/sheet.h"
 
@@ -96,33 +97,21 @@ static void put_name(struct line *l, const char *name)
 	l->used = 1;
 }
 
-/* Have quantiles of this type one number each, or the ends of a bin? */
+/* Are quantiles of this type values of samples, so that no bin needs to be named? */
 static bool has_values(const struct axis *axis)
 {
 	return axis->type.code_bytes <= 2;
 }
 
-static void put_percents(struct line *l, const struct row_spec *spec)
+static void put_figure(void *line, const char *text)
 {
-	char text[NUMBER_TEXT + 8];
-
-	for (unsigned i = 0; i < spec->asked->n; i++) {
-		number_format(text, spec->asked->at[i] * 100.0 / QUANTILE_ALL);
-		const size_t length = strlen(text);
-		strcpy(text + length, has_values(spec->axis) ? "%" : "%_lower");
-		put(l, text);
-		if (has_values(spec->axis))
-			continue;
-		strcpy(text + length, "%_upper");
-		put(l, text);
-	}
+	put(line, text);
 }
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
 {
 	static const char *const PLACE[] = {"input", "first", "records", "channel"},
-				 *const FLOW[] = {"under", "over", "nan"},
-				 *const FIGURES[] = {"min", "max", "mean", "std", "entropy"};
+				 *const FLOW[] = {"under", "over", "nan"};
 	struct line l = {.out = out, .comma = comma_of(spec)};
 	const bool stats = spec->asked, residues = !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
@@ -132,51 +121,14 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	for (int i = 0; i < (spec->channels > 1 ? 4 : 3); i++)
 		put(&l, PLACE[i]);
 	if (stats)
-		put(&l, "samples");
+		figures_list(put_figure, &l, spec->asked, !has_values(spec->axis), NULL, 0);
 	for (uint32_t i = 0; i < axis_bins(spec->axis) && !stats; i++) {
 		edges_format(&spec->axis->edges, i, text);
 		put(&l, text);
 	}
-	for (int i = 0; i < 3 && (stats || (spec->style->flow && !residues)); i++)
+	for (int i = 0; i < 3 && spec->style->flow && !residues && !stats; i++)
 		put(&l, FLOW[i]);
-	for (int i = 0; i < 5 && stats; i++)
-		put(&l, FIGURES[i]);
-	if (stats)
-		put_percents(&l, spec);
 	end_line(&l);
-}
-
-/* Figures that do not exist are empty. */
-static void put_figures(struct line *l, const struct hist *hist, uint32_t channel)
-{
-	const struct hist_stats *const s = &hist->stats[channel];
-	const bool any = s->of.number > 0;
-	char lower[NUMBER_TEXT] = "", upper[NUMBER_TEXT] = "", text[NUMBER_TEXT] = "";
-
-	if (any)
-		hist_stats_format_extreme(lower, hist, channel, false);
-	put(l, lower);
-	if (any)
-		hist_stats_format_extreme(upper, hist, channel, true);
-	put(l, upper);
-	if (any)
-		number_format(text, s->of.mean);
-	put(l, text);
-	if (any)
-		number_format(text, s->of.deviation);
-	put(l, text);
-	text[0] = '\0';
-	if (s->entropy >= 0)
-		snprintf(text, sizeof(text), "%.6f", s->entropy);
-	put(l, text);
-	for (unsigned i = 0; i < hist->asked.n; i++) {
-		lower[0] = upper[0] = '\0';
-		if (s->quantile[i].kind != QUANTILE_NONE)
-			hist_stats_format_quantile(lower, upper, hist, channel, i);
-		put(l, lower);
-		if (!has_values(&hist->axis))
-			put(l, upper);
-	}
 }
 
 static void write_line(struct output *out, const struct row_spec *spec, const struct row_place *row,
@@ -194,15 +146,13 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	if (spec->channels > 1)
 		put_count(&l, channel);
 	if (stats)
-		put_count(&l, hist->samples / hist->channels);
+		figures_list(put_figure, &l, spec->asked, !has_values(&hist->axis), hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
 		const uint64_t count = hist_count(hist, channel, i);
 		put_count(&l, count < most ? count : most);
 	}
-	for (int i = 0; i < 3 && (stats || (spec->style->flow && !residues)); i++)
-		put_count(&l, stats || flows[i] < most ? flows[i] : most);
-	if (stats)
-		put_figures(&l, hist, channel);
+	for (int i = 0; i < 3 && spec->style->flow && !residues && !stats; i++)
+		put_count(&l, flows[i] < most ? flows[i] : most);
 	end_line(&l);
 }
 

@@ -185,25 +185,50 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 			  const struct cells *c, const struct sample_type *type, uint64_t under)
 {
 	const uint64_t n = s->of.number;
-	uint64_t passed = under;
+	const uint64_t below = c->seen ? 0 : s->of.below;
+	uint64_t passed = under, before = 0; /* the cell that was passed last, finite samples */
 	uint32_t cell = 0;
 
 	for (unsigned i = 0; i < asked->n && n > 0; i++) {
 		struct hist_quantile *const q = &s->quantile[i];
 		const uint64_t nth =
 			(uint64_t)(((uint128_t)n * asked->at[i] + QUANTILE_ALL - 1) / QUANTILE_ALL);
-		const uint64_t rank = (c->seen ? 0 : s->of.below) + (nth > 0 ? nth : 1);
-		while (cell < c->n && passed < rank)
+		const uint64_t rank = below + (nth > 0 ? nth : 1);
+		while (cell < c->n && passed < rank) {
+			before = passed > below ? passed - below : 0;
 			passed += cells_count(c, cell++);
+		}
 		q->kind = rank <= under   ? QUANTILE_UNDER
 			  : passed < rank ? QUANTILE_OVER
 			  : c->seen       ? QUANTILE_VALUE
 					  : QUANTILE_BIN;
 		if (q->kind == QUANTILE_VALUE)
 			q->value = cells_value(c, type, cell - 1);
-		if (q->kind == QUANTILE_BIN)
-			q->bin = cell - 1;
+		if (q->kind != QUANTILE_BIN)
+			continue;
+		const uint64_t end = passed - below < n ? passed - below : n;
+		q->bin = cell - 1;
+		q->part = (double)((uint128_t)n * asked->at[i] - (uint128_t)before * QUANTILE_ALL) /
+			  (double)((uint128_t)(end - before) * QUANTILE_ALL);
 	}
+}
+
+/*
+ * Counts the values between the least and the greatest that have no sample. Of codes, -0 comes just
+ * before 0, and both are one value.
+ */
+static void set_never_hit(struct hist_stats *s, const struct cells *c,
+			  const struct sample_type *type)
+{
+	const uint32_t zero = type->kind == SAMPLE_FLOAT ? codebook_place(type, 0) : 0;
+
+	if (c->n == 0)
+		return;
+	const uint64_t first = codebook_place(type, c->seen[0]),
+		       last = codebook_place(type, c->seen[c->n - 1]);
+	s->never_hit = last - first + 1 - (zero > 0 && first < zero && last >= zero) - c->n;
+	for (uint32_t i = 1; i < c->n && zero > 0; i++)
+		s->never_hit += cells_value(c, type, i) == cells_value(c, type, i - 1);
 }
 
 /* Counts the samples that equal the least and the greatest value; -0 equals 0. */
@@ -254,6 +279,7 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 	while (codes.n > 0 && !isfinite(cells_value(&codes, type, codes.n - 1)))
 		codes.n--;
 	set_ends(s, &codes, type);
+	set_never_hit(s, &codes, type);
 	set_quantiles(s, &h->asked, &codes, type, 0);
 }
 
@@ -291,13 +317,19 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 		number_format_integer(text, greatest ? r->greatest : r->least);
 }
 
-void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i)
+void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i)
 {
-	number_format(text, h->asked.at[i] * 100.0 / QUANTILE_ALL);
+	number_format(text, asked->at[i] * 100.0 / QUANTILE_ALL);
 }
 
-bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
-				const struct hist *h, uint32_t channel, unsigned i)
+/* The interval of a quantile that is no value. */
+struct interval {
+	uint32_t past; /* edge `past` is its upper end, and the edge before it the lower one */
+	bool first;    /* its lower end is not an edge, but the least sample */
+	bool last;     /* its upper end is not an edge, but the greatest sample */
+};
+
+static struct interval interval_of(const struct hist *h, uint32_t channel, unsigned i)
 {
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
@@ -306,28 +338,98 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	const bool unknown = h->binned && h->axis.clamp && !axis_kind_of(&h->axis)->from_samples;
 	const bool below = unknown || h->clamped[channel].under > h->stats[channel].of.below,
 		   above = unknown || h->clamped[channel].over > h->stats[channel].of.above;
+	const uint32_t past = q->kind == QUANTILE_UNDER  ? 0
+			      : q->kind == QUANTILE_OVER ? bins + 1
+							 : q->bin + 1;
+
+	return (struct interval){
+		past, past == 0 || (past == 1 && below) || isinf(edges_value(edges, past - 1)),
+		past > bins || (past == bins && (above || isinf(edges_value(edges, past))))};
+}
+
+bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
+				const struct hist *h, uint32_t channel, unsigned i)
+{
+	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
+	const struct edges *const edges = &h->axis.edges;
 
 	if (q->kind == QUANTILE_VALUE) {
 		number_format(lower, q->value);
 		number_format(upper, q->value);
 		return true;
 	}
-	/* Edge `past` is the upper end, and the edge before it the lower one. */
-	const uint32_t past = q->kind == QUANTILE_UNDER  ? 0
-			      : q->kind == QUANTILE_OVER ? bins + 1
-							 : q->bin + 1;
-	const bool first = past == 0 || (past == 1 && below) || isinf(edges_value(edges, past - 1));
-	const bool last =
-		past > bins || (past == bins && (above || isinf(edges_value(edges, past))));
-	if (first)
+	const struct interval in = interval_of(h, channel, i);
+	if (in.first)
 		hist_stats_format_extreme(lower, h, channel, false);
 	else
-		edges_format(edges, past - 1, lower);
-	if (last)
+		edges_format(edges, in.past - 1, lower);
+	if (in.last)
 		hist_stats_format_extreme(upper, h, channel, true);
 	else
-		edges_format(edges, past, upper);
-	return last ? !h->binned : past == bins && edges->closed;
+		edges_format(edges, in.past, upper);
+	return in.last ? !h->binned : in.past == axis_bins(&h->axis) && edges->closed;
+}
+
+/* The least whole number that is not below edge i, or that is above it. */
+static int128_t whole_from(const struct edges *e, uint32_t i, bool above)
+{
+	if (e->form == EDGES_RATIONAL) {
+		const int128_t moved = (int128_t)i * e->rational.width;
+		return e->rational.lo + moved / e->binning.bins +
+		       (above || moved % e->binning.bins > 0);
+	}
+	/* 2^70 is past every type */
+	const double x = fmax(fmin(edges_value(e, i), 0x1p70), -0x1p70);
+	return (int128_t)(above ? floor(x) + 1 : ceil(x));
+}
+
+/* The number between two others, `part` of the way. */
+static double between(double lower, double upper, double part)
+{
+	const double width = upper - lower;
+
+	return isinf(width) ? 2 * (lower / 2 + part * (upper / 2 - lower / 2))
+			    : fmin(lower + part * width, upper);
+}
+
+void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+			      unsigned i)
+{
+	const struct stats_result *const of = &h->stats[channel].of;
+	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
+	const struct edges *const edges = &h->axis.edges;
+	const struct sample_type *const type = &h->axis.type;
+
+	text[0] = '\0';
+	if (q->kind == QUANTILE_VALUE)
+		number_format(text, q->value);
+	if (q->kind != QUANTILE_BIN)
+		return;
+	const struct interval in = interval_of(h, channel, i);
+	if (h->binned && (in.first || in.last))
+		return;
+	if (type->kind == SAMPLE_FLOAT) {
+		const double lower = in.first ? of->least_real : edges_value(edges, in.past - 1),
+			     upper = in.last ? of->greatest_real : edges_value(edges, in.past),
+			     x = between(lower, upper, q->part) + 0.0;
+		number_format(text,
+			      h->binned ? x : fmax(fmin(x, of->greatest_real), of->least_real));
+		return;
+	}
+	const bool closed = edges->closed && in.past == axis_bins(&h->axis);
+	const int128_t least = h->binned ? sample_min(type) : of->least,
+		       greatest = h->binned ? sample_max(type) : of->greatest,
+		       from = in.first ? least : whole_from(edges, in.past - 1, false),
+		       to = in.last ? greatest : whole_from(edges, in.past, closed) - 1,
+		       lower = from > sample_min(type) ? from : sample_min(type),
+		       upper = to < sample_max(type) ? to : sample_max(type);
+	const double x = between((double)lower, (double)upper, q->part);
+	if (lower >= upper || x <= (double)least)
+		number_format_integer(text, lower > least ? lower : least);
+	else if (x >= (double)greatest)
+		number_format_integer(text, greatest);
+	else
+		number_format(text, x);
 }
 
 /* ---- from the totals of a run ---- */

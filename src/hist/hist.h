@@ -44,12 +44,15 @@ struct hist_quantile {
 	enum hist_quantile_kind kind;
 	double value; /* VALUE: never -0 */
 	uint32_t bin; /* BIN */
+	/* BIN: how many of its finite samples the share asked for takes, of 1 */
+	double part;
 };
 
 /* What --stats says of one channel's finite samples. */
 struct hist_stats {
 	struct stats_result of;
-	uint64_t at_least, at_greatest; /* 8- and 16-bit types: samples that equal the extremes */
+	/* types of up to 16 bits: samples that equal the extremes, values between them without any */
+	uint64_t at_least, at_greatest, never_hit;
 	/*
 	 * In bits, of the codes of 8- and 16-bit types, or of the bins where codes are not known.
 	 * Negative: nothing was counted in these.
@@ -171,8 +174,15 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
 			       bool greatest);
 
-/* The name of quantile i, as in "99.9%". */
-void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i);
+/* The share of quantile i in percent, as in "99.9". */
+void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i);
+
+/*
+ * Quantile i, which must exist, as one number: interpolated linearly in its bin, of integers from its
+ * first whole number to its last, but not beyond the extremes. "": it is in no bin, or that has no end.
+ */
+void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+			      unsigned i);
 
 /*
  * Two numbers between which quantile i is, which must exist: its value twice, or its bin's ends.

@@ -178,10 +178,13 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
-	char end[2][NUMBER_TEXT], *const lower = end[0], *const upper = end[1];
+	static const char *const ENDS[] = {"", "_lower", "_upper"};
+	char end[3][NUMBER_TEXT], *const lower = end[1], *const upper = end[2];
 	char percent[NUMBER_TEXT];
 
 	member_count(out, "stats_count", stats->of.number);
+	if (!hist->binned)
+		member_count(out, "stats_zeros", stats->of.zeros);
 	if (stats->of.number > 0 && !hist->binned) {
 		hist_stats_format_extreme(lower, hist, channel, false);
 		hist_stats_format_extreme(upper, hist, channel, true);
@@ -190,6 +193,7 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 		if (stats->at_least > 0) {
 			member_count(out, "stats_at_minimum", stats->at_least);
 			member_count(out, "stats_at_maximum", stats->at_greatest);
+			member_count(out, "stats_never_hit", stats->never_hit);
 		}
 		number_format(lower, stats->of.mean);
 		member(out, "stats_mean", lower);
@@ -199,12 +203,13 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	if (stats->entropy >= 0)
 		output_print(out, "\"stats_entropy\": %.6f, ", stats->entropy);
 	for (unsigned i = 0; i < hist->asked.n && stats->quantile[i].kind != QUANTILE_NONE; i++) {
-		hist_stats_format_percent(percent, hist, i);
+		quantile_name(percent, &hist->asked, i);
 		hist_stats_format_quantile(lower, upper, hist, channel, i);
-		for (int k = 0; k < 2; k++)
-			if (!strstr(end[k], "inf"))
-				output_print(out, "\"stats_quantile_%s_%s\": %s, ", percent,
-					     k == 0 ? "lower" : "upper", end[k]);
+		hist_stats_format_number(end[0], hist, channel, i);
+		for (int k = 0; k < 3; k++)
+			if (*end[k] && !strstr(end[k], "inf"))
+				output_print(out, "\"stats_quantile_%s%s\": %s, ", percent, ENDS[k],
+					     end[k]);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {
 		member_count(out, "stats_minus_inf", stats->of.below);

@@ -16,8 +16,8 @@ run gpuhist -t u8 -b 1 -C sat8 --flow --clamp ones
 # The rows of --flow saturate too, and are named where they are written
 printf '\377' | cat ones ones - >both
 tr '\001' '\002' <ones >>both
-shell 'gpuhist -t i8 -r 2:3 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
-shell 'gpuhist -t u8 -r 1:2 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
+shell 'gpuhist -t i8 -r 2:3 -b 1 -C sat8 --flow both 2>&1 | grep -v "out of range"'
+shell 'gpuhist -t u8 -r 1:2 -b 1 -C sat8 --flow both 2>&1 | grep -v "out of range"'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat16 --flow both both both 2>&1 | grep saturated'
 shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 --flow both 2>&1 | grep saturated'
 for name in h.tsv h.bin h.npy dir.raw/h .tsv h.; do

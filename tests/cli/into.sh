@@ -30,7 +30,7 @@ od -An -tu8 -j 128 run.npy
 shell "$c --into=f.json -v b 2>&1 | grep now"
 gpuhist --merge f.json
 # Statistics are of a run; a sum has none, nor has the file that the first run made
-shell "$c --into=s.json --stats b 2>&1 | sed -n 1,3p"
+shell "$c --into=s.json --stats b 2>&1 | sed -n 1,4p"
 grep -c mean s.json
 # Every kind of bins; --auto as the whole would have it
 for options in '-t u8' '-t u32 -b 90' '-t f32 --auto -b 7' '-t i16 --auto -b 7' '-t f32 -r -1:1' '-t u8 -c 2 --mod' \

@@ -66,10 +66,24 @@ for options in '-t i16 -r 0:256 twelve' '-t i16 -b 3 -r 0.5:2.5 signed' '-t f16 
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options
 	# shellcheck disable=SC2086
-	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-.*\) covers them$/\1/p')
+	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-[^;]*\) covers them.*/\1/p')
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options $advice
 done
+# High bits that may be flags: --mod is named where samples are far above a range of 2^N
+bytes '\001\000\002\200\003\000' >flags
+for options in '-b 4' '-r 0:4' '-r 0:8 -b 2' '-b 5' '-b 32768' '-t i16 -b 4'; do
+	shell "gpuhist -t u16 $options flags 2>&1 >/dev/null"
+done
+run gpuhist -t u16 --mod -b 4 flags
+run gpuhist -t u24 -b 4 flags
+# A range of integers has a bin for each of up to 256 values
+run gpuhist -t i32 -r -2:1 twelve
+run gpuhist -t i32 -r -2:1 --closed -b 2 -q twelve
+for range in 0:256 0:257 0:255.5 full; do
+	shell "gpuhist -t u16 -r $range -q flags | tail -n 1"
+done
+shell 'gpuhist -t i2bit -r full flags | tail -n 1'
 # Infinities and NaN stay outside
 bytes '\000\302\000\174\000\176\000\074' >infinite
 run gpuhist -t f16 -r 0:2 -b 2 --nonzero --no-header infinite

@@ -45,6 +45,19 @@ shell 'gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped 2>&1 | tail
 # Both zeros are one value
 bytes '\000\200\000\000\000\200' >zeros
 run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null zeros
+# Zeros of wide types, of either sign and in any byte order; values that no sample has, in the order of values
+bytes '\000\000\000\000\000\000\000\200\000\000\000\001\000\000\000\000' >mixed
+for type in f32 f32be i32 u24 f64 i64be; do
+	shell "head -c 15 mixed | gpuhist -t $type --ignore-tail --stats=50 -b 9 --auto 2>&1 | grep zeros"
+done
+bytes '\002\000\001\200\003\000\003\200' >around
+for type in u16 i16 f16 bf16be u4bit; do
+	shell "gpuhist -t $type --stats=50 -b 9 --auto around 2>&1 | grep 'never hit'"
+done
+# One number in a bin: from its first to its last whole number, but not beyond the extremes; all digits of integers
+bytes '\000\000\000\000\001\000\000\000\002\000\000\000\013\000\000\000' >spread
+shell 'gpuhist -r 0:16 -b 2 --stats=0,10,50,75,75.0001,100 spread 2>&1 | grep %'
+shell 'gpuhist -t u64 -b 2 --auto --stats=0,50,100 wide 2>&1 | grep %'
 bytes '\232\231\231\231\231\231\271\077\315\314\314\314\314\314\334\277' >long
 bytes '\146\056\000\000\000\074\146\056\000\174\000\176' >halves
 seq 1000 | head -c 400 >many

@@ -255,8 +255,6 @@ void draw_range(struct job *j)
 		draw_steps(j);
 	} else if (once_in(9)) {
 		j->full = true;
-		if (!j->bins_given && t->bits < 8)
-			j->bins = (uint64_t)1 << t->bits;
 		j->exact = t->kind != FLOAT;
 		j->whole_lo = min_of(t);
 		j->whole_hi = max_of(t) + 1;
@@ -274,6 +272,14 @@ void draw_range(struct job *j)
 	} else {
 		draw_whole_range(j);
 	}
+	if (t->kind != FLOAT && !j->step[0] && (j->full || j->lo[0]) && once_in(4)) {
+		j->bins_given = false;
+		j->bins = 256;
+	}
+	/* a bin for each of a few values */
+	if (j->exact && !j->bins_given && !j->step[0] && j->whole_hi - j->whole_lo <= 256 &&
+	    j->whole_lo < j->whole_hi)
+		j->bins = (uint64_t)(j->whole_hi - j->whole_lo);
 }
 
 double real_edge(const struct job *j, uint64_t i)

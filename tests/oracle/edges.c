@@ -266,8 +266,6 @@ static void set_range(struct job *job, const char *text)
 
 	if (!strcmp(text, "full")) {
 		full_range(job);
-		if (!job->by.bins_given && job->type->bits < 8)
-			job->bins = (uint64_t)1 << job->type->bits;
 	} else {
 		if (!colon || strlen(text) >= sizeof(lo))
 			fail(FAIL_USAGE, text, "not a range");
@@ -288,6 +286,8 @@ static void set_range(struct job *job, const char *text)
 			fail(FAIL_USAGE, text, "whole numbers end at 2^96 here");
 		if (job->lo.whole >= job->hi.whole)
 			fail(FAIL_USAGE, text, "LO must be below HI");
+		if (!job->by.bins_given && !second && job->hi.whole - job->lo.whole <= 256)
+			job->bins = (uint64_t)(job->hi.whole - job->lo.whole);
 		return;
 	}
 	if (!(job->lo.real < job->hi.real))

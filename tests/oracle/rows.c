@@ -60,14 +60,15 @@ void begin_rows(struct job *job)
 	if (has_flow(job))
 		printf("%cunder%cover%cnan", c, c, c);
 	if (job->stats)
-		printf("%cmin%cmax%c%c%centropy", c, c, c, c, c);
+		printf("%czeros%cmin%cat_min%cmax%cat_max%cmean%cstd%centropy", c, c, c, c, c, c, c,
+		       c);
 	for (const char *q = job->stats; q && *q; q += strcspn(q, ","), q += *q == ',') {
 		int n = (int)strcspn(q, ",");
 
 		if (job->type->bits <= 16)
 			printf("%c%.*s%%", c, n, q);
 		else
-			printf("%c%.*s%%_lower%c%.*s%%_upper", c, n, q, c, n, q);
+			printf("%c%.*s%%%c%.*s%%_lower%c%.*s%%_upper", c, n, q, c, n, q, c, n, q);
 	}
 	putchar('\n');
 }

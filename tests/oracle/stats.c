@@ -192,27 +192,188 @@ static void say_entropy(const struct job *job, unsigned channel)
 		say("entropy", text);
 }
 
+static uint64_t count_equal(const struct sample *sorted, size_t n, struct sample s)
+{
+	uint64_t equal = 0;
+
+	for (size_t i = 0; i < n; i++)
+		equal += by_value(&sorted[i], &s) == 0;
+	return equal;
+}
+
+static uint64_t count_zeros(const struct job *job, const struct sample *sorted, size_t n)
+{
+	uint64_t zeros = 0;
+
+	for (size_t i = 0; i < n; i++)
+		zeros += job->type->kind == FLOAT ? sorted[i].real == 0 : sorted[i].whole == 0;
+	return zeros;
+}
+
 /* One of n samples, the least or the greatest; of the small types how many equal it. */
 static void say_end(const struct job *job, const char *name, struct sample end,
 		    const struct sample *sorted, size_t n)
 {
 	char text[400], at[32];
-	size_t equal = 0;
 
-	for (size_t i = 0; i < n; i++)
-		equal += by_value(&sorted[i], &end) == 0;
 	format_sample(job, text, sizeof(text), end);
 	shorten(text, sizeof(text));
 	say(name, text);
 	snprintf(at, sizeof(at), "at %s", name);
 	if (is_small(job))
-		say_count(at, equal);
+		say_count(at, count_equal(sorted, n, end));
+}
+
+/* The first of n that at least so many of 10^6 of them do not exceed. */
+static size_t place_of(size_t n, long long millionths)
+{
+	size_t k = 1;
+
+	while ((wide)k * 1000000 < (wide)n * millionths)
+		k++;
+	return k - 1;
+}
+
+/* Of the small types, how many values between two of n samples none of them has. */
+static void say_never_hit(const struct job *job, const struct sample *sorted, size_t n)
+{
+	char text[32];
+	uint64_t missing = 0;
+
+	for (uint64_t code = 0; code < (uint64_t)1 << job->type->bits; code++) {
+		const unsigned char bytes[] = {(unsigned char)code, (unsigned char)(code >> 8)};
+		struct sample s = decode(job->type, false, bytes, 0);
+
+		if (!is_finite(job, s) || (s.real == 0 && signbit(s.real)))
+			continue; /* -0 is 0 */
+		missing += by_value(&s, &sorted[0]) >= 0 && by_value(&s, &sorted[n - 1]) <= 0 &&
+			   !bsearch(&s, sorted, n, sizeof(s), by_value);
+	}
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)missing);
+	say("never hit", text);
+}
+
+/* The bin that a sample is in: below 0, it is below all of them; from N on, above. */
+static wide place_in(const struct job *job, struct sample s)
+{
+	bool dyadic = job->axis == DYADIC, closed = job->closed && !by_samples(job);
+	wide width = (wide)1 << (dyadic && job->type->kind != FLOAT ? job->k : 0);
+	int top;
+
+	if (dyadic && job->type->kind == FLOAT)
+		return (wide)bin_of(job, s);
+	if (dyadic)
+		return s.whole / width - (s.whole % width < 0) - job->first;
+	top = compare(job, s, job->bins);
+	if (compare(job, s, 0) < 0)
+		return -1;
+	return top > 0 || (top == 0 && !closed) ? (wide)job->bins
+	       : top == 0                       ? (wide)job->bins - 1
+						: (wide)bin_of(job, s);
+}
+
+/* The bin that counts it: the same, but for --clamp. */
+static wide counted_in(const struct job *job, struct sample s)
+{
+	wide bin = place_in(job, s), last = (wide)job->bins - 1;
+
+	return !job->clamp ? bin : bin < 0 ? 0 : bin > last ? last : bin;
+}
+
+/* The least whole number from `low` on, up to `high`, that is in this bin or after it. */
+static wide begin_of(const struct job *job, wide low, wide high, wide bin)
+{
+	while (low < high) {
+		wide middle = low + (high - low) / 2;
+
+		if (place_in(job, (struct sample){.whole = middle}) < bin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static double edge_value(const struct job *job, wide i)
+{
+	char text[400];
+
+	format_edge(job, text, sizeof(text), (uint64_t)i);
+	return strtod(text, NULL);
+}
+
+/*
+ * A quantile as one number: on the line from the least to the greatest value that its bin has, as far
+ * as the bin's samples are below the share that was asked for; and between the extremes. "": in no bin.
+ */
+static void format_number(const struct job *job, char *text, size_t size,
+			  const struct sample *sorted, size_t n, long long millionths)
+{
+	struct sample s = sorted[place_of(n, millionths)], least = sorted[0], most = sorted[n - 1];
+	bool is_signed = job->type->kind == SIGNED, is_float = job->type->kind == FLOAT;
+	wide bin = is_small(job) ? 0 : counted_in(job, s), before = 0, here = 0, min, max;
+	double lower, upper, part, x;
+
+	snprintf(text, size, "%s", "");
+	if (is_small(job))
+		format_sample(job, text, size, s);
+	if (is_small(job) || bin < 0 || bin == (wide)job->bins)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		before += counted_in(job, sorted[i]) < bin;
+		here += counted_in(job, sorted[i]) == bin;
+	}
+	/* what --clamp put there is beyond the edges */
+	bool below = job->clamp && bin == 0 && place_in(job, least) < 0,
+	     above = job->clamp && bin == (wide)job->bins - 1 && place_in(job, most) > bin;
+	if (is_float) {
+		lower = below ? least.real : edge_value(job, bin);
+		upper = above ? most.real : edge_value(job, bin + 1);
+		lower = isinf(lower) ? least.real : lower;
+		upper = isinf(upper) ? most.real : upper;
+	} else {
+		min = is_signed ? -((wide)1 << (job->type->bits - 1)) : 0;
+		max = min + ((wide)1 << job->type->bits) - 1;
+		min = below ? least.whole : begin_of(job, min, max, bin);
+		max = above ? most.whole : begin_of(job, min, max + 1, bin + 1) - 1;
+		lower = (double)min;
+		upper = (double)max;
+		s.whole = min;
+		format_sample(job, text, size, s);
+		if (min == max)
+			return;
+	}
+	part = (double)((wide)n * millionths - before * 1000000) / (double)(here * 1000000);
+	x = lower + part * (upper - lower);
+	if (isinf(upper - lower))
+		x = 2 * (lower / 2 + part * (upper / 2 - lower / 2));
+	x = fmin(x, upper);
+	if (x <= (is_float ? least.real : (double)least.whole))
+		format_sample(job, text, size, least);
+	else if (x >= (is_float ? most.real : (double)most.whole))
+		format_sample(job, text, size, most);
+	else
+		format_real(text, size, x);
+}
+
+/* Does a bin of whole numbers hold one, whichever samples there are? */
+static bool holds_one(const struct job *job, wide bin)
+{
+	wide last = (wide)job->bins - 1;
+
+	if (job->type->kind == FLOAT || (bin == last && job->closed) ||
+	    (job->clamp && (bin == 0 || bin == last)))
+		return false;
+	return job->axis == RATIONAL   ? job->hi.whole - job->lo.whole == (wide)job->bins
+	       : job->axis == NUMBERED ? job->edge[bin + 1] - job->edge[bin] <= 1
+				       : job->axis == DYADIC && job->k == 0;
 }
 
 /* The bin that a sample is in, between two of the ends. */
-static void format_bin(const struct job *job, char *text, size_t size, struct sample s,
-		       struct sample least, struct sample greatest)
+static void format_bin(const struct job *job, char *text, size_t size, const char *number,
+		       struct sample s, struct sample least, struct sample greatest)
 {
+	char shorter[400];
 	char lower[400], upper[400];
 	uint64_t bin = 0, last = job->bins - 1;
 	bool dyadic = by_samples(job);
@@ -238,39 +399,35 @@ static void format_bin(const struct job *job, char *text, size_t size, struct sa
 		format_sample(job, upper, sizeof(upper), greatest);
 		closed = true;
 	}
-	snprintf(text, size, "[%s, %s%c", lower, upper, closed ? ']' : ')');
+	snprintf(shorter, sizeof(shorter), "%s", number);
+	shorten(shorter, sizeof(shorter));
+	snprintf(text, size, "%s in [%s, %s%c", number, lower, upper, closed ? ']' : ')');
 	shorten(lower, sizeof(lower));
 	shorten(upper, sizeof(upper));
 	if (strcmp(lower, upper))
-		snprintf(text, size, "[%s, %s%c", lower, upper, closed ? ']' : ')');
-}
-
-/* The first of n that at least so many of 10^6 of them do not exceed. */
-static size_t place_of(size_t n, long long millionths)
-{
-	size_t k = 1;
-
-	while ((wide)k * 1000000 < (wide)n * millionths)
-		k++;
-	return k - 1;
+		snprintf(text, size, "%s in [%s, %s%c", shorter, lower, upper, closed ? ']' : ')');
+	if (holds_one(job, (wide)bin))
+		snprintf(text, size, "%s", shorter);
 }
 
 static void say_quantiles(const struct job *job, const struct sample *sorted, size_t n)
 {
-	char name[32], text[850];
+	char name[32], text[1250], number[400];
 
 	for (const char *q = job->stats; n; q += strcspn(q, ",") + 1) {
 		size_t length = strcspn(q, ",");
-		struct sample s = sorted[place_of(n, llround(strtod(q, NULL) * 1e4))];
+		long long millionths = llround(strtod(q, NULL) * 1e4);
+		struct sample s = sorted[place_of(n, millionths)];
 
 		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
-		if (is_small(job)) {
-			format_sample(job, text, sizeof(text), s);
-			shorten(text, sizeof(text));
-		} else if (job->axis != RESIDUE)
-			format_bin(job, text, sizeof(text), s, sorted[0], sorted[n - 1]);
-		else
+		if (job->axis == RESIDUE && !is_small(job))
 			break; /* residues have no order */
+		format_number(job, number, sizeof(number), sorted, n, millionths);
+		snprintf(text, sizeof(text), "%s", number);
+		if (is_small(job))
+			shorten(text, sizeof(text));
+		else
+			format_bin(job, text, sizeof(text), number, s, sorted[0], sorted[n - 1]);
 		say(name, text);
 		if (!q[length])
 			break;
@@ -327,9 +484,14 @@ void put_figures(const struct job *job, unsigned channel)
 	struct sample *sorted = sorted_of(job, channel, &n);
 	long double bits = entropy_of_channel(job, channel);
 
+	printf("%c%llu", c, (unsigned long long)count_zeros(job, sorted, n));
 	for (int end = 0; end < 2; end++) {
-		format_sample(job, text, sizeof(text), sorted[end && n ? n - 1 : 0]);
-		printf("%c%s", c, n ? text : "");
+		struct sample at = sorted[end && n ? n - 1 : 0];
+
+		format_sample(job, text, sizeof(text), at);
+		printf("%c%s%c", c, n ? text : "", c);
+		if (n && is_small(job))
+			printf("%llu", (unsigned long long)count_equal(sorted, n, at));
 	}
 	char mean[400] = "", std[400] = "";
 	if (n)
@@ -338,16 +500,16 @@ void put_figures(const struct job *job, unsigned channel)
 	if (bits >= 0)
 		printf("%.6Lf", bits);
 	for (const char *q = job->stats; *q; q += strcspn(q, ","), q += *q == ',') {
-		struct sample s = sorted[n ? place_of(n, llround(strtod(q, NULL) * 1e4)) : 0];
+		long long millionths = llround(strtod(q, NULL) * 1e4);
 
 		if (!n || (job->axis == RESIDUE && !is_small(job))) {
-			printf(is_small(job) ? "%c" : "%c%c", c, c);
-		} else if (is_small(job)) {
-			format_sample(job, text, sizeof(text), s);
-			printf("%c%s", c, text);
-		} else {
-			put_ends(job, s, sorted[0], sorted[n - 1]);
+			printf(is_small(job) ? "%c" : "%c%c%c", c, c, c);
+			continue;
 		}
+		format_number(job, text, sizeof(text), sorted, n, millionths);
+		printf("%c%s", c, text);
+		if (!is_small(job))
+			put_ends(job, sorted[place_of(n, millionths)], sorted[0], sorted[n - 1]);
 	}
 	free(sorted);
 	a->n = a->below = a->above = a->nan = 0;
@@ -364,12 +526,17 @@ static void put_channel(const struct job *job, unsigned channel)
 	say("channel", text);
 	snprintf(text, sizeof(text), "%zu", n);
 	say("count", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)count_zeros(job, sorted, n));
+	if (n)
+		say("zeros", text);
 	say_count("-inf", a->below);
 	say_count("inf", a->above);
 	say_count("nan", a->nan);
 	if (n) {
 		say_end(job, "minimum", sorted[0], sorted, n);
 		say_end(job, "maximum", sorted[n - 1], sorted, n);
+		if (is_small(job))
+			say_never_hit(job, sorted, n);
 		format_moments(job, mean, std, sorted, n);
 		shorten(mean, sizeof(mean));
 		shorten(std, sizeof(std));
