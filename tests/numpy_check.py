@@ -275,12 +275,13 @@ def check_stats():
         for percent, value, theirs in zip(percents, expected, named):
             lower, upper = found[f"quantile_{percent}_lower"], found[f"quantile_{percent}_upper"]
             check(f"--stats, {form}: {percent}%", lower == value == upper if small else lower <= value < upper)
-            # The line through the cumulative counts at the edges, within the extremes.
+            # The line through the cumulative counts at the edges, at the first of equal ones; within the extremes.
             if not small:
-                reached = numpy.interp(float(percent) / 100 * len(x), numpy.append(0, counts.cumsum()), numpy.append(lows, highs[-1]))
+                reached, first = numpy.unique(numpy.append(0, counts.cumsum()), return_index=True)
+                reached = numpy.interp(float(percent) / 100 * len(x), reached, numpy.append(lows, highs[-1])[first])
                 reached = min(max(reached, x.min()), x.max())
                 check(f"--stats, {form}: {percent}% as one number",
-                      math.isclose(found[f"quantile_{percent}"], reached, rel_tol=1e-9, abs_tol=2e-15 * float(abs(highs).max())))
+                      math.isclose(found[f"quantile_{percent}"], reached, rel_tol=1e-9, abs_tol=2e-15 * max(map(abs, highs))))
             else:
                 check(f"--stats, {form}: {percent}% as one number", found[f"quantile_{percent}"] == value)
             # NumPy's rank is a rounded product: it may be the neighbour's.
