@@ -228,7 +228,7 @@ static void set_never_hit(struct hist_stats *s, const struct cells *c,
 		       last = codebook_place(type, c->seen[c->n - 1]);
 	s->never_hit = last - first + 1 - (zero > 0 && first < zero && last >= zero) - c->n;
 	for (uint32_t i = 1; i < c->n && zero > 0; i++)
-		s->never_hit += cells_value(c, type, i) == cells_value(c, type, i - 1);
+		s->never_hit += c->seen[i] == 0 && codebook_place(type, c->seen[i - 1]) + 1 == zero;
 }
 
 /* Counts the samples that equal the least and the greatest value; -0 equals 0. */
