@@ -15,7 +15,8 @@ _gpuhist() {
 	-t | --type)
 		values='u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64 u16be i16be u24be i24be u32be i32be
 			u64be i64be f16be bf16be f32be f64be f8e4m3 f8e5m2 u1bit u2bit u4bit i2bit i4bit
-			u1bitbe u2bitbe u4bitbe i2bitbe i4bitbe cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64'
+			u1bitbe u2bitbe u4bitbe i2bitbe i4bitbe u10bit u12bit u14bit i10bit i12bit i14bit
+			u10bitbe u12bitbe u14bitbe i10bitbe i12bitbe i14bitbe cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64'
 		;;
 	-f | --format) values='csv tsv raw npy json plot svg' ;;
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;

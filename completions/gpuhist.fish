@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # fish completion for gpuhist(1).
-set -l types {u,i}8 f8e{4m3,5m2} {u,i}{2,4}bit{,be} u1bit{,be} {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be} c{u,s,i}{8,16} cf{32,64}
+set -l types {u,i}8 f8e{4m3,5m2} {u,i}{2,4,10,12,14}bit{,be} u1bit{,be} {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be} c{u,s,i}{8,16} cf{32,64}
 
 complete -c gpuhist -s t -l type -x -a "$types" -d 'type of the samples'
 complete -c gpuhist -s b -l bins -x -d 'number of bins'

@@ -123,7 +123,8 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.block =
 			larger(p.block, least(p.part, PIPE_BYTES) / shape->record * shape->record);
 	/* Any worker may feed the GPU: as many do as find a slot. */
-	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
+	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels &&
+			 !sample_unpacks(&shape->axis.type)))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
 	p.workers = workers_within(&p, job, shape, facts->plain ? memory : half);
 	if (p.tables > memory) { /* one worker may have more than its half */

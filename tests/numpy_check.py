@@ -123,6 +123,22 @@ def check_mod():
             equal(f"--mod -b {n}, {form}", counts[:, 0], numpy.bincount(residue, minlength=n))
 
 
+def check_packed():
+    for bits in (10, 12, 14):
+        for order in ("little", "big"):
+            x = rng.integers(0, 1 << bits, SAMPLES // 4 * 4)
+            planes = (x[:, None] >> numpy.arange(bits) & 1).astype(numpy.uint8)
+            data = numpy.packbits(planes[:, ::-1] if order == "big" else planes, bitorder=order).tobytes()
+            for kind in "ui":
+                name = f"{kind}{bits}bit{'be' if order == 'big' else ''}"
+                value = x - (x >> (bits - 1) << bits) if kind == "i" else x
+                lowest = -(1 << (bits - 1)) if kind == "i" else 0
+                _, _, counts = table(run(["-t", name, "-c4", "-r", "full", f"-b{1 << bits}"], data))
+                for c in range(4):
+                    equal(f"{name}, channel {c}", counts[:, c],
+                          numpy.bincount(value[c::4] - lowest, minlength=1 << bits))
+
+
 def auto_edges(x, most):
     """As the manual defines them, of finite samples of a NumPy type."""
     low, high = Fraction(x.min().item()), Fraction(x.max().item())
@@ -327,7 +343,7 @@ def check_wave_input():
 def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
-    checks = [check_ranges, check_edges, check_log, check_mod, check_auto, check_log_auto, check_npy_output, check_channels,
+    checks = [check_ranges, check_edges, check_log, check_mod, check_packed, check_auto, check_log_auto, check_npy_output, check_channels,
               check_stats, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

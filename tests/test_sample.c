@@ -13,17 +13,20 @@ static const struct {
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", 8, SAMPLE_UNSIGNED, 0},    {"i8", 8, SAMPLE_SIGNED, 0},
-	{"u16", 16, SAMPLE_UNSIGNED, 0},  {"i16", 16, SAMPLE_SIGNED, 0},
-	{"u24", 24, SAMPLE_UNSIGNED, 0},  {"i24", 24, SAMPLE_SIGNED, 0},
-	{"u32", 32, SAMPLE_UNSIGNED, 0},  {"i32", 32, SAMPLE_SIGNED, 0},
-	{"u64", 64, SAMPLE_UNSIGNED, 0},  {"i64", 64, SAMPLE_SIGNED, 0},
-	{"f16", 16, SAMPLE_FLOAT, 10},    {"bf16", 16, SAMPLE_FLOAT, 7},
-	{"f32", 32, SAMPLE_FLOAT, 23},    {"f64", 64, SAMPLE_FLOAT, 52},
-	{"u1bit", 1, SAMPLE_UNSIGNED, 0}, {"u2bit", 2, SAMPLE_UNSIGNED, 0},
-	{"u4bit", 4, SAMPLE_UNSIGNED, 0}, {"i2bit", 2, SAMPLE_SIGNED, 0},
-	{"i4bit", 4, SAMPLE_SIGNED, 0},   {"f8e4m3", 8, SAMPLE_FLOAT, 3},
-	{"f8e5m2", 8, SAMPLE_FLOAT, 2},
+	{"u8", 8, SAMPLE_UNSIGNED, 0},      {"i8", 8, SAMPLE_SIGNED, 0},
+	{"u16", 16, SAMPLE_UNSIGNED, 0},    {"i16", 16, SAMPLE_SIGNED, 0},
+	{"u24", 24, SAMPLE_UNSIGNED, 0},    {"i24", 24, SAMPLE_SIGNED, 0},
+	{"u32", 32, SAMPLE_UNSIGNED, 0},    {"i32", 32, SAMPLE_SIGNED, 0},
+	{"u64", 64, SAMPLE_UNSIGNED, 0},    {"i64", 64, SAMPLE_SIGNED, 0},
+	{"f16", 16, SAMPLE_FLOAT, 10},      {"bf16", 16, SAMPLE_FLOAT, 7},
+	{"f32", 32, SAMPLE_FLOAT, 23},      {"f64", 64, SAMPLE_FLOAT, 52},
+	{"u1bit", 1, SAMPLE_UNSIGNED, 0},   {"u2bit", 2, SAMPLE_UNSIGNED, 0},
+	{"u4bit", 4, SAMPLE_UNSIGNED, 0},   {"i2bit", 2, SAMPLE_SIGNED, 0},
+	{"i4bit", 4, SAMPLE_SIGNED, 0},     {"f8e4m3", 8, SAMPLE_FLOAT, 3},
+	{"f8e5m2", 8, SAMPLE_FLOAT, 2},     {"u10bit", 10, SAMPLE_UNSIGNED, 0},
+	{"u12bit", 12, SAMPLE_UNSIGNED, 0}, {"u14bit", 14, SAMPLE_UNSIGNED, 0},
+	{"i10bit", 10, SAMPLE_SIGNED, 0},   {"i12bit", 12, SAMPLE_SIGNED, 0},
+	{"i14bit", 14, SAMPLE_SIGNED, 0},
 };
 #define TYPE_COUNT (sizeof(TYPES) / sizeof(TYPES[0]))
 
@@ -88,7 +91,7 @@ static const char SINGLE[] =
 	"rf32_be f32be;ru64_be u64be;s8 i8;s16 i16;s16le i16;s24be i24be;f32be f32be;"
 	"f64le f64;S16_LE i16;FLOAT_LE f32;pcm_s24le i24;pcm_f32be f32be;pcm_u8 u8;"
 	"u2bit_be u2bitbe;U4BIT u4bit;float8_e4m3fn f8e4m3;float8_e5m2 f8e5m2;"
-	"F8_E4M3 f8e4m3;F8_E5M2 f8e5m2";
+	"F8_E4M3 f8e4m3;F8_E5M2 f8e5m2;Mono12p u12bit;mono10p u10bit";
 static const char PAIRS[] =
 	"cf32 f32;cf32_le f32;cf64_be f64be;ci16_le i16;ci8 i8;cu8 u8;cs8 i8;"
 	"CS16 i16;sc16 i16;fc32 f32;cf16 f16;complex64 f32;complex128 f64;<c8 f32;"
@@ -98,16 +101,17 @@ static const char PAIRS[] =
 static void refusals(void)
 {
 	static const char *const TWO[][3] = {
-		{"u1", "u8 ", "u1bit"},     {"i1", "i8 ", "|i1"},     {"u2", "u16 ", "<u2"},
-		{"u4", "u32 ", "<u4"},      {"i2", "i16 ", "<i2"},    {"i4", "<i4", "i4bit"},
-		{"f2", "f16 ", "<f2"},      {"f4", "f32 ", "<f4"},    {"f8", "f64 ", "<f8"},
-		{"f8be", "f64 ", "f8e4m3"}, {"U2_LE", "u16 ", "<u2"}, {"c8", "cf32", "ci8"},
-		{"c16", "cf64", "ci16"},    {"long", "i64", "i32"},   {"ulong", "u64", "u32"},
-		{"byte", "u8", "i8"},       {"char", "u8", "i8"},     {"S24_LE", "i24", "i32"},
-		{"u24_be", "u24", "u32"},   {"int", "i32", "i64"},    {"uint", "u32", "u64"},
+		{"u1", "u8 ", "u1bit"},     {"i1", "i8 ", "|i1"},        {"u2", "u16 ", "<u2"},
+		{"u4", "u32 ", "<u4"},      {"i2", "i16 ", "<i2"},       {"i4", "<i4", "i4bit"},
+		{"f2", "f16 ", "<f2"},      {"f4", "f32 ", "<f4"},       {"f8", "f64 ", "<f8"},
+		{"f8be", "f64 ", "f8e4m3"}, {"U2_LE", "u16 ", "<u2"},    {"c8", "cf32", "ci8"},
+		{"c16", "cf64", "ci16"},    {"long", "i64", "i32"},      {"ulong", "u64", "u32"},
+		{"byte", "u8", "i8"},       {"char", "u8", "i8"},        {"S24_LE", "i24", "i32"},
+		{"u24_be", "u24", "u32"},   {"int", "i32", "i64"},       {"uint", "u32", "u64"},
+		{"u12", "u16 ", "u12bit"},  {"i14be", "i16 ", "i14bit"},
 	};
 	char none[] =
-		";u;8;be;le;<;>;|;<u;f4be8;u12;u128;i0;u08;u016;f128;f8x;u16xe;u16bele;"
+		";u;8;be;le;<;>;|;<u;f4be8;u13;u128;i0;u08;u016;f128;f8x;u16xe;u16bele;"
 		"u16be ; u16;u16le2;<<u2;><u2;<u16;<f32;>f16;|f3;<U2;<S2;<s2;<ru1;<c4;<f1;"
 		"<u0;float128;uint128;bf;bf32;f16b;u16\n;<u2be;u8u8;c;cf;cf12;cbf16;complex;"
 		"s;s12;pcm_;_t;f_t;u8_t;_be;doub;u8 be;rbf16;fc8;complex32;"

@@ -17,17 +17,20 @@ static const struct {
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", 8, SAMPLE_UNSIGNED, 0},    {"i8", 8, SAMPLE_SIGNED, 0},
-	{"u16", 16, SAMPLE_UNSIGNED, 0},  {"i16", 16, SAMPLE_SIGNED, 0},
-	{"u24", 24, SAMPLE_UNSIGNED, 0},  {"i24", 24, SAMPLE_SIGNED, 0},
-	{"u32", 32, SAMPLE_UNSIGNED, 0},  {"i32", 32, SAMPLE_SIGNED, 0},
-	{"u64", 64, SAMPLE_UNSIGNED, 0},  {"i64", 64, SAMPLE_SIGNED, 0},
-	{"f16", 16, SAMPLE_FLOAT, 10},    {"bf16", 16, SAMPLE_FLOAT, 7},
-	{"f32", 32, SAMPLE_FLOAT, 23},    {"f64", 64, SAMPLE_FLOAT, 52},
-	{"u1bit", 1, SAMPLE_UNSIGNED, 0}, {"u2bit", 2, SAMPLE_UNSIGNED, 0},
-	{"u4bit", 4, SAMPLE_UNSIGNED, 0}, {"i2bit", 2, SAMPLE_SIGNED, 0},
-	{"i4bit", 4, SAMPLE_SIGNED, 0},   {"f8e4m3", 8, SAMPLE_FLOAT, 3},
-	{"f8e5m2", 8, SAMPLE_FLOAT, 2},
+	{"u8", 8, SAMPLE_UNSIGNED, 0},      {"i8", 8, SAMPLE_SIGNED, 0},
+	{"u16", 16, SAMPLE_UNSIGNED, 0},    {"i16", 16, SAMPLE_SIGNED, 0},
+	{"u24", 24, SAMPLE_UNSIGNED, 0},    {"i24", 24, SAMPLE_SIGNED, 0},
+	{"u32", 32, SAMPLE_UNSIGNED, 0},    {"i32", 32, SAMPLE_SIGNED, 0},
+	{"u64", 64, SAMPLE_UNSIGNED, 0},    {"i64", 64, SAMPLE_SIGNED, 0},
+	{"f16", 16, SAMPLE_FLOAT, 10},      {"bf16", 16, SAMPLE_FLOAT, 7},
+	{"f32", 32, SAMPLE_FLOAT, 23},      {"f64", 64, SAMPLE_FLOAT, 52},
+	{"u1bit", 1, SAMPLE_UNSIGNED, 0},   {"u2bit", 2, SAMPLE_UNSIGNED, 0},
+	{"u4bit", 4, SAMPLE_UNSIGNED, 0},   {"i2bit", 2, SAMPLE_SIGNED, 0},
+	{"i4bit", 4, SAMPLE_SIGNED, 0},     {"f8e4m3", 8, SAMPLE_FLOAT, 3},
+	{"f8e5m2", 8, SAMPLE_FLOAT, 2},     {"u10bit", 10, SAMPLE_UNSIGNED, 0},
+	{"u12bit", 12, SAMPLE_UNSIGNED, 0}, {"u14bit", 14, SAMPLE_UNSIGNED, 0},
+	{"i10bit", 10, SAMPLE_SIGNED, 0},   {"i12bit", 12, SAMPLE_SIGNED, 0},
+	{"i14bit", 14, SAMPLE_SIGNED, 0},
 };
 
 /* Makes the type of this name without its order, which a sample of one byte does not have. */
@@ -76,7 +79,8 @@ static const char *const WORDS[][2] = {
 	{"complex128", "cf64"},    {"float8_e4m3fn", "f8e4m3"},
 	{"float8_e5m2", "f8e5m2"}, {"f8_e4m3", "f8e4m3"},
 	{"f8_e5m2", "f8e5m2"},     {"f8e4m3fn", "f8e4m3"},
-	{"uchar", "u8"},
+	{"uchar", "u8"},           {"mono10p", "u10bit"}, /* GenICam */
+	{"mono12p", "u12bit"},
 };
 
 /* What may come before the number of bits, and what our names have there. */
@@ -91,8 +95,13 @@ static const struct {
 	{"sc", "i", true},     {"fc", "f", true},                          /* UHD */
 };
 
-/* Names with two meanings, whatever byte order follows. */
+/* Names with two meanings, or with none here, whatever byte order follows. */
 #define TWO "has two meanings: "
+#define UNPACKED(kind, bits) \
+	TWO kind "16 (each sample in 2 bytes) or " kind bits "bit (packed without gaps)"
+#define ORDER(bits)                                                                          \
+	"has a bit order of its own, which is not read: u" bits "bit is GenICam's Mono" bits \
+	"p; convert the samples to u16"
 #define ALSA TWO "i24 or u24 (3 bytes), or ALSA's, which has 4 bytes (i32, u32)"
 static const char *const AMBIGUOUS[][2] = {
 	{"u1", TWO "u8 (1 byte, NumPy's |u1) or u1bit"},
@@ -114,6 +123,17 @@ static const char *const AMBIGUOUS[][2] = {
 	{"char", TWO "i8 or u8"},
 	{"s24_", ALSA},
 	{"u24_", ALSA},
+	{"u10", UNPACKED("u", "10")},
+	{"u12", UNPACKED("u", "12")},
+	{"u14", UNPACKED("u", "14")},
+	{"i10", UNPACKED("i", "10")},
+	{"i12", UNPACKED("i", "12")},
+	{"i14", UNPACKED("i", "14")},
+	{"raw10", ORDER("10")},
+	{"raw12", ORDER("12")},
+	{"raw14", ORDER("14")},
+	{"mono10packed", ORDER("10")},
+	{"mono12packed", ORDER("12")},
 };
 
 /* Is the word this name, or this name with a byte order? */
@@ -221,7 +241,8 @@ const char *sample_type_refused(const char *text)
 
 	return why ? why
 		   : "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 "
-		     "f32 f64 u1bit u2bit u4bit i2bit i4bit f8e4m3 f8e5m2, u16be and so on for "
+		     "f32 f64 u1bit u2bit u4bit u10bit u12bit u14bit i2bit i4bit "
+		     "i10bit i12bit i14bit f8e4m3 f8e5m2, u16be and so on for "
 		     "big endian (the manual has all names)";
 }
 

@@ -2,9 +2,10 @@
 /*
  * sample: the type of a sample: its kind, its size, its byte order.
  *
- * Samples of less than a byte are packed: the first of a byte is in its lowest bits, or, with
- * "big", in its highest. What reads and counts takes such a byte for one sample, a code of 8 bits;
- * hist.c takes the codes apart at the end.
+ * Samples that are no whole bytes are packed: the first one is in the lowest bits of its bytes, or,
+ * with "big", in the highest. Readers and counters take a byte of smaller samples for one sample, a
+ * code of 8 bits; hist.c takes the codes apart at the end. gather.c unpacks samples of 10, 12 and 14
+ * bits to codes of 16 bits, which hold the sample in their lowest bits.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
@@ -25,10 +26,26 @@ struct sample_type {
 	bool big;              /* bytes, or packed samples, come most significant first */
 };
 
-/* Samples in a code: 1, or of a type of less than a byte 2, 4 or 8. */
+/* The fewest samples that fill whole bytes, a "group": 1, or of a packed type 2, 4 or 8. */
 static inline uint32_t sample_packed(const struct sample_type *type)
 {
-	return type->bits < 8 ? 8 / type->bits : 1;
+	return type->bits % 8 > 0 ? 8 / (type->bits & -type->bits) : 1;
+}
+
+/* Are samples unpacked before they are counted? */
+static inline bool sample_unpacks(const struct sample_type *type)
+{
+	return type->bits % 8 > 0 && type->code_bytes == 2;
+}
+
+/* The fewest samples that are whole groups, and a sample or more of each channel. */
+static inline uint32_t sample_together(const struct sample_type *type, uint32_t channels)
+{
+	uint32_t n = channels;
+
+	while (n % sample_packed(type) > 0)
+		n += channels;
+	return n;
 }
 
 /* Bytes of n samples in an input. */
@@ -46,7 +63,7 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 /* Takes only a name as in struct sample_type. -1: it is no such name. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
-/* "has two meanings: " and which; NULL: it has not. */
+/* "has two meanings: " and which, or why the type is not read; NULL: it is no such name. */
 const char *sample_type_ambiguous(const char *text);
 
 /* Why the text names no type. */

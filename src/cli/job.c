@@ -101,7 +101,7 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 		const enum says says = name_says(paths[i], word, &other, &others);
 		if (says == SAYS_TWO)
 			return fail_set(fail, STATUS_USAGE,
-					"%s: its name ends in %s, which %s: --type must say which",
+					"%s: its name ends in %s, which %s; choose with --type",
 					path_shown(paths[i]), word, sample_type_ambiguous(word));
 		if (says != first || strcmp(other.name, type->name) != 0 || others != *channels)
 			return fail_set(fail, STATUS_USAGE,
@@ -167,7 +167,22 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 			struct fail *fail)
 {
 	const uint32_t packed = sample_packed(type);
+	const bool apart = o->record > 0 || o->width > 0;
+	const uint32_t together = sample_together(type, o->channels);
 
+	if (sample_unpacks(type) && o->record > 0 && o->channels % packed != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--record %s: %lu of %s do not end with a byte; --channels must be "
+				"a multiple of %lu",
+				o->record_text, (unsigned long)o->channels, type->name,
+				(unsigned long)packed);
+	if (sample_unpacks(type))
+		return apart && o->width % together != 0
+			       ? fail_set(fail, STATUS_USAGE,
+					  "--rows %s: WIDTH must be a multiple of %lu: so many %s "
+					  "end with a byte",
+					  o->rows_text, (unsigned long)together, type->name)
+			       : 0;
 	if (o->channels % packed != 0 && packed % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--channels %lu: of %s there must be 1%s or a multiple of %lu",
@@ -218,15 +233,20 @@ static int set_limit(struct shape *shape, const struct job *job, const struct sa
 	if (o->limit_text && o->limit % packed != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
-			"--count %s: must be a multiple of %lu: a byte holds so many %s of %s",
-			o->limit_text, (unsigned long)packed, records, type->name);
+			"--count %s: must be a multiple of %lu, such as %llu: so many %s of %s end "
+			"with a byte",
+			o->limit_text, (unsigned long)packed,
+			(unsigned long long)((o->limit / packed + 1) * packed), records,
+			type->name);
 	shape->limit = o->limit_text ? o->limit / packed : o->limit;
 	shape->row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
 	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--each %s: must be a multiple of %lu: a byte holds so many %s of "
-				"%s",
-				job->each_text, (unsigned long)packed, records, type->name);
+				"--each %s: must be a multiple of %lu, such as %llu: so many %s of "
+				"%s end with a byte",
+				job->each_text, (unsigned long)packed,
+				(unsigned long long)((job->each / packed + 1) * packed), records,
+				type->name);
 	return 0;
 }
 
@@ -264,9 +284,9 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 		asked.channels = 1;
 	if (check_packed(&asked, type, fail) != 0 || check_layout(&asked, type, fail) != 0)
 		return -1;
-	/* All that counts takes samples that share a byte for one sample. */
-	const uint32_t packed = sample_packed(type),
-		       own = asked.channels > packed ? asked.channels / packed : 1;
+	/* All that lays out samples takes a group of packed ones for one sample. */
+	const uint32_t packed = sample_packed(type), whole = sample_together(type, asked.channels),
+		       own = whole / packed;
 	const struct layout layout = {
 		.channels = own,
 		.record = asked.record,
@@ -279,10 +299,12 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (layout_init(&shape->layout, &layout, (uint32_t)sample_bytes(type, packed), &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
 	shape->channels = asked.channels;
+	if (sample_unpacks(type)) /* counters get them one by one */
+		shape->layout.channels = asked.channels;
 	shape->record = layout_bytes(&shape->layout);
 	/* No overflow: a sample has a bit or more. */
 	shape->samples = (uint64_t)layout_samples(&shape->layout) * packed;
-	shape->packed = apart || asked.channels >= packed ? 1 : packed / asked.channels;
+	shape->packed = apart ? 1 : whole / asked.channels;
 	return set_limit(shape, job, type, fail);
 }
 
@@ -309,8 +331,13 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	uint32_t named_channels;
 
 	*shape = (struct shape){.channels = 0};
-	if (choose_type(&type, &named_channels, job, said, fail) != 0 ||
-	    set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
+	if (choose_type(&type, &named_channels, job, said, fail) != 0)
+		return -1;
+	if (sample_unpacks(&type) && job->machine.device == DEVICE_GPU)
+		return fail_set(fail, STATUS_DEVICE,
+				"--device=gpu: only the CPU counts %s; leave --device out",
+				type.name);
+	if (set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
 	    make_axis(&shape->axis, job, &type, fail) != 0)
 		return -1;
 	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)

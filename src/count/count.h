@@ -39,7 +39,7 @@ struct counting {
 	enum count_method method;
 	cells_fn *cells_of;   /* PRIVATE, SHARED: samples of 24 bits and more to cells */
 	struct layout layout; /* where samples are in the bytes that gather_add is given */
-	uint32_t bytes;       /* in an input, of the samples of a code */
+	uint32_t bytes;       /* in an input, of a group of samples (sample.h) */
 	uint32_t channels;    /* interleaved: sample i is of channel i % channels */
 	size_t cells_each;    /* cells of one channel */
 	size_t cells;    /* cells of all channels: those of channel c begin at c * cells_each */

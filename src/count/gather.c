@@ -4,10 +4,12 @@
  *
  * The counter gets samples without gaps, beginning with the first channel. Samples that have no
  * gaps go to it as they are. Long runs of samples (rows of a picture) go to it one by one, from
- * where they are. Short runs are first copied, some KiB at a time, to a buffer in L1.
+ * where they are. Short runs are first copied, some KiB at a time, to a buffer in L1. Samples of 10,
+ * 12 and 14 bits are unpacked there, last of all: a run has whole groups of them.
  */
 #include <string.h>
 
+#include "base/little.h"
 #include "count/count.h"
 
 /* samples copied together: half of a small L1, a unit of count.c */
@@ -62,8 +64,81 @@ struct sink {
 	struct stats *stats;
 };
 
+/* ---- packed samples ---- */
+
+/*
+ * Unpacks 4 samples from the lowest bits of a word, the first one lowest, or, if big, highest. Each
+ * gets 16 bits.
+ */
+static inline uint64_t spread(uint64_t v, unsigned bits, bool big)
+{
+	const uint64_t mask = ((uint64_t)1 << bits) - 1, swapped = big ? 3 * bits : 0;
+	const unsigned one = big ? 2 * bits : bits, two = big ? bits : 2 * bits;
+
+	return (v >> swapped & mask) | (v >> one & mask) << 16 | (v >> two & mask) << 32 |
+	       (v >> (3 * bits - swapped) & mask) << 48;
+}
+
+/* Unpacks n samples, a multiple of 4; 8 bytes can be read where the last 4 of them begin. */
+__attribute__((always_inline)) static inline void
+unpack_known(unsigned char *to, const unsigned char *p, size_t n, unsigned bits, bool big)
+{
+	for (size_t i = 0; i < n / 4; i++) {
+		const uint64_t v = word_at(p + i * bits / 2, 8, big);
+		const uint64_t four = spread(big ? v >> (64 - 4 * bits) : v, bits, big);
+		memcpy(to + 8 * i, &four, sizeof(four));
+	}
+}
+
+static void unpack(const struct sample_type *type, unsigned char *to, const unsigned char *p,
+		   size_t n)
+{
+	const unsigned bits = type->bits;
+	const bool big = type->big;
+
+#define KNOWN(bits_, big_)                    \
+	if (bits == (bits_) && big == (big_)) \
+	unpack_known(to, p, n, bits_, big_)
+	KNOWN(10, false);
+	KNOWN(10, true);
+	KNOWN(12, false);
+	KNOWN(12, true);
+	KNOWN(14, false);
+	KNOWN(14, true);
+#undef KNOWN
+}
+
+/* Unpacks whole groups, a part that stays in L1 at a time, and counts them. */
+static void give_packed(const struct sink *to, const unsigned char *p, size_t bytes)
+{
+	const struct sample_type *const type = &to->c->type;
+	const uint32_t together = 4 * sample_together(type, to->c->channels);
+	const size_t most = SCRATCH / 2 / together * together;
+	unsigned char codes[SCRATCH + 8], last[8];
+
+	for (size_t n = bytes * 8 / type->bits, some; n > 0; n -= some) {
+		some = n < most ? n : most;
+		const size_t took = (size_t)sample_bytes(type, some);
+		/* The last 8 samples or fewer are read from a copy, as words end behind them. */
+		size_t whole = some / 4 > 2 ? (some / 4 - 2) * 4 : 0;
+		unpack(type, codes, p, whole);
+		for (size_t left; whole < some; whole += left) {
+			left = some - whole < 4 ? some - whole : 4;
+			memset(last, 0, sizeof(last));
+			memcpy(last, p + whole * type->bits / 8, (size_t)sample_bytes(type, left));
+			unpack(type, codes + 2 * whole, last, 4);
+		}
+		counter_add(to->counter, codes, some);
+		p += took;
+	}
+}
+
 static void give(const struct sink *to, const unsigned char *samples, size_t bytes)
 {
+	if (sample_unpacks(&to->c->type)) {
+		give_packed(to, samples, bytes);
+		return;
+	}
 	const size_t n = bytes / to->c->type.code_bytes;
 
 	if (to->counter)

@@ -23,9 +23,10 @@ struct layout {
 	uint32_t offset; /* bytes of a record before its first sample */
 	/* samples of a record, one after another from offset on: a multiple of the channels */
 	uint32_t samples;
-	uint32_t channels; /* sample i of a record is of channel i % channels */
-	uint32_t row;      /* records of a row; 0: there are no rows */
-	uint32_t pitch;    /* bytes from one row to the next; 0: there are no rows */
+	/* sample i of a record is of channel i % channels; groups of samples are unpacked before */
+	uint32_t channels;
+	uint32_t row;   /* records of a row; 0: there are no rows */
+	uint32_t pitch; /* bytes from one row to the next; 0: there are no rows */
 };
 
 /*

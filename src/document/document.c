@@ -562,10 +562,9 @@ static const char *disagree(const struct document *document)
 	const struct sample_type *const type = &h->axis.type;
 	const bool apart =
 		strstr(document->options, "--record=") || strstr(document->options, "--rows=");
-	const uint32_t packed = sample_packed(type);
 	const uint128_t outside = (uint128_t)from->skipped + from->tail;
 	/* Samples and bytes of a record. */
-	const uint64_t samples = h->channels > packed ? h->channels : packed,
+	const uint64_t samples = sample_together(type, h->channels),
 		       bytes = sample_bytes(type, samples);
 	const bool known = document->options[0] != '\0' && !apart;
 

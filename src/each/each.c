@@ -460,7 +460,7 @@ static bool has_few(const struct each *e, const struct counting *c)
 {
 	const uint32_t samples = e->spec->record / 2;
 
-	return c->type.code_bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
+	return c->type.bits == 16 && layout_is_contiguous(&c->layout, c->bytes) &&
 	       e->spec->size <= c->cells / 4 / samples;
 }
 

@@ -8,6 +8,7 @@
 #ifndef GPUHIST_CODEBOOK_H
 #define GPUHIST_CODEBOOK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/fail.h"
@@ -15,6 +16,7 @@
 
 struct codebook {
 	uint32_t codes;    /* of the type; 0: larger types, whose cells are bins */
+	size_t stride;     /* counts from one channel to the next: of all codes, or of 16 bits */
 	uint16_t *ordered; /* all codes, in the order of values; NaNs come first and last; owned */
 	uint32_t *cell;    /* of each code; NULL: the samples give the bins; owned */
 };

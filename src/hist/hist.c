@@ -108,7 +108,7 @@ static struct extent extent_of(const struct hist *h, const uint64_t *count,
 	struct extent all = EXTENT_NONE;
 
 	for (uint32_t c = 0; c < h->channels; c++) {
-		const uint32_t n = see_all(seen, book, count + (size_t)c * book->codes);
+		const uint32_t n = see_all(seen, book, count + c * book->stride);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct extent own = auto_extent_of_code(
 				&h->axis.type, sample_swapped(&h->axis.type, seen[i]));
@@ -525,8 +525,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	if (!coded)
 		h->count = cell;
 	for (uint32_t c = 0; c < h->channels && coded; c++)
-		bin_codes(h, c, cell + (size_t)c * book->codes, h->stats ? &counts->stats[c] : NULL,
-			  book, scratch, NULL);
+		bin_codes(h, c, cell + c * book->stride, h->stats ? &counts->stats[c] : NULL, book,
+			  scratch, NULL);
 	if (coded)
 		free(cell);
 	for (uint32_t c = 0; c < h->channels; c++)
@@ -576,7 +576,7 @@ static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 		       struct counts *totals, const struct codebook *book,
 		       struct hist_scratch *scratch, uint64_t *marks)
 {
-	const size_t first = (size_t)channel * book->codes;
+	const size_t first = channel * book->stride;
 	uint64_t *const count = counts->cell + first;
 	struct stats *const sums = h->stats ? &counts->stats[channel] : NULL;
 	const uint32_t n = bin_codes(h, channel, count, sums, book, scratch, marks);

@@ -43,6 +43,7 @@ for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
 numbers 400 4096 2 >adc.bin
+numbers 300 256 1 >adc.u12bit
 numbers 400 256 1 >capture.bin
 numbers 9000 256 1 >firmware.bin
 for i in 1 2; do { printf 'P5 9 %d 255\n' $i && numbers $((9 * i)) 256 1; } >$i.pgm; done

@@ -59,6 +59,40 @@ run gpuhist -t i4bit -c 5 six
 run gpuhist -t u2bit -c 3 six
 run gpuhist -t u2bit --rows=6:3 six
 run gpuhist -t u4bit -c 4 --record=1 six
+# Samples of 10, 12 and 14 bits: GenICam's order, with be the highest bits first
+bytes '\001\042\060\376\317\253' >dozen
+for type in u12bit u12bitbe i12bit Mono12p; do
+	run gpuhist -t "$type" --auto -b 4096 --nonzero --no-header dozen
+done
+bytes '\001\010\060\000\301' >ten
+run gpuhist -t u10bit --auto -b 1024 --nonzero --no-header ten
+run gpuhist -t mono10p -c 4 -r 0:1024 -b 2 --no-header ten
+run gpuhist -t i10bitbe --auto -b 1024 --nonzero --no-header ten
+bytes '\001\200\000\060\000\020\000' >dozen.u14bit
+run gpuhist -b 16384 --nonzero --no-header dozen.u14bit
+run gpuhist -t u12bit --mod -b 2 --no-header dozen
+run gpuhist -t u12bit -r 0:100 -b 1 --clamp --no-header -q dozen
+run gpuhist -t u12bit -c 2 --record=6 --offset=3 --auto -b 4096 --nonzero --no-header dozen
+run gpuhist -t u12bit --rows=2:6 --auto -b 4096 --nonzero --no-header dozen
+run gpuhist -t u12bit -b 4096 --each=2 --stats=50 dozen
+shell "zstd -q -c dozen | gpuhist -t u12bit -b 4096 --nonzero --no-header"
+run gpuhist -t u12bit -n 2 -r full -b 1 --no-header dozen
+for part in 1 2; do
+	run gpuhist -t u12bit -b 4096 --part=$part/2 -o part$part.json dozen
+done
+run gpuhist --merge --nonzero --no-header part1.json part2.json
+# ... which do not end with a byte, or which only the CPU counts
+run gpuhist -t u12bit -n 3 dozen
+run gpuhist -t u10bit -b 4 --each=6 dozen
+run gpuhist -t u12bit --record=2 dozen
+run gpuhist -t u14bit --rows=6:12 dozen
+run gpuhist -t u10bit dozen
+run gpuhist -t u12bit --device=gpu dozen
+for type in u14 raw10 raw12 Mono12Packed; do
+	run gpuhist -t "$type" dozen
+done
+cp dozen dozen.raw12
+run gpuhist dozen.raw12
 # A header says u8, which is another type, and one channel, which is no pair
 {
 	printf 'P5 3 2 255\n'

@@ -63,7 +63,7 @@ static void other_name(char *text, size_t size, const struct job *j)
 	}
 	if (t->bits == 24 && *end == '_') /* ALSA's u24_le has 32 bits */
 		end++;
-	if (t->bits < 8)
+	if (t->bits % 8)
 		snprintf(text, size, "%s%s", t->name, end);
 	else
 		snprintf(text, size, "%s%u%s%s", begin, t->bits,

@@ -91,13 +91,16 @@ static void put_code(const struct job *j, unsigned char *at, size_t i, uint64_t 
 {
 	unsigned bits = j->type->bits, bytes = bits / 8, packed = packed_in(j->type);
 
-	at += i * bits / 8;
-	if (packed > 1) {
-		unsigned place =
-			bits * (unsigned)(j->big_endian ? packed - 1 - i % packed : i % packed);
+	for (unsigned k = 0; packed > 1 && k < bits; k++) {
+		size_t place = i * bits + (j->big_endian ? bits - 1 - k : k);
+		unsigned bit = (unsigned)(j->big_endian ? 7 - place % 8 : place % 8);
 
-		*at = (unsigned char)((*at & ~(mask_of(j->type) << place)) | code << place);
+		at[place / 8] =
+			(unsigned char)((at[place / 8] & ~(1u << bit)) | (code >> k & 1) << bit);
 	}
+	if (packed > 1)
+		return;
+	at += i * bytes;
 	for (unsigned k = 0; k < bytes; k++)
 		at[j->big_endian ? bytes - 1 - k : k] = (unsigned char)(code >> 8 * k);
 }

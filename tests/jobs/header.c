@@ -9,7 +9,7 @@
 
 enum header draw_header(const struct type *t, bool big_endian)
 {
-	bool wave = t->kind == SIGNED  ? t->bits > 8
+	bool wave = t->kind == SIGNED  ? t->bits > 8 && t->bits % 8 == 0
 		    : t->kind == FLOAT ? t->bits >= 32
 				       : t->bits == 8;
 	bool picture = t->kind == UNSIGNED && (t->bits == 8 || (t->bits == 16 && big_endian));

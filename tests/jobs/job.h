@@ -34,14 +34,14 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 struct type {
 	const char *name;       /* the manual's */
 	const char *numpy;      /* after the order character; NULL: has none */
-	unsigned bits;          /* of a sample; where they are fewer than 8, a byte has several */
+	unsigned bits;          /* of a sample; packed without gaps if they are no whole bytes */
 	enum kind kind;         /* what they mean */
 	unsigned exponent_bits; /* FLOAT: width of the exponent field */
 	bool finite;            /* FLOAT: no infinity; only the greatest magnitude is NaN */
 };
 
 const struct type *draw_type(void);
-unsigned packed_in(const struct type *t); /* samples of a byte; 1 where they have one or more */
+unsigned packed_in(const struct type *t); /* the fewest samples that end with a byte */
 
 uint64_t sign_of(const struct type *t);
 uint64_t mask_of(const struct type *t);

@@ -32,7 +32,9 @@ static void draw_rows(struct job *j)
 void draw_layout(struct job *j)
 {
 	/* whole bytes */
-	j->width = (j->channels + packed_in(j->type) - 1) / packed_in(j->type) * packed_in(j->type);
+	j->width = j->channels;
+	while (j->width % packed_in(j->type))
+		j->width += j->channels;
 	j->stride = j->width * j->type->bits / 8;
 	if (j->layout == RECORDS)
 		draw_records(j);

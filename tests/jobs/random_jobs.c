@@ -63,7 +63,9 @@ static void draw_kinds(struct job *j)
 	j->big_endian = j->type->bits != 8 && once_in(3);
 	j->layout = once_in(4) ? (enum layout)(1 + below(2)) : PLAIN;
 	j->channels = once_in(3) ? 1 + (unsigned)below(once_in(5) && j->bins < 10000 ? 64 : 4) : 1;
-	while (j->channels % packed_in(j->type) && packed_in(j->type) % j->channels && !once_in(20))
+	while (j->channels % packed_in(j->type) &&
+	       (j->type->bits < 8 ? packed_in(j->type) % j->channels : j->layout == RECORDS) &&
+	       !once_in(20))
 		j->channels++; /* else a usage error */
 	j->channels_given = j->channels > 1 || once_in(20);
 	if (j->layout == PLAIN && once_in(5))
@@ -146,7 +148,9 @@ static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
 
-	draw_kinds(j);
+	do
+		draw_kinds(j);
+	while (gpu && j->type->bits > 8 && j->type->bits % 8); /* a GPU does not count these */
 	j->header_channels = 1;
 	j->type_given = !j->header || once_in(3);
 	if (j->header)

@@ -7,17 +7,20 @@
 #include <stddef.h>
 
 static const struct type types[] = {
-	{"u8", "u1", 8, UNSIGNED, 0, 0},    {"i8", "i1", 8, SIGNED, 0, 0},
-	{"u16", "u2", 16, UNSIGNED, 0, 0},  {"i16", "i2", 16, SIGNED, 0, 0},
-	{"u24", NULL, 24, UNSIGNED, 0, 0},  {"i24", NULL, 24, SIGNED, 0, 0},
-	{"u32", "u4", 32, UNSIGNED, 0, 0},  {"i32", "i4", 32, SIGNED, 0, 0},
-	{"u64", "u8", 64, UNSIGNED, 0, 0},  {"i64", "i8", 64, SIGNED, 0, 0},
-	{"f16", "f2", 16, FLOAT, 5, 0},     {"bf16", NULL, 16, FLOAT, 8, 0},
-	{"f32", "f4", 32, FLOAT, 8, 0},     {"f64", "f8", 64, FLOAT, 11, 0},
-	{"u1bit", NULL, 1, UNSIGNED, 0, 0}, {"u2bit", NULL, 2, UNSIGNED, 0, 0},
-	{"u4bit", NULL, 4, UNSIGNED, 0, 0}, {"i2bit", NULL, 2, SIGNED, 0, 0},
-	{"i4bit", NULL, 4, SIGNED, 0, 0},   {"f8e4m3", NULL, 8, FLOAT, 4, 1},
-	{"f8e5m2", NULL, 8, FLOAT, 5, 0},
+	{"u8", "u1", 8, UNSIGNED, 0, 0},      {"i8", "i1", 8, SIGNED, 0, 0},
+	{"u16", "u2", 16, UNSIGNED, 0, 0},    {"i16", "i2", 16, SIGNED, 0, 0},
+	{"u24", NULL, 24, UNSIGNED, 0, 0},    {"i24", NULL, 24, SIGNED, 0, 0},
+	{"u32", "u4", 32, UNSIGNED, 0, 0},    {"i32", "i4", 32, SIGNED, 0, 0},
+	{"u64", "u8", 64, UNSIGNED, 0, 0},    {"i64", "i8", 64, SIGNED, 0, 0},
+	{"f16", "f2", 16, FLOAT, 5, 0},       {"bf16", NULL, 16, FLOAT, 8, 0},
+	{"f32", "f4", 32, FLOAT, 8, 0},       {"f64", "f8", 64, FLOAT, 11, 0},
+	{"u1bit", NULL, 1, UNSIGNED, 0, 0},   {"u2bit", NULL, 2, UNSIGNED, 0, 0},
+	{"u4bit", NULL, 4, UNSIGNED, 0, 0},   {"i2bit", NULL, 2, SIGNED, 0, 0},
+	{"i4bit", NULL, 4, SIGNED, 0, 0},     {"f8e4m3", NULL, 8, FLOAT, 4, 1},
+	{"f8e5m2", NULL, 8, FLOAT, 5, 0},     {"u10bit", NULL, 10, UNSIGNED, 0, 0},
+	{"u12bit", NULL, 12, UNSIGNED, 0, 0}, {"u14bit", NULL, 14, UNSIGNED, 0, 0},
+	{"i10bit", NULL, 10, SIGNED, 0, 0},   {"i12bit", NULL, 12, SIGNED, 0, 0},
+	{"i14bit", NULL, 14, SIGNED, 0, 0},
 };
 
 const struct type *draw_type(void)
@@ -27,7 +30,11 @@ const struct type *draw_type(void)
 
 unsigned packed_in(const struct type *t)
 {
-	return t->bits < 8 ? 8 / t->bits : 1;
+	unsigned n = 1;
+
+	while (n * t->bits % 8)
+		n++;
+	return n;
 }
 
 uint64_t sign_of(const struct type *t)

@@ -254,11 +254,17 @@ static void need_agreement(const struct job *job, const struct input *first, con
 
 static void set_layout(struct job *job)
 {
-	uint64_t bits = job->type->bits, packed = bits < 8 ? 8 / bits : 1;
+	uint64_t bits = job->type->bits, packed = 1;
 
-	if (job->channels % packed && packed % job->channels)
-		fail(FAIL_USAGE, "channels", "bytes would not be alike");
-	job->samples = job->channels > packed ? job->channels : packed;
+	while (packed * bits % 8)
+		packed++;
+	if (bits < 8 || job->record) {
+		if (job->channels % packed && (bits > 8 || packed % job->channels))
+			fail(FAIL_USAGE, "channels", "bytes would not be alike");
+	}
+	job->samples = job->channels;
+	while (job->samples * bits % 8)
+		job->samples += job->channels;
 	job->stride = job->samples * bits / 8;
 	if (!job->record && !job->pitched && job->limit < UINT64_MAX) {
 		/* as many bytes, or records of whole bytes */

@@ -25,7 +25,7 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 
 struct type {
 	const char *name;  /* without the byte order */
-	unsigned bits;     /* of one sample; where they are fewer than 8, a byte has several */
+	unsigned bits;     /* of one sample; packed without gaps if they are no whole bytes */
 	enum kind kind;    /* what its bits mean */
 	int exponent_bits; /* FLOAT: width of the exponent field */
 	bool finite;       /* FLOAT: no infinity; only the greatest magnitude is NaN */

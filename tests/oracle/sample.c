@@ -8,13 +8,20 @@
 #include "oracle.h"
 
 static const struct type types[] = {
-	{"u8", 8, UNSIGNED, 0, 0},    {"i8", 8, SIGNED, 0, 0},      {"u16", 16, UNSIGNED, 0, 0},
-	{"i16", 16, SIGNED, 0, 0},    {"u24", 24, UNSIGNED, 0, 0},  {"i24", 24, SIGNED, 0, 0},
-	{"u32", 32, UNSIGNED, 0, 0},  {"i32", 32, SIGNED, 0, 0},    {"u64", 64, UNSIGNED, 0, 0},
-	{"i64", 64, SIGNED, 0, 0},    {"f16", 16, FLOAT, 5, 0},     {"bf16", 16, FLOAT, 8, 0},
-	{"f32", 32, FLOAT, 8, 0},     {"f64", 64, FLOAT, 11, 0},    {"f8e4m3", 8, FLOAT, 4, 1},
-	{"f8e5m2", 8, FLOAT, 5, 0},   {"u1bit", 1, UNSIGNED, 0, 0}, {"u2bit", 2, UNSIGNED, 0, 0},
-	{"u4bit", 4, UNSIGNED, 0, 0}, {"i2bit", 2, SIGNED, 0, 0},   {"i4bit", 4, SIGNED, 0, 0},
+	{"u8", 8, UNSIGNED, 0, 0},      {"i8", 8, SIGNED, 0, 0},
+	{"u16", 16, UNSIGNED, 0, 0},    {"i16", 16, SIGNED, 0, 0},
+	{"u24", 24, UNSIGNED, 0, 0},    {"i24", 24, SIGNED, 0, 0},
+	{"u32", 32, UNSIGNED, 0, 0},    {"i32", 32, SIGNED, 0, 0},
+	{"u64", 64, UNSIGNED, 0, 0},    {"i64", 64, SIGNED, 0, 0},
+	{"f16", 16, FLOAT, 5, 0},       {"bf16", 16, FLOAT, 8, 0},
+	{"f32", 32, FLOAT, 8, 0},       {"f64", 64, FLOAT, 11, 0},
+	{"f8e4m3", 8, FLOAT, 4, 1},     {"f8e5m2", 8, FLOAT, 5, 0},
+	{"u1bit", 1, UNSIGNED, 0, 0},   {"u2bit", 2, UNSIGNED, 0, 0},
+	{"u4bit", 4, UNSIGNED, 0, 0},   {"i2bit", 2, SIGNED, 0, 0},
+	{"i4bit", 4, SIGNED, 0, 0},     {"u10bit", 10, UNSIGNED, 0, 0},
+	{"u12bit", 12, UNSIGNED, 0, 0}, {"u14bit", 14, UNSIGNED, 0, 0},
+	{"i10bit", 10, SIGNED, 0, 0},   {"i12bit", 12, SIGNED, 0, 0},
+	{"i14bit", 14, SIGNED, 0, 0},
 };
 
 _Noreturn void fail(int status, const char *what, const char *why)
