@@ -162,27 +162,28 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	return 0;
 }
 
-/* Packed samples: a record is whole bytes or a byte whole records, and a row is whole bytes. */
+/*
+ * Packed samples: a row and a record of --record are whole bytes. If they are smaller than a byte,
+ * any record is whole bytes, or a byte whole records.
+ */
 static int check_packed(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
 	const uint32_t packed = sample_packed(type);
-	const bool apart = o->record > 0 || o->width > 0;
-	const uint32_t together = sample_together(type, o->channels);
 
 	if (sample_unpacks(type) && o->record > 0 && o->channels % packed != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--record %s: %lu of %s do not end with a byte; --channels must be "
-				"a multiple of %lu",
-				o->record_text, (unsigned long)o->channels, type->name,
-				(unsigned long)packed);
+				"--record %s: the samples of a record must end with a byte: "
+				"--channels must be a multiple of %lu with %s",
+				o->record_text, (unsigned long)packed, type->name);
+	if (sample_unpacks(type) && o->width % sample_together(type, o->channels) != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--rows %s: WIDTH must be a multiple of %lu: that many samples of "
+				"%s end with a byte",
+				o->rows_text, (unsigned long)sample_together(type, o->channels),
+				type->name);
 	if (sample_unpacks(type))
-		return apart && o->width % together != 0
-			       ? fail_set(fail, STATUS_USAGE,
-					  "--rows %s: WIDTH must be a multiple of %lu: so many %s "
-					  "end with a byte",
-					  o->rows_text, (unsigned long)together, type->name)
-			       : 0;
+		return 0;
 	if (o->channels % packed != 0 && packed % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--channels %lu: of %s there must be 1%s or a multiple of %lu",
@@ -231,22 +232,22 @@ static int set_limit(struct shape *shape, const struct job *job, const struct sa
 	const char *const records = shape->channels > 1 ? "records" : "samples";
 
 	if (o->limit_text && o->limit % packed != 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--count %s: must be a multiple of %lu, such as %llu: so many %s of %s end "
-			"with a byte",
-			o->limit_text, (unsigned long)packed,
-			(unsigned long long)((o->limit / packed + 1) * packed), records,
-			type->name);
+		return fail_set(fail, STATUS_USAGE,
+				"--count %s: must be a multiple of %lu, such as %llu: that many %s "
+				"of %s end with a byte",
+				o->limit_text, (unsigned long)packed,
+				(unsigned long long)((o->limit / packed + 1) * packed), records,
+				type->name);
 	shape->limit = o->limit_text ? o->limit / packed : o->limit;
 	shape->row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
 	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--each %s: must be a multiple of %lu, such as %llu: so many %s of "
-				"%s end with a byte",
-				job->each_text, (unsigned long)packed,
-				(unsigned long long)((job->each / packed + 1) * packed), records,
-				type->name);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--each %s: must be a multiple of %lu, such as %llu: that many %s of "
+			"%s end with a byte",
+			job->each_text, (unsigned long)packed,
+			(unsigned long long)((job->each / packed + 1) * packed), records,
+			type->name);
 	return 0;
 }
 
