@@ -132,7 +132,7 @@ $(OBJ_DIR)/bench/bench.o $(OBJ_DIR)/bench/sample.o: COMPILE = $(TOOL_FLAGS) -O3
 
 # Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of the fuzzers, and what
 # measures or checks the kernels. The thread sanitizer has nothing to see if there is one thread.
-THREADS   = 'pthread|readers\.h|source_open|run_job|tee_start|watch_start|snapshot'
+THREADS   = 'pthread|readers\.h|source_open|run_job|watch_start|snapshot'
 TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/test_*.c),$(wildcard tests/test_*.c))
 TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -27,19 +27,23 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 {
 	struct job job = *asked;
 	struct fail passing = {.status = STATUS_OK};
+	struct tee tee;
 
-	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count,
-				 STDOUT_FILENO, fail) != 0)
+	if (!job.tee)
+		return run_job(asked, rows, hist, report, fail);
+	if (tee_begin(&tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
 		return -1;
+	job.source.tee = &tee;
 	int rc = run_job(&job, rows, hist, report, fail);
 	/*
 	 * A capture may go on for days after its first bad byte: the user is told now, not at its
 	 * end.
 	 */
-	if (job.tee && rc != 0 && tee_goes_on(job.source.tee, 1))
+	if (rc != 0 && tee_rest(&tee, 1))
 		msg_warning("%s; nothing is counted any more, and the bytes still pass",
 			    fail->text);
-	const int passed = job.tee ? tee_end(job.source.tee, &passing) : 0;
+	(void)tee_rest(&tee, 0);
+	const int passed = tee_end(&tee, &passing);
 	if (passed > 0)
 		msg_warning("standard output: its reader ended before all bytes had passed");
 	if (passed < 0) {

@@ -23,6 +23,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "input/pipe.h"
+#include "input/tee.h"
 
 #define LOOK_LEAST ((size_t)256)        /* bytes of a file that one look reads */
 #define LOOK_MOST ((size_t)16 << 10)    /* bytes that a look reads close behind the last one */
@@ -84,23 +85,20 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	struct bytes *const b = calloc(1, sizeof(*b));
 
 	*out = NULL;
-	if (!b) {
-		fail_errno(fail, "%s", path_shown(path));
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
+	assert(!shared->tee || fd == shared->tee->fd); /* inputs are read one after another */
+	if (!b)
+		return fail_errno(fail, "%s", path_shown(path));
 	b->name = path_shown(path);
 	b->shared = shared;
 	b->kept = UINT64_MAX;
-	b->owned = fd >= 0 || !path_is_stdin(path);
+	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
 	if (b->fd < 0 || fstat(b->fd, &b->st) != 0) {
 		fail_errno(fail, "%s", b->name);
 		bytes_close(b);
 		return -1;
 	}
-	b->in_file = S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode);
+	b->in_file = !shared->tee && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
 	if (b->in_file && open_file(b, fail) != 0) {
 		bytes_close(b);
 		return -1;
@@ -119,7 +117,9 @@ void bytes_close(struct bytes *b)
 {
 	if (!b)
 		return;
-	if (b->owned && b->fd >= 0)
+	if (b->shared->tee && !b->eof)
+		b->shared->tee->fd = b->fd; /* main copies the rest */
+	else if (b->owned && b->fd >= 0)
 		close(b->fd);
 	free(b->buffer);
 	free(b);
@@ -228,11 +228,14 @@ static int wait_readable(struct bytes *b, struct fail *fail)
 		{.fd = b->shared->wake, .events = POLLIN},
 		{.fd = b->shared->finish, .events = POLLIN},
 	};
+	const double until = b->shared->until;
 	int ready;
 
+	if (until > 0 && began >= until)
+		return 1;
 	do
-		ready = poll(fds, 3, -1);
-	while (ready < 0 ? errno == EINTR : !(fds[0].revents | fds[1].revents | fds[2].revents));
+		ready = poll(fds, 3, until > 0 ? (int)((until - began) * 1000) : -1);
+	while (ready < 0 && errno == EINTR);
 	if (ready < 0)
 		return fail_errno(fail, "%s", b->name);
 	if (fds[2].revents != 0 && !b->finished) {
@@ -242,7 +245,7 @@ static int wait_readable(struct bytes *b, struct fail *fail)
 	/* For -v; two calls of the clock take a twentieth of the time of a poll. */
 	__atomic_fetch_add(&b->shared->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9),
 			   __ATOMIC_RELAXED);
-	return fds[1].revents != 0;
+	return fds[1].revents != 0 || ready == 0;
 }
 
 /*
@@ -288,7 +291,11 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 		}
 		if (n < 0)
 			return fail_errno(fail, "%s", b->name);
-		b->eof = n == 0;
+		const int passed =
+			b->shared->tee ? tee_pass(b->shared->tee, to + *got, (size_t)n, fail) : 0;
+		if (passed < 0)
+			return -1;
+		b->eof = n == 0 || passed > 0;
 		if (b->finished)
 			b->held -= (size_t)n;
 		else

@@ -18,6 +18,7 @@
 #include "base/fail.h"
 
 struct bytes;
+struct tee; /* tee.h */
 
 /* What the inputs of a source share. */
 struct bytes_shared {
@@ -25,11 +26,13 @@ struct bytes_shared {
 	int finish;    /* the reading end of a pipe in which a byte ends all streams; or -1 */
 	uint64_t kept; /* the most bytes of a stream that are kept, unless one look needs more */
 	uint64_t waited_ns; /* atomic: how long threads waited for streams */
+	double until;       /* clock_seconds() when a wait ends as by a byte in `wake`; 0: never */
+	struct tee *tee;    /* gets all bytes too, and makes files streams; or NULL */
 };
 
 /*
- * Opens what a path names, "-" for standard input, or takes over an open descriptor if fd is not
- * -1. The path is borrowed. On failure *out is NULL, and such a descriptor is closed.
+ * Opens a path, "-" for standard input; or takes over its open descriptor if fd is not -1. The path
+ * is borrowed. On failure *out is NULL.
  */
 int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared *shared,
 	       struct fail *fail);

@@ -28,6 +28,8 @@
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
  *     above, its plain bytes are being read, and ranges are not handed out where an input follows.
  *   - Who reads a stream waits in poll, beside the pipe that source_stop and failures write to.
+ *     With --tee it also waits for the reader of standard output (tee.h), and the next input waits
+ *     until this one was read to its end; a bad one is not, but its failure ends the source.
  *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
  *     out earlier, and the thread that gives one back adds the pieces that wait.
  *   - What a caller has borrowed it gives back before it takes again.
@@ -45,6 +47,7 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "input/source_input.h"
+#include "input/tee.h"
 
 /* ---- opening ---- */
 
@@ -88,8 +91,8 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 		goto free_source;
 	}
 	s->shared.wake = s->wake_pipe[0];
-	/* With --tee a stream is a pipe of ours, which ends by itself. */
-	s->shared.finish = spec->tee ? -1 : signals_finish_fd;
+	s->shared.finish = signals_finish_fd;
+	s->shared.tee = spec->tee;
 	if (lock_init(&s->lock) != 0) {
 		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 		goto close_pipe;
@@ -340,11 +343,15 @@ void input_check(struct source *s, struct input *in)
 
 /* ---- tasks ---- */
 
-/* How much -n leaves for the next input is known when all before it have been given back. */
+/*
+ * How much -n leaves for the next input is known when all before it have been given back. --tee
+ * copies one input after another, and a bad one is not read to its end.
+ */
 static bool open_ready(const struct source *s, const struct request *q)
 {
 	return q->got == 0 && !s->current && !s->opening && more_inputs(s) &&
-	       (s->left == UINT64_MAX || !s->inputs);
+	       (s->left == UINT64_MAX || !s->inputs) &&
+	       (!s->spec.tee || s->spec.tee->passed >= s->next_path);
 }
 
 /* Without the lock. */

@@ -46,7 +46,7 @@ struct unpacker; /* unpacker.h */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
 	size_t path_count;
-	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
+	struct tee *tee; /* --tee: copies all bytes that are read; or NULL */
 	uint64_t skip;   /* bytes to skip at the start of each input */
 	/* slice number `part`, from 1, of `parts` slices of all records; 0 of 0: no slices */
 	uint32_t part, parts;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "input/tee.h"
 
 typedef unsigned long long ull;
 
@@ -57,7 +56,8 @@ static bool looks_plain(const struct source_spec *spec, const char *path, uint64
 
 	if (path_is_stdin(path) ? spec->tee || fstat(STDIN_FILENO, &st) != 0 : stat(path, &st) != 0)
 		return false;
-	if (!S_ISREG(st.st_mode) || bytes_open(&b, path, -1, NULL, &fail) != 0)
+	if (!S_ISREG(st.st_mode) ||
+	    bytes_open(&b, path, -1, &(struct bytes_shared){.wake = -1}, &fail) != 0)
 		return false;
 	const bool plain = bytes_in_regular(b) && (spec->raw || content_plain(b));
 	*size = bytes_size(b);
@@ -104,7 +104,6 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 					    .typed = s->spec.typed,
 					    .type_said = s->spec.type_said};
 	struct input *in = calloc(1, sizeof(*in));
-	int fd = -1, rc;
 
 	*out = in;
 	if (!in)
@@ -113,12 +112,10 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	in->name = path_shown(name);
 	in->begins = in->ends = true;
 	in->limit = NO_END;
-	if (s->spec.tee && (rc = tee_next(s->spec.tee, &fd, fail)) != 0)
-		return rc;
-	if (bytes_open(&in->bytes, name, fd, &s->shared, fail) != 0)
+	if (bytes_open(&in->bytes, name, -1, &s->shared, fail) != 0)
 		return -1;
 	in->is_file = bytes_in_file(in->bytes);
-	rc = content_open(&in->content, in->bytes, &rules, fail);
+	const int rc = content_open(&in->content, in->bytes, &rules, fail);
 	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
 	return rc;
 }

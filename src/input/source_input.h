@@ -232,7 +232,7 @@ int input_check_all(const struct source_spec *spec, struct fail *fail);
 
 /*
  * Opens an input and looks at its beginning: is it zstd, does it have a header? No byte of a pipe
- * is lost. The caller frees *out in any case. 1: the source was stopped, or --finish ended the tee.
+ * is lost. The caller frees *out in any case. 1: the source was stopped.
  */
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail);
 void input_free(struct source *s, struct input *in);

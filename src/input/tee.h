@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tee: passes the bytes of all inputs on to standard output while they are counted.
+ * tee: --tee, which copies the bytes of all inputs to standard output.
  *
- * A thread of its own, the passer, reads the inputs one after another, and the source opens none of
- * them: for each input it gets the reading end of a pipe (tee_next). So the counting code sees
- * nothing but streams, every byte is read once, and what is counted is what was passed. With
- * --finish the passer ends where the signal finds it; only a reader of standard output that the
- * same signal has ended may then miss some of what is counted.
+ * The thread whose turn it is to read an input also writes the bytes to standard output (bytes.c).
+ * Under --tee files are streams, so each input is read once and in order. After the run main copies
+ * the bytes that nobody has read: the rest of the input that was open last, and all inputs after it.
  *
- *	input --read--> buffer --write--> the source's pipe --> readers
- *	                     `---write--> standard output
- *
- * Bytes are passed even if the counting ends or fails. If the source closes its end, at the end of
- * -n or after a failure, or asks for no further input, only the passing goes on. The passing ends
- * early only where an input cannot be read or standard output cannot be written; then the source's
- * pipe ends too.
- *
- * Why every wait ends. The passer waits
- *   - for its input and for standard output, as cat does: these are the user's;
- *   - for room in the source's pipe, which is always read or closed: readers take from it until
- *     they end, and when all have ended the source is closed, before tee_end;
- *   - for the source to ask for the next input, which it does when it has read this one to the end,
- *     or tee_end says that it never will.
- * A reader waits in tee_next for the passer to reach the next input. It asks only when it is done
- * with the one before and has closed it, so the passer is not waiting for it any more; a passer
- * that ends wakes it. tee_end waits for the passer, which by then waits for nothing of ours.
- *
- * The lock is taken alone, and never held while a thread reads, writes or opens.
+ * Why every wait ends. A thread that writes holds no lock, and waits only for the reader of standard
+ * output, as tee(1) does; the other threads wait for its turn to end. If that reader leaves, the
+ * write fails with EPIPE. INT and TERM kill the process wherever it sleeps. The first signal of
+ * --finish, source_stop() and failures do not interrupt a write, because every byte that was read
+ * must pass before the program may end; the thread sees them when it next polls its input. The
+ * second signal of --finish kills.
  */
 #ifndef GPUHIST_TEE_H
 #define GPUHIST_TEE_H
@@ -36,34 +21,35 @@
 
 #include "base/fail.h"
 
-struct tee;
+/* Used by one thread at a time: the one that reads, then main. */
+struct tee {
+	char *const *paths; /* the inputs */
+	size_t count;
+	int to;           /* standard output */
+	size_t passed;    /* inputs that were copied to their end */
+	int fd;           /* the next input, if it is closed and was not read to its end; or -1 */
+	bool left;        /* the reader of `to` has left */
+	struct fail fail; /* why copying stopped */
+};
+
+/* -1: `to`, standard output in messages, is not open for writing. The paths are borrowed. */
+int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fail *fail);
 
 /*
- * Starts to pass the inputs ("-": standard input) to the descriptor `to`, which messages call
- * standard output. The paths are borrowed until tee_end. -1: nothing was passed, and nothing has to
- * be freed.
+ * Writes n bytes of the next input; n is 0 at its end. -1: they cannot be written; if the reader has
+ * left, SIGPIPE was sent. 1: the signal of --finish has ended that reader, so the input ends here.
  */
-int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct fail *fail);
+int tee_pass(struct tee *t, const unsigned char *bytes, size_t n, struct fail *fail);
 
 /*
- * The next input, in their order, as the reading end of a pipe, which the caller closes. Waits
- * until the passer has reached it. -1: the input could not be opened, or the passing ended before
- * it, or there is no pipe. 1: --finish has ended it before. One thread at a time.
+ * Copies the bytes that the source has not read, once that is closed. True: it is not done after
+ * that many seconds, and can be called again; 0 seconds: no limit.
  */
-int tee_next(struct tee *t, int *fd, struct fail *fail);
+bool tee_rest(struct tee *t, double seconds);
 
 /*
- * Call it when the source takes no more: waits at most so many seconds for the end of the passing.
- * True: bytes are still being passed. Main thread, after every descriptor that tee_next gave is
- * closed.
- */
-bool tee_goes_on(struct tee *t, double seconds);
-
-/*
- * Waits until everything has been passed, closes `to`, and frees. Every descriptor that tee_next
- * gave must be closed by then. -1: not everything was passed, or a part of it could not be handed
- * to the source, so that counts of it are wrong. Where the reader of `to` has left, raises SIGPIPE
- * first; but with --finish, after its signal, 1. Main thread.
+ * Closes `to`. -1: not everything was copied; if the reader of `to` has left, raises SIGPIPE first.
+ * 1: the same, but the signal of --finish has ended that reader.
  */
 int tee_end(struct tee *t, struct fail *fail);
 

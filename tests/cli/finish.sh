@@ -145,12 +145,38 @@ twice() {
 	) 2>/dev/null
 	wait
 }
+# --tee waits for its reader: without --finish INT kills there, too; with it all that was read passes, and is counted.
+full() {
+	(
+		exec 4<out 3>pipe
+		cat noise noise >&3 2>/dev/null &
+		head -c 1 <&4
+		sleep 0.2
+		kill -INT "$(cat pid)"
+		cat <&4
+	) >passed &
+	(
+		sh -c 'echo $$ >pid; exec gpuhist --tee -q -t u8 -r full -b 1 -o h.csv '"$1"' pipe >out'
+		echo "$1: status $?"
+	) 2>/dev/null
+	wait
+	[ ! -e h.csv ] || [ "$(sed -n '$s/.*,//p' h.csv)" != "$(wc -c <passed)" ] || echo 'passed and counted'
+	rm -f h.csv
+}
 # The thread sanitizer holds a signal back while its thread writes.
 case $(readlink -f "$(command -v gpuhist)") in
-*/san-thread/*) printf '%s\n' 'INT twice: status 130' 'TERM twice: status 143' ;;
+*/san-thread/*)
+	printf '%s\n' 'INT twice: status 130' 'TERM twice: status 143' '-T 1: status 130' '-T 2: status 130' \
+		'--finish -T 1: status 0' 'passed and counted' '--finish -T 2: status 0' 'passed and counted'
+	;;
 *)
 	twice INT
 	twice TERM
+	rm -f h.csv
+	full '-T 1'
+	full '-T 2'
+	full '--finish -T 1'
+	full '--finish -T 2'
 	;;
 esac
 

@@ -61,11 +61,6 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 		if (e == FATAL && plan->how != FOR_GOOD && strcmp(function, "pread") == 0 &&
 		    in_frames(&JOBS[plan->job]))
 			e = EITHER;
-		/* The thread that passes is no worker; the pipe that it fills holds samples. */
-		if (JOBS[plan->job].passes &&
-		    (strcmp(function, "pthread_create") == 0 ||
-		     (strcmp(function, "write") == 0 && strcmp(role, "wake") == 0)))
-			e = EITHER;
 		/* EITHER hides HARMLESS, FATAL hides both. */
 		if (e == FATAL || (e == EITHER && d.effect == HARMLESS))
 			d.effect = e;
