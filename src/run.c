@@ -63,8 +63,6 @@ struct run {
 	struct snapshot snapshot;
 	struct counted counted;
 	const struct counted *now; /* &counted, once there are counts to look at; atomic */
-	uint64_t length;           /* bytes of all inputs, once measured; 0: not known */
-	bool measured;             /* sizes were looked at, perhaps by the watching thread */
 	struct partial partial;
 	struct row_spec row; /* --each */
 };
@@ -122,7 +120,7 @@ static bool gpu_pays(const struct run *run)
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
 			     source_packed(run->work.source) ? source_expected(run->work.source)
-							     : run->length);
+							     : source_length(run->work.source));
 }
 
 /*
@@ -251,11 +249,7 @@ static void look(void *arg, struct progress_now *now)
 
 	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
 		return;
-	/* The offset of standard input has changed since the run began. */
-	if (!run->measured && !job_reads_stdin(run->job))
-		run->length = source_length(run->work.source);
-	run->measured = true;
-	now->length = run->length;
+	now->length = source_length(run->work.source);
 	now->bytes = source_counted(run->work.source);
 	now->gpu_records = records_by(run, true);
 	now->records = records(run);
@@ -511,10 +505,6 @@ static int prepare(struct run *run, struct fail *fail)
 	};
 	if (failed)
 		return -1;
-	/* Sizes are looked at where a line will show them or a GPU may be started, or USR1 asks. */
-	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
-	if (run->measured)
-		run->length = source_length(source);
 	run->counted = (struct counted){
 		.job = job,
 		.shape = &run->shape,

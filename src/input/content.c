@@ -454,19 +454,6 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	return rc;
 }
 
-bool content_plain(struct bytes *b)
-{
-	struct fail fail = {.status = STATUS_OK};
-	struct frame_header header;
-	const unsigned char *bytes;
-	size_t got;
-
-	/* A file of size 0, as in /proc, may still hold something, and may change by being read. */
-	return bytes_in_regular(b) && bytes_size(b) > 0 &&
-	       bytes_look(b, 0, FRAME_HEADER_MAX, FRAME_HEADER_MAX, &bytes, &got, &fail) == 0 &&
-	       frame_parse(bytes, got, &header) == FRAME_OTHER;
-}
-
 /* ---- what follows the samples ---- */
 
 static int too_long(const struct content *c, const struct bytes *b, struct fail *fail)

@@ -44,9 +44,6 @@ struct content {
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
 		 struct fail *fail);
 
-/* Can a file be seen to hold something, and not to begin as zstd does? */
-bool content_plain(struct bytes *b);
-
 /* Looks at what follows the samples, which end at `bound`; reads a stream to its end. 1: stopped. */
 int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
 

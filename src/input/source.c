@@ -77,13 +77,16 @@ static int describe(struct source *s, struct fail *fail)
 
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
 {
+	uint64_t length;
+
 	*out = NULL;
-	if (input_check_all(spec, fail) != 0)
+	if (input_check_all(spec, &length, fail) != 0)
 		return -1;
 	struct source *s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail_errno(fail, "inputs");
 	s->spec = *spec;
+	s->length = length;
 	set_kept(s, spec->memory);
 	s->zstd.queue_end = &s->zstd.queue;
 	if (pipe(s->wake_pipe) != 0) {

@@ -240,8 +240,8 @@ uint64_t source_inputs(const struct source *s);
 
 /*
  * After source_start: bytes of records that the inputs hold, as far as -n allows, or of the part.
- * Headers count as if they were samples. 0: not known, because an input is no regular file or may
- * be compressed, or there are many. Opens the files and closes them. Any thread.
+ * Headers count as if they were samples. 0: not known, because an input is no regular file, or is
+ * compressed: by its name, or once it was opened. Any thread.
  */
 uint64_t source_length(const struct source *s);
 

@@ -9,77 +9,59 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/tally.h"
 
 typedef unsigned long long ull;
 
-bool source_compressed(const struct source_spec *spec)
+static bool named_zstd(const char *path)
 {
-	const char *path = spec->path_count > 0 ? spec->paths[0] : "";
 	const size_t length = strlen(path);
 
-	return spec->zstd || (!spec->raw && length > 4 && strcmp(path + length - 4, ".zst") == 0);
+	return length > 4 && strcmp(path + length - 4, ".zst") == 0;
+}
+
+bool source_compressed(const struct source_spec *spec)
+{
+	return spec->zstd || (!spec->raw && spec->path_count > 0 && named_zstd(spec->paths[0]));
 }
 
 /* A missing file is reported before hours are spent on the ones before it. */
-int input_check_all(const struct source_spec *spec, struct fail *fail)
+int input_check_all(const struct source_spec *spec, uint64_t *length, struct fail *fail)
 {
+	bool known = true;
+
+	*length = 0;
 	for (size_t i = 0; i < spec->path_count; i++) {
-		const char *path = spec->paths[i];
+		const char *const path = spec->paths[i];
+		const bool from_stdin = path_is_stdin(path);
 		struct stat st;
-		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+		if ((from_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
 			return fail_errno(fail, "%s", path_shown(path));
 		errno = EISDIR;
 		if (S_ISDIR(st.st_mode))
 			return fail_errno(fail, "%s", path_shown(path));
-		if (!path_is_stdin(path) && access(path, R_OK) != 0)
+		if (!from_stdin && access(path, R_OK) != 0)
 			return fail_errno(fail, "%s", path);
 		if (spec->parts > 0 && part_check(spec, i, st.st_mode, fail) != 0)
 			return -1;
+		/* Files of size 0, as in /proc, may hold something. */
+		known &= S_ISREG(st.st_mode) && st.st_size > 0 && (spec->raw || !named_zstd(path));
+		const off_t begin = from_stdin && known ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+		const uint64_t left = begin < st.st_size ? (uint64_t)(st.st_size - begin) : 0;
+		*length += left > spec->skip ? left - spec->skip : 0;
 	}
+	if (!known)
+		*length = 0;
 	return 0;
-}
-
-/* ---- a look at files ---- */
-
-#define LOOKS 64u /* files at most: each takes a few microseconds, except on a slow network */
-
-/*
- * Does a file not begin as zstd does? *size is how long it is. Only regular files are opened: the
- * writer of a FIFO, or a device, would notice. With a tee standard input is already being read, and
- * its offset has moved.
- */
-static bool looks_plain(const struct source_spec *spec, const char *path, uint64_t *size)
-{
-	struct fail fail = {.status = STATUS_OK};
-	struct bytes *b;
-	struct stat st;
-
-	if (path_is_stdin(path) ? spec->tee || fstat(STDIN_FILENO, &st) != 0 : stat(path, &st) != 0)
-		return false;
-	if (!S_ISREG(st.st_mode) ||
-	    bytes_open(&b, path, -1, &(struct bytes_shared){.wake = -1}, &fail) != 0)
-		return false;
-	const bool plain = bytes_in_regular(b) && (spec->raw || content_plain(b));
-	*size = bytes_size(b);
-	bytes_close(b);
-	return plain;
 }
 
 uint64_t source_length(const struct source *s)
 {
-	const struct source_spec *const spec = &s->spec;
+	const uint64_t bytes = tally_read(&s->length);
 	const uint32_t record = s->use.record;
-	uint64_t bytes = 0, size = 0;
 
 	if (s->slice)
 		return part_records(s->slice) * record;
-	if (spec->path_count > LOOKS)
-		return 0;
-	for (size_t i = 0; i < spec->path_count; i++) {
-		if (!looks_plain(spec, spec->paths[i], &size))
-			return 0;
-		bytes += size > spec->skip ? size - spec->skip : 0;
-	}
 	return s->use.limit < bytes / record ? s->use.limit * record : bytes - bytes % record;
 }
 
@@ -117,6 +99,8 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	in->is_file = bytes_in_file(in->bytes);
 	const int rc = content_open(&in->content, in->bytes, &rules, fail);
 	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
+	if (in->content.is_zstd)
+		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
 	return rc;
 }
 

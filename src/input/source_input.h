@@ -140,9 +140,10 @@ struct source {
 	struct input *current;  /* the last live input, until no more of it is read or cut */
 	struct first first;
 	size_t next_path;
-	bool opening;  /* a thread opens the next input */
-	size_t told;   /* inputs that source_use.ended was told of */
-	uint64_t left; /* records that -n leaves for inputs that are not open */
+	bool opening;    /* a thread opens the next input */
+	size_t told;     /* inputs that source_use.ended was told of */
+	uint64_t length; /* bytes of all inputs; 0: not known; atomic */
+	uint64_t left;   /* records that -n leaves for inputs that are not open */
 	struct decoding zstd;
 	struct budget budget;
 	struct failure failure;
@@ -227,8 +228,11 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 
 /* ---- source_input.c: without the lock ---- */
 
-/* Checks that every named input exists, is no directory, and may be read. */
-int input_check_all(const struct source_spec *spec, struct fail *fail);
+/*
+ * Checks that every named input exists, is no directory, and may be read. *length is how many bytes
+ * follow those that -S skips, or 0 if an input is no regular file or is compressed by its name.
+ */
+int input_check_all(const struct source_spec *spec, uint64_t *length, struct fail *fail);
 
 /*
  * Opens an input and looks at its beginning: is it zstd, does it have a header? No byte of a pipe

@@ -22,12 +22,11 @@ const char OLD_BYTES[] = "what was there before\n";
 /* clang-format on */
 const char OLD_DOCUMENT[] = DOCUMENT("64", "16", "0", "2", "8");
 const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
-const char LOOKS_AT_FILES[] = "file, old, looked at for a GPU";
 
 const struct job JOBS[] = {
 	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
 	{"file, new", "-b 1000 -r full -T 4 --device=cpu ../small", NULL, FILES, NEW, 0, NULL},
-	{LOOKS_AT_FILES, "-t u8 -T 2 ../small", NULL, FILES, OLD, 0, NULL},
+	{"file, old, on any device", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0, NULL},
 	{"files, link", "-b 70 -r 0:700 --flow -T 2 --device=cpu ../small ../tiny ../small", NULL,
 	 FILES, LINK, 0, NULL},
 	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0,

@@ -67,10 +67,8 @@ struct job {
 extern const struct job JOBS[];
 extern const size_t JOB_COUNT;
 
-/* Jobs whose first calls look at first bytes, before a pipe is read or for a GPU; they work without
- * that too. */
+/* A job whose first calls look at the first bytes of a pipe; it works without that too. */
 extern const char LOOKS_AHEAD[];
-extern const char LOOKS_AT_FILES[];
 
 /* Is the target a document that the run is added to? */
 bool adds(const struct job *job);

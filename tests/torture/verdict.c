@@ -52,7 +52,7 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 		enum effect e = effect_of(&JOBS[plan->job], function, role, plan->error);
 		const char *const name = JOBS[plan->job].name;
 		/* Without a look at an input before the run all is counted too. */
-		if (e == FATAL && (name == LOOKS_AHEAD || name == LOOKS_AT_FILES))
+		if (e == FATAL && name == LOOKS_AHEAD)
 			e = EITHER;
 		/*
 		 * A read that fails of a frame's end is repeated by the thread that decodes it, and
