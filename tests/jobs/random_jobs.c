@@ -136,7 +136,7 @@ static void draw_row_size(struct job *j, const struct input *in, unsigned inputs
 		records += in[k].records * (j->layout == PLAIN ? packed : 1);
 	const uint64_t least = records * (j->bins + 4) * j->channels * j->finer / MOST_NUMBERS;
 	size = size < least ? least : size;
-	if (!once_in(20)) /* else it may end inside a byte, a usage error */
+	if (j->slices > 0 || !once_in(20)) /* else it may end inside a byte, a usage error */
 		size += (packed - size % packed) % packed;
 	snprintf(j->row, sizeof(j->row), "%llu", (unsigned long long)(size + (size == 0)));
 	/* Documents are of rows; without records there is none. */
