@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 size_t utf8_length(const unsigned char *p, size_t left)
@@ -24,6 +25,54 @@ size_t utf8_length(const unsigned char *p, size_t left)
 		if (p[i] < 0x80 || p[i] > 0xbf)
 			return 0;
 	return length;
+}
+
+/* The value of the four digits of \uXXXX at p; -1: they are not digits. */
+static int32_t hexadecimal(const unsigned char *p)
+{
+	int32_t value = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const int c = p[i] | 32;
+		if (!(c >= '0' && c <= '9' && p[i] == c) && !(c >= 'a' && c <= 'f'))
+			return -1;
+		value = value * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return value;
+}
+
+static size_t utf8_of(char out[4], uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (size_t i = n; i-- > 1; c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
+	return n;
+}
+
+size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken)
+{
+	static const char LETTERS[] = "\"\\/bfnrt", MEANING[] = "\"\\/\b\f\n\r\t";
+	const char *const letter = p[1] != 0 ? strchr(LETTERS, p[1]) : NULL;
+	int32_t c = !letter && p[1] == 'u' ? hexadecimal(p + 2) : -1;
+
+	*taken = letter ? 2 : c < 0 ? 0 : 6;
+	if (letter)
+		out[0] = MEANING[letter - LETTERS];
+	if (c < 0)
+		return letter ? 1 : 0;
+	if (c >= 0xd800 && c <= 0xdbff && p[6] == '\\' && p[7] == 'u') {
+		const int32_t low = hexadecimal(p + 8);
+		if (low >= 0xdc00 && low <= 0xdfff) {
+			c = 0x10000 + (c - 0xd800) * 0x400 + (low - 0xdc00);
+			*taken = 12;
+		}
+	}
+	return c >= 0xd800 && c <= 0xdfff ? 0 : utf8_of(out, (uint32_t)c);
 }
 
 /*

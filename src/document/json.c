@@ -138,62 +138,20 @@ static int take_text(struct json *r, size_t n, struct fail *fail)
 	return 0;
 }
 
-/* The value of the four digits of \uXXXX at p; -1: they are not digits. */
-static int32_t hexadecimal(const unsigned char *p)
-{
-	int32_t value = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const int c = p[i] | 32;
-		if (!(c >= '0' && c <= '9' && p[i] == c) && !(c >= 'a' && c <= 'f'))
-			return -1;
-		value = value * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
-	}
-	return value;
-}
-
-static size_t utf8_of(char out[4], uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	for (size_t i = n; i-- > 1; c >>= 6)
-		out[i] = (char)(0x80 | (c & 0x3f));
-	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
-	return n;
-}
-
-/* Called at a backslash. A zero follows the bytes in the buffer, so no digit is read past them. */
 static int take_escape(struct json *r, struct fail *fail)
 {
-	static const char LETTERS[] = "\"\\/bfnrt", MEANING[] = "\"\\/\b\f\n\r\t";
 	char utf8[4];
+	size_t taken;
 
 	if (json_fill(r, 12, fail) != 0)
 		return -1;
-	const unsigned char *const p = r->at;
-	const char *const letter = p[1] != 0 ? strchr(LETTERS, p[1]) : NULL;
-	if (letter) {
-		r->at += 2;
-		return add_text(r, &MEANING[letter - LETTERS], 1, fail);
-	}
-	int32_t c = p[1] == 'u' ? hexadecimal(p + 2) : -1;
-	if (c < 0)
-		return json_bad(r, json_offset(r), fail, "a backslash that JSON does not have");
-	size_t length = 6;
-	if (c >= 0xd800 && c <= 0xdbff && p[6] == '\\' && p[7] == 'u') {
-		const int32_t low = hexadecimal(p + 8);
-		if (low >= 0xdc00 && low <= 0xdfff) {
-			c = 0x10000 + (c - 0xd800) * 0x400 + (low - 0xdc00);
-			length = 12;
-		}
-	}
-	if (c >= 0xd800 && c <= 0xdfff)
-		return json_bad(r, json_offset(r), fail, "half of a surrogate pair");
-	r->at += length;
-	return add_text(r, utf8, utf8_of(utf8, (uint32_t)c), fail);
+	const size_t length = utf8_unescape(utf8, r->at, &taken);
+	if (length == 0)
+		return json_bad(r, json_offset(r), fail,
+				taken > 0 ? "half of a surrogate pair"
+					  : "a backslash that JSON does not have");
+	r->at += taken;
+	return add_text(r, utf8, length, fail);
 }
 
 /* Takes a text from its quote on. */
