@@ -9,6 +9,7 @@
 
 #include "base/isa.h"
 #include "base/signals.h"
+#include "checkpoint.h"
 #include "cli/msg.h"
 #include "cli/report.h"
 #include "document/into.h"
@@ -83,21 +84,43 @@ static void set_interrupted(const struct job *job)
 	msg_interrupted(text);
 }
 
+static int choose_isa(struct fail *fail)
+{
+	const char *const isa = getenv("GPUHIST_ISA");
+
+	if (!isa || !*isa || isa_force(isa) == 0)
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, "
+			"avx512)",
+			isa);
+}
+
+void command_tensors(const struct job *job, struct fail *fail)
+{
+	struct output *out;
+
+	if (choose_isa(fail) != 0 || output_open(&out, job->output, fail) != 0)
+		return;
+	set_interrupted(job);
+	const int rc = checkpoint_rows(job, out, fail);
+	msg_interrupted(NULL);
+	if (rc == 0)
+		output_commit(out, fail);
+	else
+		output_abort(out);
+	check_reports(job, fail);
+}
+
 void command_count(const struct job *job, struct fail *fail)
 {
 	struct output *out = NULL;
 	struct hist hist = {.channels = 0};
 	struct run_report report = {.gpu.state = GPU_NONE};
 	struct into_sum sum;
-	const char *const isa = getenv("GPUHIST_ISA");
 
-	if (isa && *isa && isa_force(isa) != 0) {
-		fail_set(fail, STATUS_USAGE,
-			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, "
-			 "avx512)",
-			 isa);
+	if (choose_isa(fail) != 0)
 		return;
-	}
 	if (job->finish && signals_finish() != 0) {
 		fail_errno(fail, "pipe");
 		return;

@@ -12,6 +12,9 @@
 /* Counts samples. */
 void command_count(const struct job *job, struct fail *fail);
 
+/* Writes a row of figures for each tensor: --each=tensor. */
+void command_tensors(const struct job *job, struct fail *fail);
+
 /* Adds documents: --merge. */
 void command_merge(const struct job *job, struct fail *fail);
 

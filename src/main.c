@@ -2,6 +2,7 @@
 /* gpuhist: count binary samples into a histogram. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/signals.h"
@@ -9,6 +10,7 @@
 #include "cli/options.h"
 #include "command.h"
 #include "driver/helper.h"
+#include "each/row.h"
 #include "output/output.h"
 
 /*
@@ -32,6 +34,15 @@ static int print(const char *text, struct fail *fail)
 	return output_commit(out, fail);
 }
 
+static void report(const struct fail *fail)
+{
+	const char *line = fail->text;
+
+	for (const char *end; fail->lines && (end = strchr(line, '\n')); line = end + 1)
+		msg_asked("%.*s", (int)(end - line), line);
+	msg_asked("%s", line);
+}
+
 int main(int argc, char **argv)
 {
 	struct job job;
@@ -48,12 +59,14 @@ int main(int argc, char **argv)
 		if (job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
 		if (options_wait(&job, argc, &fail) == 0)
-			(job.merge ? command_merge : command_count)(&job, &fail);
+			(job.merge                   ? command_merge
+			 : job.each == ROW_IS_TENSOR ? command_tensors
+						     : command_count)(&job, &fail);
 	} else if (asked != OPTIONS_FAILED) {
 		print(options_text(asked), &fail);
 	}
 	options_free(&job);
 	if (fail.status != STATUS_OK)
-		msg_asked("%s", fail.text);
+		report(&fail);
 	return (int)fail.status;
 }

@@ -80,7 +80,7 @@ expect 'bf16 bf16be' '--type=bf'
 offers gpuhist --plot =
 expect log '--plot='
 offers gpuhist --each =
-expect file '--each='
+expect 'file tensor' '--each='
 offers gpuhist --device = gpu
 expect 'gpu' '--device=gpu'
 offers gpuhist --edges @completions/gpuhist.b

@@ -240,67 +240,6 @@ static void refused(const struct made *m, const char *why)
 	free(m->at);
 }
 
-/* What a safetensors file of this JSON, of which all but `cut` bytes were read, is said to hold. */
-static const char *tensors(const char *json, size_t cut)
-{
-	static char advice[FIRST_ADVICE];
-	const size_t length = strlen(json), n = 8 + length - cut;
-	unsigned char *const bytes = malloc(8 + length), *const copy = malloc(n);
-
-	for (size_t i = 0; i < 8; i++)
-		bytes[i] = (unsigned char)((uint64_t)length >> 8 * i);
-	memcpy(bytes + 8, json, length);
-	memcpy(copy, bytes, n);
-	first_tensors(advice, copy, n);
-	free(bytes);
-	free(copy);
-	return strchr(advice, ':') + 1;
-}
-
-static void all_tensors(void)
-{
-#define AT(offsets) "\"shape\":[[{\"}\":[\"\\\"]\"]}]],\"data_offsets\":[" offsets "]}"
-	static const char ONE[] = "{ \"a\" : {\"dtype\":\"I16\"," AT("2,6") " }  ";
-	char expected[64], wide[200];
-
-	snprintf(expected, sizeof(expected),
-		 " count one of its tensors: \"a\" (-t i16 -S %zu -n 2)", 8 + strlen(ONE) + 2);
-	CHECK(strcmp(tensors(ONE, 0), expected) == 0, "%s", tensors(ONE, 0));
-	for (size_t cut = 4; cut <= strlen(ONE);
-	     cut++) /* no more than is there is read or believed */
-		CHECK(strstr(tensors(ONE, cut), "with -t, -S") ||
-			      strstr(tensors(ONE, cut), "and more"),
-		      "%zu: %s", cut, tensors(ONE, cut));
-	/* A pipe of which -n leaves all but a few bytes: not even the length is there. */
-	for (size_t n = 1; n < 8; n++) {
-		unsigned char *const few = calloc(1, n);
-		char advice[FIRST_ADVICE];
-		first_tensors(advice, few, n);
-		CHECK(strstr(advice, "with -t, -S"), "%zu: %s", n, advice);
-		free(few);
-	}
-	static const char *const NONE[] = {
-		"{\"a\":{\"dtype\":\"U8\"," AT("6,2") "}",
-		"{\"a\":{\"dtype\":\"U8\"," AT("0,18446744073709551616") "}",
-		"{\"a\":{\"dtype\":\"U8\"," AT("0,") "}",
-		"{\"a\":{\"dtype\":\"a name that is too long\"," AT("0,1") "}",
-		"{\"a\":[[[[[[[",
-		"{\"a\" {",
-		"{\"a\\",
-		"{{",
-		"",
-	};
-	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++)
-		CHECK(strstr(tensors(NONE[i], 0), "with -t, -S"), "%s", tensors(NONE[i], 0));
-	CHECK(strstr(tensors("{\"a\":{\"dtype\":\"U8\"," AT(
-				     "18446744073709551610,18446744073709551615") "}",
-			     0),
-		     "(U8 cannot be counted)"),
-	      "an offset beyond 2^64");
-	snprintf(wide, sizeof(wide), "{\"%0100d\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 7);
-	CHECK(strstr(tensors(wide, 0), "000...\" (-t u8"), "%s", tensors(wide, 0));
-}
-
 static void bad_arrays(void)
 {
 	static const char *const BAD[][2] = {
@@ -516,7 +455,6 @@ int main(int argc, char **argv)
 	arrays();
 	waves();
 	pictures();
-	all_tensors();
 	bad_arrays();
 	empty_wide_wave(82, 0);
 	empty_wide_wave(72, 10);

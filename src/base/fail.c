@@ -46,5 +46,7 @@ int fail_errno(struct fail *f, const char *format, ...)
 
 int fail_pass(struct fail *f, const struct fail *from)
 {
+	if (f->status == STATUS_OK)
+		f->lines = from->lines;
 	return fail_set(f, from->status, "%s", from->text);
 }

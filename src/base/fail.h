@@ -3,6 +3,8 @@
 #ifndef GPUHIST_FAIL_H
 #define GPUHIST_FAIL_H
 
+#include <stdbool.h>
+
 /* The exit statuses of the manual page. */
 enum status {
 	STATUS_OK = 0,
@@ -18,6 +20,7 @@ enum status {
 
 struct fail {
 	enum status status;   /* STATUS_OK until something has failed */
+	bool lines;           /* line feeds in the text begin lines of the message */
 	char text[FAIL_TEXT]; /* "what: why" */
 };
 

@@ -107,8 +107,9 @@ static const struct known KNOWN[] = {
 		.apart = {{"tee", "an input that is passed on is read whole"},
 			{"into", "a file that parts were added to cannot tell which are in it; give each "
 				"part a file by -o, and add them by --merge"}}},
-	{"each", 0, "=N|file", COUNTS, READ(read_each, job.each), .text = TO(job.each_text),
-		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file",
+	{"tensor", 0, "=NAME", DECIDES, .text = TO(job.source.tensor)},
+	{"each", 0, "=N|file|tensor", COUNTS, READ(read_each, job.each), .text = TO(job.each_text),
+		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file, or tensor",
 		.apart = {{"every", "a row is written when it is complete"},
 			{"into", "a row is no run to be added"},
 			{"part", "a slice may begin inside a row"}}},
@@ -252,7 +253,9 @@ static int read_each(struct given *g, const struct known *o, const char *text)
 
 	if (strcmp(text, "file") == 0)
 		*records = ROW_IS_INPUT;
-	else if (parse_number(records, o, text) != 0 || *records == 0 || *records == ROW_IS_INPUT)
+	else if (strcmp(text, "tensor") == 0)
+		*records = ROW_IS_TENSOR;
+	else if (parse_number(records, o, text) != 0 || *records == 0 || *records >= ROW_IS_TENSOR)
 		return -1;
 	return 0;
 }

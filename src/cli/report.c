@@ -35,20 +35,25 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 	msg_warning(COUNTED "%s saturated at %llu", COUNT(bins, "bin"), more, max);
 }
 
+void report_outside(const struct hist_flow *flow, uint64_t samples, const char *advice)
+{
+	const uint64_t outside = flow->under + flow->over + flow->nan;
+	char nan[48] = "";
+
+	if (flow->nan > 0)
+		snprintf(nan, sizeof(nan), ", %llu NaN", (ull)flow->nan);
+	if (outside > 0)
+		msg_warning("%llu of %llu samples %s out of range%s: %llu under, %llu over%s%s",
+			    (ull)outside, (ull)samples, outside == 1 ? "is" : "are",
+			    flow->nan > 0 ? " or NaN" : "", (ull)flow->under, (ull)flow->over, nan,
+			    advice);
+}
+
 static void warn_outside(const struct hist *hist, const char *advice)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
-	const uint64_t outside = flow.under + flow.over + flow.nan;
 
-	char nan[48] = "";
-
-	if (flow.nan > 0)
-		snprintf(nan, sizeof(nan), ", %llu NaN", (ull)flow.nan);
-	if (outside > 0)
-		msg_warning("%llu of %llu samples %s out of range%s: %llu under, %llu over%s%s",
-			    (ull)outside, (ull)hist->samples, outside == 1 ? "is" : "are",
-			    flow.nan > 0 ? " or NaN" : "", (ull)flow.under, (ull)flow.over, nan,
-			    advice);
+	report_outside(&flow, hist->samples, advice);
 }
 
 #define ADVICE 384
@@ -512,7 +517,9 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 			 (ull)t->headers - 1);
 	if (run->header.format) {
 		header_text(text, &run->header);
-		msg_note("%s: %s%s", path_shown(job->source.paths[0]), text, others);
+		msg_note("%s: %s%s",
+			 run->header.within ? job->source.tensor : path_shown(job->source.paths[0]),
+			 text, others);
 	}
 	if (t->unsized == 1)
 		msg_note("the WAVE header gives no length; counted to the end of the input");

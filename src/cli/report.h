@@ -59,6 +59,9 @@ void report_stats(const struct hist *hist);
  */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
+/* Warns if some of `samples` samples are in no bin. */
+void report_outside(const struct hist_flow *flow, uint64_t samples, const char *advice);
+
 /* Warns about samples out of range and saturated bins of a sum of histograms (--merge). */
 void report_sum(const struct job *job, const struct sum *sum);
 

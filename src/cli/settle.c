@@ -100,6 +100,39 @@ static int settle_bins(struct given *g, struct fail *fail)
 	return 0;
 }
 
+/* ---- tensors ---- */
+
+/* The header of a safetensors file says what these would. */
+static int check_tensors(const struct given *g, struct fail *fail)
+{
+	static const struct {
+		const char *option, *why;
+		bool each; /* refused with --each=tensor alone */
+	} REFUSED[] = {
+		{"type", "the file says the type of its tensors", false},
+		{"channels", "all numbers of a tensor are counted together", false},
+		{"count", "a tensor is counted whole", false},
+		{"skip", "the file says where a tensor begins", false},
+		{"record", "the numbers of a tensor follow one another", false},
+		{"rows", "the rows of a tensor are not padded", false},
+		{"raw", "the header of the file says where a tensor is", false},
+		{"tensor", "it counts all tensors", true},
+		{"zstd", "tensors are read at their places in a file: zstd -d it first", true},
+		{"ignore-tail", "the file must hold all of its tensors", true},
+		{"tee", "tensors are read at their places in a file", true},
+		{"plot", "tensors have no bins in common", true},
+	};
+	const bool each = g->job.each == ROW_IS_TENSOR;
+
+	for (size_t i = 0; i < sizeof(REFUSED) / sizeof(REFUSED[0]); i++)
+		if ((each || (g->job.source.tensor && !REFUSED[i].each)) &&
+		    given(g, REFUSED[i].option))
+			return fail_set(fail, STATUS_USAGE, "--%s does not go with --%s: %s",
+					each ? "each=tensor" : "tensor", REFUSED[i].option,
+					REFUSED[i].why);
+	return 0;
+}
+
 /* ---- where the output goes ---- */
 
 /* -1: an input is the same file as `output`; NULL is standard output. */
@@ -141,9 +174,13 @@ static int check_every(const struct job *job, struct fail *fail)
 
 static int check_each(const struct job *job, struct fail *fail)
 {
-	const bool stats = job->quantiles.n > 0;
+	const bool stats = job->quantiles.n > 0, tensors = job->each == ROW_IS_TENSOR;
 	const char *const why = job->machine.device == DEVICE_GPU
 					? "rows are counted on the CPU: not with --device=gpu"
+				: tensors && !stats
+					? "it writes the figures of tensors: add --stats"
+				: tensors && job->format->kind == FORMAT_PICTURE
+					? "tensors have no bins in common: -f csv, tsv or json"
 				: job->style.nonzero && job->format->kind == FORMAT_ROWS
 					? "a row has a column for each bin: not with --nonzero"
 					: row_refused(job->format, stats, job->output);
@@ -251,6 +288,8 @@ int settle(struct given *g)
 	struct fail *const fail = g->fail;
 	struct job *const job = &g->job;
 
+	if (check_tensors(g, fail) != 0)
+		return -1;
 	fill_in(g);
 	job->source.type_said = job->source.typed || job_names_type(job);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))

@@ -243,6 +243,10 @@ static int check_head(struct documents *d, const struct document *document, uint
 	struct provenance from = document->from;
 
 	from.options = NULL;
+	if (find_member(d, "tensor")) {
+		from.tensor = text_of(d, "tensor");
+		from.shape = text_of(d, "shape");
+	}
 	if (h->channels > 1)
 		output_print(d->out, "%s\"channel%u\": ", c > 0 ? ", " : "{", c);
 	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR);

@@ -85,6 +85,7 @@ static void put_name(struct line *l, const char *name)
 	const char special[] = {l->comma, '"', '\n', '\r', '\0'};
 	const bool quoted = strpbrk(name, special);
 
+	output_write(l->out, l->text, l->used);
 	if (quoted)
 		output_text(l->out, "\"");
 	for (size_t i = 0; name[i]; i++) {
@@ -97,10 +98,13 @@ static void put_name(struct line *l, const char *name)
 	l->used = 1;
 }
 
-/* Are quantiles of this type values of samples, so that no bin needs to be named? */
-static bool has_values(const struct axis *axis)
+/*
+ * Are quantiles of this type values of samples, so that no bin needs to be named? Tensors of all
+ * types have the same columns.
+ */
+static bool has_values(const struct row_spec *spec)
 {
-	return axis->type.code_bytes <= 2;
+	return spec->size != ROW_IS_TENSOR && spec->axis->type.code_bytes <= 2;
 }
 
 static void put_figure(void *line, const char *text)
@@ -111,18 +115,20 @@ static void put_figure(void *line, const char *text)
 static void begin_lines(struct output *out, const struct row_spec *spec)
 {
 	static const char *const PLACE[] = {"input", "first", "records", "channel"},
+				 *const TENSOR[] = {"input", "tensor", "type", "shape"},
 				 *const FLOW[] = {"under", "over", "nan"};
 	struct line l = {.out = out, .comma = comma_of(spec)};
-	const bool stats = spec->asked, residues = !axis_kind_of(spec->axis)->ordered;
+	const bool stats = spec->asked, tensors = spec->size == ROW_IS_TENSOR,
+		   residues = !stats && !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
 
 	if (!spec->style->header)
 		return;
-	for (int i = 0; i < (spec->channels > 1 ? 4 : 3); i++)
-		put(&l, PLACE[i]);
+	for (int i = 0; i < (tensors || spec->channels > 1 ? 4 : 3); i++)
+		put(&l, tensors ? TENSOR[i] : PLACE[i]);
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, !has_values(spec->axis), NULL, 0);
-	for (uint32_t i = 0; i < axis_bins(spec->axis) && !stats; i++) {
+		figures_list(put_figure, &l, spec->asked, !has_values(spec), NULL, 0);
+	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {
 		edges_format(&spec->axis->edges, i, text);
 		put(&l, text);
 	}
@@ -141,12 +147,18 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	struct line l = {.out = out, .comma = comma_of(spec)};
 
 	put_name(&l, name_of(spec, row->path));
-	put_count(&l, row->first * spec->packed);
-	put_count(&l, row->records * spec->packed);
+	if (spec->tensor) {
+		put_name(&l, spec->tensor);
+		put(&l, hist->axis.type.name);
+		put_name(&l, spec->shape); /* of any length */
+	} else {
+		put_count(&l, row->first * spec->packed);
+		put_count(&l, row->records * spec->packed);
+	}
 	if (spec->channels > 1)
 		put_count(&l, channel);
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, !has_values(&hist->axis), hist, channel);
+		figures_list(put_figure, &l, spec->asked, !has_values(spec), hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
 		const uint64_t count = hist_count(hist, channel, i);
 		put_count(&l, count < most ? count : most);
@@ -204,6 +216,8 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 			   .row_of = name_of(spec, row->path),
 			   .row_first = row->first * spec->packed,
 			   .row_records = row->records * spec->packed,
+			   .tensor = spec->tensor,
+			   .shape = spec->shape,
 		   });
 }
 

@@ -8,14 +8,15 @@
 #include "output/output.h"
 #include "output/sheet.h"
 
-#define ROW_IS_INPUT UINT64_MAX /* --each=file: a row for each input */
+#define ROW_IS_INPUT UINT64_MAX        /* --each=file: a row for each input */
+#define ROW_IS_TENSOR (UINT64_MAX - 1) /* --each=tensor: rows of runs with types of their own */
 
 /* What all rows of a run have in common; borrows what it points to. */
 struct row_spec {
 	char *const *paths;
 	size_t path_count;
-	uint64_t size; /* records of a row, or ROW_IS_INPUT */
-	const struct axis *axis;
+	uint64_t size;           /* records of a row, ROW_IS_INPUT or ROW_IS_TENSOR */
+	const struct axis *axis; /* ROW_IS_TENSOR: of the next row */
 	const struct codebook *book;
 	uint32_t channels;
 	uint32_t record;               /* bytes of a record */
@@ -24,8 +25,9 @@ struct row_spec {
 	const struct quantiles *asked; /* --stats; NULL: none */
 	const struct format *format;
 	const struct style *style;
-	const char *options;       /* as in provenance */
-	const struct sheet *sheet; /* svg: each row becomes numbers of this sheet; else NULL */
+	const char *options;        /* as in provenance */
+	const char *tensor, *shape; /* of the next row; NULL: no row is a tensor */
+	const struct sheet *sheet;  /* svg: each row becomes numbers of this sheet; else NULL */
 };
 
 /* A row: its input, its first record there, how many records it has. */

@@ -9,6 +9,7 @@
  */
 #include "input/content.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,10 +17,12 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/little.h"
+#include "base/utf8.h"
 #include "input/first.h"
 #include "input/frames.h"
 
-#define PEEK_ROOM FIRST_LIST           /* decoded bytes that are kept: a look is no longer */
+#define PEEK_ROOM ((size_t)128 << 10)  /* decoded bytes that are kept: a look is no longer */
 #define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream that are kept for the jobs */
 _Static_assert(PEEK_ROOM >= HEADER_PIECE && PEEK_ROOM >= FIRST_TEXT, "a look fits");
 
@@ -28,6 +31,11 @@ typedef unsigned long long ull;
 static size_t larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* ---- first bytes, decoded ---- */
@@ -273,20 +281,16 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 			"its bytes",
 		[KIND_JSON] = "a histogram in JSON, not samples: --merge reads it"};
 	const char *const name = bytes_name(v->bytes);
-	char tensors[FIRST_ADVICE] = "";
 	const unsigned char *bytes;
 	size_t got;
 
 	if (kind != KIND_FORMAT)
 		return fail_set(fail, STATUS_DATA, "%s: %s", name, WHY[kind]);
-	if (!format->advice) {
-		const int rc = view_look(v, 0, FIRST_LIST, FIRST_LIST, &bytes, &got, fail);
-		if (rc != 0)
-			return rc;
-		first_tensors(tensors, bytes, got);
-	}
+	const int rc = view_look(v, 0, FIRST_LATER, FIRST_LATER, &bytes, &got, fail);
+	if (rc != 0)
+		return rc;
 	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with %s%s", name,
-			format->advice ? format->advice : tensors, format->packed ? "--raw" : "-t",
+			first_advice(format, bytes, got), format->packed ? "--raw" : "-t",
 			!c->is_zstd      ? format->packed ? "" : " or --raw"
 			: format->packed ? ", after zstd -dc"
 					 : "");
@@ -326,6 +330,13 @@ static int note_odd(struct content *c, const struct view *v, enum kind kind,
 	return 0;
 }
 
+/* Is it a safetensors file, or must it be one? */
+static bool has_tensors(const struct content_rules *rules, enum kind kind,
+			const struct input_format *format)
+{
+	return rules->tensor || rules->tensors || (kind == KIND_FORMAT && !format->advice);
+}
+
 /* Looks at as many first bytes as decide what the input is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
 		      enum kind *kind, const struct input_format **format, struct fail *fail)
@@ -351,7 +362,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
 	} while (*kind == KIND_MORE && got > n && got < most);
 	c->unseen = v->peek && v->peek->failed;
-	if (*kind > KIND_HEADER)
+	if (*kind > KIND_HEADER && (*kind != KIND_FORMAT || (*format)->advice))
 		return refuse(c, v, *kind, *format, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
 		return fail_set(fail, STATUS_DATA,
@@ -431,6 +442,131 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
 }
 
+/* ---- tensors ---- */
+
+/* Of an input that may not be one at all. */
+static const char *way_out(const struct content *c, const struct content_rules *rules)
+{
+	return rules->tensor || rules->tensors ? "" : content_way_out(c, false);
+}
+
+/* Reads the header's text as it comes; no text: the input is no safetensors file. */
+static int read_text(const struct content *c, struct view *v, const struct content_rules *rules,
+		     struct tensors *t, struct fail *fail)
+{
+	const uint64_t most = lesser(TENSORS_MOST, rules->memory / TENSORS_SHARE);
+	const char *const name = bytes_name(v->bytes);
+	const unsigned char *bytes;
+	size_t got, room = 0;
+	int rc = view_look(v, 0, TENSORS_LENGTH + 1, TENSORS_LENGTH + 1, &bytes, &got, fail);
+
+	if (rc != 0 || got < TENSORS_LENGTH + 1 || bytes[TENSORS_LENGTH] != '{')
+		return rc;
+	const uint64_t length = little64(bytes);
+	if (length == 0 || length > TENSORS_MOST)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: a safetensors header of %llu bytes; the format allows 2 to %u%s", name,
+			(ull)length, TENSORS_MOST, way_out(c, rules));
+	if (length > most)
+		return fail_set(fail, STATUS_LIMIT,
+				"%s: its safetensors header of %llu bytes needs -M %lluK", name,
+				(ull)length, (ull)(length * TENSORS_SHARE + 1023) / 1024);
+	while (rc == 0 && t->length < length) {
+		const uint64_t at = TENSORS_LENGTH + t->length;
+		const size_t want = (size_t)lesser(length - t->length, HEADER_PIECE);
+		if (t->length + want >= room) {
+			room = 2 * (t->length + want);
+			char *const text = realloc(t->text, room);
+			if (!text)
+				return fail_errno(fail, "%s", name);
+			t->text = text;
+		}
+		if (!v->peek)
+			rc = bytes_pass(v->bytes, at, fail);
+		if (rc == 0)
+			rc = view_look(v, at, want, want, &bytes, &got, fail);
+		if (rc == 0 && got < want && v->peek && v->peek->failed) {
+			tensors_free(t);
+			return 0;
+		}
+		if (rc == 0 && got < want)
+			return fail_set(fail, STATUS_DATA,
+					"%s ends inside its safetensors header of %llu bytes%s",
+					name, (ull)length, way_out(c, rules));
+		if (rc == 0)
+			memcpy(t->text + t->length, bytes, want);
+		t->length += want;
+		t->text[t->length] = '\0';
+	}
+	return rc;
+}
+
+/* Finds the tensor that is counted. */
+static int pick(struct content *c, struct view *v, const struct content_rules *rules,
+		const struct tensors *list, struct fail *fail)
+{
+	const char *near = NULL;
+	const struct tensor *const t = tensors_find(list, rules->tensor, &near);
+
+	if (t && !tensor_header(&c->header, t))
+		return fail_set(fail, STATUS_DATA,
+				"%s: tensor %s is of %.20s, which gpuhist cannot count",
+				bytes_name(v->bytes), t->name, t->dtype);
+	if (!t) {
+		const uint64_t end = TENSORS_LENGTH + list->length;
+		c->absent = true;
+		snprintf(c->near, sizeof(c->near), "%s", near ? near : "");
+		tensor_header(&c->header, &(struct tensor){.dtype = "U8", .begin = end});
+	}
+	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
+}
+
+/* Without an option that counts tensors. */
+static int refuse_tensors(const char *name, const struct tensors *list, struct fail *fail)
+{
+	char text[TENSORS_TEXT], shown[1024];
+
+	tensors_first(text, list);
+	snprintf(shown, sizeof(shown), "%s", name);
+	utf8_make_plain(shown);
+	fail->lines = fail->status == STATUS_OK;
+	return fail_set(fail, STATUS_DATA,
+			"%s is a safetensors file: --tensor=NAME counts one of its tensors, "
+			"--each=tensor --stats describes all:%s",
+			shown, text);
+}
+
+static int read_tensors(struct content *c, struct view *v, const struct content_rules *rules,
+			struct fail *fail)
+{
+	const char *const name = bytes_name(v->bytes);
+	struct tensors list = {.n = 0};
+	char why[HEADER_WHY];
+	int rc = read_text(c, v, rules, &list, fail);
+
+	c->unseen = rc == 0 && !list.text && v->peek && v->peek->failed;
+	if (c->unseen)
+		return 0;
+	if (rc == 0 && !list.text) {
+		rc = fail_set(fail, STATUS_DATA, "%s is not a safetensors file, which --%s needs",
+			      name, rules->tensor ? "tensor" : "each=tensor");
+	} else if (rc == 0 && tensors_parse(&list, why) != 0) {
+		rc = why[0] ? fail_set(fail, STATUS_DATA, "%s: safetensors header: %s%s", name, why,
+				       way_out(c, rules))
+			    : fail_errno(fail, "%s", name);
+	} else if (rc == 0 && rules->tensor) {
+		rc = pick(c, v, rules, &list, fail);
+	} else if (rc == 0 && rules->tensors) {
+		*rules->tensors = list;
+		return 0;
+	} else if (rc == 0) {
+		rc = refuse_tensors(name, &list, fail);
+	}
+	tensors_free(&list);
+	return rc;
+}
+
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
 		 struct fail *fail)
 {
@@ -448,7 +584,9 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 			return -1;
 		rc = look_first(c, &v, rules, &kind, &format, fail);
 	}
-	if (rc == 0 && kind == KIND_HEADER)
+	if (rc == 0 && has_tensors(rules, kind, format))
+		rc = read_tensors(c, &v, rules, fail);
+	else if (rc == 0 && kind == KIND_HEADER)
 		rc = read_header(c, &v, format, fail);
 	peek_close(v.peek);
 	return rc;
@@ -470,6 +608,8 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 	const unsigned char *bytes;
 	size_t got;
 
+	if (c->header.within)
+		return 0;
 	if (!c->header.chunks) {
 		const int rc = view_look(v, bound, 1, 1, &bytes, &got, fail);
 		return rc == 0 && got > 0 ? too_long(c, v->bytes, fail) : rc;
@@ -495,7 +635,7 @@ int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fai
 	const int rc = look_behind(c, &v, bound, fail);
 
 	/* A stream is read to its end, so that its writer can finish. */
-	return rc == 0 && c->header.chunks ? bytes_pass(b, NO_END, fail) : rc;
+	return rc == 0 && (c->header.chunks || c->header.within) ? bytes_pass(b, NO_END, fail) : rc;
 }
 
 int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
@@ -505,5 +645,5 @@ int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, ui
 
 	if (at <= bound)
 		return 0;
-	return kept ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
+	return kept || c->header.within ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
 }

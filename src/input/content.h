@@ -13,8 +13,10 @@
 #include "base/fail.h"
 #include "input/bytes.h"
 #include "input/header.h"
+#include "input/tensors.h"
 
 #define NO_END UINT64_MAX
+#define TENSOR_NEAR 32 /* a longer name is near none */
 
 /* What the options say of all inputs. */
 struct content_rules {
@@ -23,7 +25,10 @@ struct content_rules {
 	bool no_check;   /* checksums of its frames may be wrong */
 	uint64_t window; /* the largest window that decoders may take */
 	bool typed; /* -t says the type, so known formats are refused only if they are compressed */
-	bool type_said; /* -t or a FILE's name says the type, so text is taken for samples */
+	bool type_said;     /* -t or a FILE's name says the type, so text is taken for samples */
+	uint64_t memory;    /* -M */
+	const char *tensor; /* the tensor of a safetensors file that is counted; NULL: none */
+	struct tensors *tensors; /* filled with all of them; NULL: they are not wanted */
 };
 
 struct content {
@@ -32,6 +37,8 @@ struct content {
 	bool unsized; /* its header does not say where samples end: they end with the input */
 	bool text;    /* it is text, taken for samples because their type is known */
 	bool empty;   /* there is not one byte, decoded if it is compressed */
+	bool absent;  /* it is a safetensors file without the tensor: it has no samples */
+	char near[TENSOR_NEAR]; /* if absent: a tensor that it has, of nearly that name; or "" */
 	/* the format that its name promises and its first bytes are not: a suffix; NULL: none */
 	const char *misnamed;
 	struct header header; /* its format is NULL if it has none */

@@ -29,6 +29,12 @@
 #define PARQUET NUMPY("a Parquet", "pyarrow.parquet", "pyarrow.parquet." TABLE)
 #define ARROW NUMPY("an Arrow", "pyarrow.feather", "pyarrow.feather." TABLE)
 #define TIFF NUMPY("a TIFF", "tifffile", "tifffile.imread(\"FILE\")")
+#define GGUF                    \
+	NUMPY("a GGUF", "gguf", \
+	      "next(t.data for t in gguf.GGUFReader(\"FILE\").tensors if t.name == \"NAME\")")
+#define TORCH                       \
+	NUMPY("a PyTorch", "torch", \
+	      "torch.load(\"FILE\", map_location=\"cpu\")[\"NAME\"].float().numpy()")
 #define FITS NUMPY("a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
 #define AIFF "an AIFF file: pipe it through `sox -t aiff - -t wav -`"
 
@@ -68,6 +74,12 @@ static const struct input_format FORMATS[] = {
 	{OTHER("CDF\1", NETCDF)},
 	{OTHER("CDF\2", NETCDF)},
 	{OTHER("CDF\5", NETCDF)},
+	{OTHER("GGUF", GGUF)},
+	{OTHER("\x80\2\x8a\nl\xfc\x9c"
+	       "F\xf9 j\xa8P\x19.",
+	       TORCH)}, /* before 1.6 */
+	{OTHER("version https://",
+	       "a Git LFS pointer, not the file itself: `git lfs pull` fetches that")},
 	{OTHER("PAR1", PARQUET)},
 	{OTHER("ARROW1", ARROW)},
 	{OTHER("II*\0", TIFF)},
@@ -130,6 +142,15 @@ enum header_result first_format(const unsigned char *bytes, size_t n, enum forma
 			result = HEADER_MORE;
 	}
 	return result;
+}
+
+const char *first_advice(const struct input_format *f, const unsigned char *bytes, size_t n)
+{
+	static const char MEMBER[] = "/data.pkl";
+
+	return f->magic[0] == 'P' && f->packed && memmem(bytes, n, MEMBER, sizeof(MEMBER) - 1)
+		       ? TORCH
+		       : f->advice;
 }
 
 const char *first_promise(const char *name, size_t length)

@@ -23,7 +23,7 @@ struct input_format {
 	size_t at;                          /* the magic number's offset */
 	const struct header_format *header; /* reads the header; NULL: the format is not read */
 	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
-	const char *advice; /* what it is, and what to do about it; NULL: first_tensors says it */
+	const char *advice; /* its name and how to convert it; NULL: a safetensors file */
 	const char *suffix; /* of names that promise it; NULL: its names are not looked at */
 };
 
@@ -37,19 +37,14 @@ enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
 				const struct input_format **format);
 
+/* The format's advice. A zip archive may be PyTorch's, which its first member shows. */
+const char *first_advice(const struct input_format *f, const unsigned char *bytes, size_t n);
+
 /* The suffix by which a name of this length promises a format, or NULL. */
 const char *first_promise(const char *name, size_t length);
 
 /* Are n bytes text? `ended`: they are the whole input. JSON: it is a histogram of ours. */
 enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };
 enum first_text first_text(const unsigned char *bytes, size_t n, bool ended);
-
-/* ---- safetensors.c ---- */
-
-#define FIRST_ADVICE 2048
-#define FIRST_LIST ((size_t)128 << 10) /* bytes of a file that are read for the advice */
-
-/* The advice for a safetensors file of which n bytes were read: up to ten tensors. */
-void first_tensors(char advice[FIRST_ADVICE], const unsigned char *bytes, size_t n);
 
 #endif

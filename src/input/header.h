@@ -31,14 +31,15 @@
 
 /* What was found. Samples follow one another from `begin` on. */
 struct header {
-	const char *format;      /* for messages: ".npy", "WAVE", "PGM", "PPM"; NULL: none */
+	const char *format; /* for messages: ".npy", "WAVE", "PGM", "safetensors"; NULL: none */
 	struct sample_type type; /* of the samples */
 	uint32_t channels;       /* interleaved, at least 1; two for complex numbers */
 	uint64_t begin;          /* bytes before the first sample */
 	uint64_t bytes;          /* of all samples; HEADER_TO_END: the header does not say */
 	/* `bytes` may be a placeholder of a writer that does not know the size yet */
 	bool open;
-	bool chunks;   /* other chunks may follow the samples; else nothing may */
+	bool chunks;   /* other chunks may follow the samples; else nothing may, unless: */
+	bool within;   /* the samples are one tensor of a file, so anything may follow */
 	uint64_t end;  /* of the file, as the header says; HEADER_TO_END: not known */
 	uint32_t axes; /* of an array: the number of its axes */
 	/* of an array: the length of its last axis, 1 where it has none */

@@ -1,150 +1,339 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * safetensors: which tensors such a file holds, for the message that refuses it.
- *
- *	length (8 bytes), then so many bytes of JSON:
- *	{"NAME": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [BEGIN, END]}, ...}
- *
- * Offsets count from the end of the JSON. The list ends at the first thing that is not expected, or
- * was not read. Names are shown as JSON spells them; messages show no control characters.
- */
+/* safetensors: the header, taken apart in its own memory. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/little.h"
-#include "bins/sample.h"
-#include "input/first.h"
+#include "base/near.h"
+#include "base/utf8.h"
+#include "input/tensors.h"
 #include "input/words.h"
 
 #define LISTED 10u
-#define NAME_SHOWN 80
-#define DTYPE 16u /* a longer one is no type of ours */
 
-struct tensor {
-	char dtype[DTYPE];
-	uint64_t begin, end;
-};
+/* ---- JSON, as far as it is here ---- */
 
-/* Takes a string; NULL: there is none next. */
-static const char *take_string(struct words *t, size_t *length)
+/* Takes a string and ends it with a zero. NULL: the next token is no string. */
+static const char *take_string(struct words *w)
 {
-	if (!words_take(t, '"'))
+	char utf8[4];
+	size_t taken;
+
+	if (!words_take(w, '"'))
 		return NULL;
-	const char *const begin = t->at;
-	while (t->at < t->end && *t->at != '"')
-		t->at += *t->at == '\\' && t->end - t->at > 1 ? 2 : 1;
-	*length = (size_t)(t->at - begin);
-	return words_take(t, '"') ? begin : NULL;
+	char *const text = (char *)w->at, *to = text;
+	while (w->at < w->end && *w->at != '"') {
+		if ((unsigned char)*w->at < ' ')
+			return NULL;
+		if (*w->at != '\\') {
+			*to++ = *w->at++;
+			continue;
+		}
+		const size_t n = utf8_unescape(utf8, (const unsigned char *)w->at, &taken);
+		if (taken == 0)
+			return NULL;
+		w->at += taken;
+		if (n == 0 || utf8[0] == '\0') /* half of a pair, or the end of a string in C */
+			*to++ = '?';
+		for (size_t i = 0; i < n && utf8[0] != '\0'; i++)
+			*to++ = utf8[i];
+	}
+	if (w->at == w->end)
+		return NULL;
+	w->at++;
+	*to = '\0';
+	utf8_make_plain(text);
+	return text;
 }
 
-static bool is(const char *string, size_t length, const char *word)
-{
-	return length == strlen(word) && memcmp(string, word, length) == 0;
-}
-
-static bool take_number(struct words *t, uint64_t *n)
+static bool take_number(struct words *w, uint64_t *n)
 {
 	bool fits;
 
-	words_skip_space(t);
-	return words_number(t, n, &fits) && fits;
+	words_skip_space(w);
+	return words_number(w, n, &fits) && fits;
+}
+
+/* Takes the comma between two members, or sees the bracket after the last. */
+static bool take_comma(struct words *w, char bracket)
+{
+	return words_take(w, ',') || (w->at < w->end && *w->at == bracket);
 }
 
 /* Passes over a value, up to the comma or bracket that follows it. */
-static bool pass_value(struct words *t)
+static bool pass_value(struct words *w)
 {
-	size_t depth = 0, length;
+	size_t depth = 0;
 
-	while (t->at < t->end) {
-		const char c = *t->at;
+	while (w->at < w->end) {
+		const char c = *w->at;
 		if (depth == 0 && (c == ',' || c == '}' || c == ']'))
 			return true;
-		if (c == '"' && !take_string(t, &length))
+		if (c == '"' && !take_string(w))
 			return false;
 		depth += c == '{' || c == '[';
 		depth -= c == '}' || c == ']';
-		t->at += c != '"';
+		w->at += c != '"';
 	}
 	return false;
 }
 
-static bool take_tensor(struct words *t, struct tensor *tensor)
-{
-	size_t length;
+/* ---- a tensor ---- */
 
-	if (!words_take(t, '{'))
-		return false;
-	while (!words_take(t, '}')) {
-		const char *const key = take_string(t, &length);
-		bool right = key && words_take(t, ':');
-		if (right && is(key, length, "dtype")) {
-			const char *const dtype = take_string(t, &length);
-			right = dtype && length < DTYPE;
-			snprintf(tensor->dtype, DTYPE, "%.*s", right ? (int)length : 0,
-				 right ? dtype : "");
-		} else if (right && is(key, length, "data_offsets")) {
-			right = words_take(t, '[') && take_number(t, &tensor->begin) &&
-				words_take(t, ',') && take_number(t, &tensor->end) &&
-				words_take(t, ']');
-		} else if (right) {
-			right = pass_value(t);
-		}
-		if (!right)
-			return false;
-		(void)words_take(t, ',');
+/* Takes [40, 100] and makes it 40x100, of *count numbers; NULL: it is no shape. */
+static const char *take_shape(struct words *w, uint64_t *count)
+{
+	uint64_t n;
+	bool fits = true, empty = false;
+
+	if (!words_take(w, '['))
+		return NULL;
+	char *const text = (char *)w->at - 1, *to = text;
+	*count = 1;
+	while (!words_take(w, ']')) {
+		words_skip_space(w);
+		const char *const digits = w->at;
+		if (!take_number(w, &n))
+			return NULL;
+		if (to > text)
+			*to++ = 'x';
+		memmove(to, digits, (size_t)(w->at - digits));
+		to += w->at - digits;
+		empty |= n == 0;
+		fits = fits && (n == 0 || header_product(*count, n, count));
+		if (!take_comma(w, ']'))
+			return NULL;
 	}
-	return tensor->begin <= tensor->end;
+	if (to == text)
+		*to++ = '1';
+	*to = '\0';
+	*count = empty ? 0 : *count;
+	return fits || empty ? text : NULL;
 }
 
-/* Writes "(-t bf16 -S 125 -n 3)", or that the tensor cannot be counted. */
-static size_t put_options(char *to, size_t room, const struct tensor *tensor, uint64_t samples)
+static bool take_offsets(struct words *w, uint64_t *begin, uint64_t *end)
 {
-	const char *const dtype = strcmp(tensor->dtype, "BOOL") == 0  ? "u8"
-				  : strcmp(tensor->dtype, "C64") == 0 ? "cf32"
-								      : tensor->dtype;
+	return words_take(w, '[') && take_number(w, begin) && words_take(w, ',') &&
+	       take_number(w, end) && words_take(w, ']');
+}
+
+bool tensor_type(const struct tensor *t, struct sample_type *type)
+{
+	static const char *const TYPES[][2] = {
+		{"F16", "f16"},        {"BF16", "bf16"},      {"F32", "f32"}, {"F64", "f64"},
+		{"F8_E4M3", "f8e4m3"}, {"F8_E5M2", "f8e5m2"}, {"I8", "i8"},   {"I16", "i16"},
+		{"I32", "i32"},        {"I64", "i64"},        {"U8", "u8"},   {"U16", "u16"},
+		{"U32", "u32"},        {"U64", "u64"},        {"BOOL", "u8"},
+	};
+
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
+		if (strcmp(TYPES[i][0], t->dtype) == 0)
+			return sample_type_parse(type, TYPES[i][1]) == 0;
+	return false;
+}
+
+/* Takes the object behind a name. Returns the reason why it is wrong, or NULL. */
+static const char *take_tensor(struct words *w, struct tensor *t)
+{
+	enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
+	uint64_t count = 0, end = 0, bytes;
 	struct sample_type type;
-	uint64_t begin;
-	bool pair;
+	unsigned seen = 0;
 
-	if (sample_type_named(&type, &pair, dtype) != 0 ||
-	    __builtin_add_overflow(samples, tensor->begin, &begin))
-		return (size_t)snprintf(to, room, "(%s cannot be counted)", tensor->dtype);
-	return (size_t)snprintf(to, room, "(-t %s%s -S %llu -n %llu)", pair ? "c" : "", type.name,
-				(unsigned long long)begin,
-				(unsigned long long)((tensor->end - tensor->begin) /
-						     (sample_bytes(&type, 1) << pair)));
+	if (!words_take(w, '{'))
+		return "no object";
+	while (!words_take(w, '}')) {
+		const char *const key = take_string(w);
+		if (!key || !words_take(w, ':'))
+			return "no member";
+		const unsigned member = strcmp(key, "dtype") == 0          ? DTYPE
+					: strcmp(key, "shape") == 0        ? SHAPE
+					: strcmp(key, "data_offsets") == 0 ? OFFSETS
+									   : 0;
+		if (seen & member)
+			return "a member twice";
+		seen |= member;
+		if (member == DTYPE     ? !(t->dtype = take_string(w))
+		    : member == SHAPE   ? !(t->shape = take_shape(w, &count))
+		    : member == OFFSETS ? !take_offsets(w, &t->begin, &end)
+					: !pass_value(w))
+			return member == DTYPE     ? "no dtype"
+			       : member == SHAPE   ? "no shape of at most 2^64 numbers"
+			       : member == OFFSETS ? "no data_offsets below 2^64"
+						   : "the header ends inside it";
+		if (!take_comma(w, '}'))
+			return "no comma after a member";
+	}
+	if (seen != (DTYPE | SHAPE | OFFSETS))
+		return "dtype, shape or data_offsets is missing";
+	if (end < t->begin)
+		return "its data_offsets run backwards";
+	t->bytes = end - t->begin;
+	if (tensor_type(t, &type) &&
+	    (!header_product(count, type.code_bytes, &bytes) || bytes != t->bytes))
+		return "its data_offsets do not agree with its shape and dtype";
+	return NULL;
 }
 
-void first_tensors(char advice[FIRST_ADVICE], const unsigned char *bytes, size_t n)
+/*
+ * Takes the next tensor. 0: there are no more. -1: *why says what is wrong with it, or with the text
+ * if it has no name.
+ */
+static int take_next(struct words *text, struct tensor *t, const char **why)
 {
-	const size_t before = n < 8 ? n : 8; /* the length of the text */
-	const uint64_t samples = n < 8 ? n : little64(bytes) + 8;
-	const char *const all = (const char *)bytes;
-	struct words t = {all + before, all + (samples < n ? (size_t)samples : n)};
-	unsigned tensors = 0;
-	size_t length, used = (size_t)snprintf(advice, FIRST_ADVICE,
-					       "a safetensors file: count one of its tensors");
-	bool more = words_take(&t, '{');
-
-	while (more && !words_take(&t, '}')) {
-		struct tensor tensor = {.dtype = ""};
-		const char *const name = take_string(&t, &length);
-		const bool data = name && !is(name, length, "__metadata__");
-		more = name && words_take(&t, ':') &&
-		       (data ? take_tensor(&t, &tensor) : pass_value(&t));
-		(void)words_take(&t, ',');
-		if (!more || !data)
-			continue;
-		if (tensors++ == LISTED)
-			break;
-		used += (size_t)snprintf(advice + used, FIRST_ADVICE - used, "%s \"%.*s%s\" ",
-					 tensors == 1 ? ":" : ",",
-					 length < NAME_SHOWN ? (int)length : NAME_SHOWN, name,
-					 length > NAME_SHOWN ? "..." : "");
-		used += put_options(advice + used, FIRST_ADVICE - used, &tensor, samples);
+	for (;;) {
+		*t = (struct tensor){.name = NULL};
+		if (words_take(text, '}'))
+			return 0;
+		const char *const name = take_string(text);
+		*why = "no name in quotes";
+		if (!name || !words_take(text, ':'))
+			return -1;
+		const bool data = strcmp(name, "__metadata__") != 0;
+		t->name = name;
+		*why = data               ? take_tensor(text, t)
+		       : pass_value(text) ? NULL
+					  : "the header ends inside it";
+		if (!*why && !take_comma(text, '}'))
+			*why = "no comma after it";
+		if (*why || data)
+			return *why ? -1 : 1;
 	}
-	if (tensors == 0)
-		snprintf(advice + used, FIRST_ADVICE - used, " with -t, -S and -n");
-	else if (!more || tensors > LISTED)
-		snprintf(advice + used, FIRST_ADVICE - used, " and more");
+}
+
+/* ---- all of them ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct tensor *const *const x = a, *const *const y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tensor *const *const x = a, *const *const y = b;
+
+	return ((*x)->begin > (*y)->begin) - ((*x)->begin < (*y)->begin);
+}
+
+/* Do two tensors have one name, or share a byte? `sorted` has room for pointers to all. */
+static bool disagree(const struct tensors *t, const struct tensor **sorted, char why[HEADER_WHY])
+{
+	size_t full = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		sorted[i] = &t->of[i];
+	qsort(sorted, t->n, sizeof(sorted[0]), by_name);
+	for (size_t i = 1; i < t->n; i++)
+		if (by_name(&sorted[i - 1], &sorted[i]) == 0)
+			return snprintf(why, HEADER_WHY, "two tensors \"%.80s\"", sorted[i]->name);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->of[i].bytes > 0)
+			sorted[full++] = &t->of[i];
+	qsort(sorted, full, sizeof(sorted[0]), by_place);
+	for (size_t i = 1; i < full; i++)
+		if (sorted[i]->begin - sorted[i - 1]->begin < sorted[i - 1]->bytes)
+			return snprintf(why, HEADER_WHY,
+					"tensors \"%.60s\" and \"%.60s\" share bytes",
+					sorted[i - 1]->name, sorted[i]->name);
+	return false;
+}
+
+/* Makes offsets in the data offsets in the file. */
+static bool move(struct tensor *t, size_t length)
+{
+	uint64_t end;
+
+	return !__builtin_add_overflow(t->begin, length + TENSORS_LENGTH, &t->begin) &&
+	       !__builtin_add_overflow(t->begin, t->bytes, &end);
+}
+
+int tensors_parse(struct tensors *t, char why[HEADER_WHY])
+{
+	struct words text = {t->text, t->text + t->length};
+	const char *what = "no object";
+	int rc = words_take(&text, '{') ? 1 : -1;
+	struct tensor one = {.name = NULL};
+
+	why[0] = '\0';
+	t->of = malloc((t->length / TENSOR_SHORTEST + 1) * sizeof(t->of[0]));
+	if (!t->of)
+		return -1;
+	while (rc > 0 && (rc = take_next(&text, &one, &what)) > 0) {
+		t->of[t->n] = one;
+		if (!move(&t->of[t->n++], t->length)) {
+			what = "its data_offsets reach past 2^64";
+			rc = -1;
+		}
+	}
+	words_skip_space(&text);
+	if (rc == 0 && text.at < text.end) {
+		what = "more than an object";
+		rc = -1;
+	}
+	if (rc < 0) {
+		snprintf(why, HEADER_WHY, one.name ? "tensor \"%.80s\": %s" : "%.0s%s",
+			 one.name ? one.name : "", what);
+		return -1;
+	}
+	const struct tensor **const sorted = malloc((t->n + 1) * sizeof(sorted[0]));
+	rc = sorted && !disagree(t, sorted, why) ? 0 : -1;
+	free(sorted);
+	return rc;
+}
+
+const struct tensor *tensors_find(const struct tensors *list, const char *name, const char **near)
+{
+	const struct tensor *t = list->of, *const end = t + list->n;
+
+	while (t < end && strcmp(t->name, name) != 0)
+		t++;
+	if (t < end)
+		return t;
+	const char **const names = calloc(list->n + 1, sizeof(names[0]));
+	for (size_t i = 0; i < list->n && names; i++)
+		names[i] = list->of[i].name;
+	*near = names ? near_word(name, names) : NULL;
+	free(names);
+	return NULL;
+}
+
+bool tensor_header(struct header *h, const struct tensor *t)
+{
+	*h = (struct header){
+		.format = "safetensors",
+		.channels = 1,
+		.begin = t->begin,
+		.bytes = t->bytes,
+		.within = true,
+		.end = HEADER_TO_END,
+		.axes = 1,
+		.last = 1,
+	};
+	return tensor_type(t, &h->type);
+}
+
+void tensors_free(struct tensors *t)
+{
+	free(t->text);
+	free(t->of);
+	*t = (struct tensors){.n = 0};
+}
+
+void tensors_first(char text[TENSORS_TEXT], const struct tensors *list)
+{
+	struct sample_type type;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < list->n && i < LISTED; i++) {
+		const struct tensor *const t = &list->of[i];
+		const bool ours = tensor_type(t, &type);
+		used += (size_t)snprintf(
+			text + used, TENSORS_TEXT - used, "\n  %.80s  %.20s  %.40s%s", t->name,
+			ours ? type.name : t->dtype, t->shape, ours ? "" : "  (cannot be counted)");
+	}
+	if (list->n > LISTED)
+		snprintf(text + used, TENSORS_TEXT - used, "\n  and %zu more", list->n - LISTED);
 }

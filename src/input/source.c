@@ -44,6 +44,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
 #include "input/source_input.h"
@@ -57,19 +58,45 @@ static void set_kept(struct source *s, uint64_t memory)
 	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
 }
 
-/* Opens the first input for what it says of itself. */
+static int no_tensor(const struct source *s, const char *near, struct fail *fail)
+{
+	const bool several = s->spec.path_count > 1;
+
+	return fail_set(fail, STATUS_DATA, "%s has %stensor %s%s%s%s",
+			several ? "none of the inputs" : path_shown(s->spec.paths[0]),
+			several ? "" : "no ", s->spec.tensor,
+			*near ? "; did you mean " : " (without --tensor the first are listed)",
+			near, *near ? "?" : "");
+}
+
+/*
+ * Opens the first input and reads its header; with --tensor the first input that has the tensor,
+ * after passing over the inputs before it.
+ */
 static int describe(struct source *s, struct fail *fail)
 {
+	char near[TENSOR_NEAR] = "";
 	struct input *in = NULL;
+	int rc = 0;
 
 	if (s->spec.raw || s->spec.path_count == 0)
 		return 0;
-	if (input_open(s, 0, &in, fail) != 0) {
+	for (; rc == 0 && s->next_path < s->spec.path_count && !s->first.input; s->next_path++) {
+		rc = input_open(s, s->next_path, &in, fail);
+		if (rc == 0 && in->content.absent) {
+			memcpy(near, in->content.near[0] ? in->content.near : near, sizeof(near));
+			rc = bytes_pass(in->bytes, NO_END, fail);
+		} else if (rc == 0) {
+			s->first.input = in;
+			break;
+		}
 		if (in)
 			input_free(s, in);
-		return -1;
 	}
-	s->first.input = in;
+	if (rc != 0)
+		return -1;
+	if (!s->first.input)
+		return no_tensor(s, near, fail);
 	s->first.name = in->name;
 	s->first.said = in->content.header;
 	return 0;
@@ -377,13 +404,14 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
+	const bool begins = in->begins && !in->content.absent;
 
 	while (*link)
 		link = &(*link)->next;
 	*link = in;
 	s->current = in;
-	tally_add(&s->totals.inputs, in->begins); /* one thread at a time: under the lock */
-	s->totals.headers += in->begins && in->content.header.format;
+	tally_add(&s->totals.inputs, begins); /* one thread at a time: under the lock */
+	s->totals.headers += begins && in->content.header.format;
 	s->totals.streamed |= !in->is_file;
 }
 

@@ -61,6 +61,9 @@ struct source_spec {
 	bool typed;    /* -t gave the type; else all inputs have headers, or none has */
 	/* -t, or the name of one of the paths, says the type, as a.f32 does */
 	bool type_said;
+	const char *tensor; /* of safetensors files only this one counts; NULL: none */
+	/* the header of the only input, if it was read before; NULL: the input is looked at */
+	const struct header *known;
 	/* until source_start: bytes of the largest window with which an input is looked at */
 	uint64_t memory;
 };

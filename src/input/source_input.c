@@ -62,6 +62,8 @@ uint64_t source_length(const struct source *s)
 
 	if (s->slice)
 		return part_records(s->slice) * record;
+	if (s->first.said.within)
+		return s->first.said.bytes;
 	return s->use.limit < bytes / record ? s->use.limit * record : bytes - bytes % record;
 }
 
@@ -84,7 +86,9 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 					    .no_check = s->spec.no_check,
 					    .window = early ? s->spec.memory : s->use.memory,
 					    .typed = s->spec.typed,
-					    .type_said = s->spec.type_said};
+					    .type_said = s->spec.type_said || s->spec.tensor,
+					    .memory = s->spec.memory,
+					    .tensor = s->spec.tensor};
 	struct input *in = calloc(1, sizeof(*in));
 
 	*out = in;
@@ -97,7 +101,9 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	if (bytes_open(&in->bytes, name, -1, &s->shared, fail) != 0)
 		return -1;
 	in->is_file = bytes_in_file(in->bytes);
-	const int rc = content_open(&in->content, in->bytes, &rules, fail);
+	if (s->spec.known)
+		in->content.header = *s->spec.known;
+	const int rc = s->spec.known ? 0 : content_open(&in->content, in->bytes, &rules, fail);
 	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
 	if (in->content.is_zstd)
 		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
@@ -116,7 +122,7 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 	const struct header *h = &in->content.header, *first = &s->first.said;
 	const char *const other = s->first.name;
 
-	if (s->spec.raw || in->content.unseen)
+	if (s->spec.raw || in->content.unseen || in->content.absent)
 		return 0;
 	if (s->spec.typed && h->format && !same_type(&h->type, &s->use.type))
 		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s",

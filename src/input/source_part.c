@@ -111,11 +111,13 @@ static int count_records(const struct source *s, struct input *in, uint64_t left
 static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records,
 		       struct fail *fail)
 {
-	struct input *in = s->first.input;
+	const bool open = s->first.input && s->first.input->index == path;
+	struct input *in = open ? s->first.input : NULL;
 	int rc = 0;
 
-	s->first.input = NULL;
-	if (!in)
+	if (open)
+		s->first.input = NULL;
+	else
 		rc = input_open(s, path, &in, fail);
 	if (rc == 0 && !in->is_file)
 		rc = part_changed(in, fail);

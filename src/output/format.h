@@ -70,6 +70,7 @@ struct provenance {
 	const char *options;
 	const char *row_of;              /* the input of a row of --each; NULL: not a row */
 	uint64_t row_first, row_records; /* records of that input before the row, and in it */
+	const char *tensor, *shape;      /* of a row that is a tensor; else NULL */
 };
 
 typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,

@@ -279,6 +279,10 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 		member_text(out, "row_of", from->row_of);
 		member_count(out, "row_first", from->row_first);
 		member_count(out, "row_records", from->row_records);
+		if (from->tensor) {
+			member_text(out, "tensor", from->tensor);
+			member_text(out, "shape", from->shape);
+		}
 	}
 }
 

@@ -37,6 +37,10 @@ cp power.f32 big.f32
 cp power.f32 iq.sigmf-data
 { zeros 512 && numbers 400 65536 2 be; } >rec.dat
 { printf 'RIFF\104\3\0\0WAVEfmt \20\0\0\0\1\0\2\0\104\254\0\0\20\261\2\0\4\0\20\0data\40\3\0\0' && numbers 400 65536 2; } >a.wav
+{
+	printf '\210\0\0\0\0\0\0\0{"wte.weight":{"dtype":"F32","shape":[6,50],"data_offsets":[0,1200]},'
+	printf '"bias":{"dtype":"BF16","shape":[400],"data_offsets":[1200,2000]}}  ' && floats 60 && numbers 400 65536 2
+} >model.safetensors
 printf '0.5\n-1e3\n7\n' >numbers.txt
 for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin

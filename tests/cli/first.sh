@@ -51,15 +51,15 @@ tensors() {
 	printf "\\$(printf %o $((length & 255)))\\$(printf %o $((length >> 8)))\0\0\0\0\0\0{%s}" "$1"
 }
 tensor() {
-	printf '"%s":{"dtype":"%s","shape":[2],"data_offsets":[%s]}' "$@"
+	printf '"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%s]}' "$@"
 }
-tensors "\"__metadata__\":{\"a\":\"}\\\"{,\"},$(tensor a F8_E4M3 0,4), $(tensor b BF16 ' 4 , 10 '),$(tensor 'c\n' BOOL 10,11),$(
-	tensor d F4 11,12),$(tensor e C64 16,32)" >model
+tensors "\"__metadata__\":{\"a\":\"}\\\"{,\"},$(tensor a F8_E4M3 2,2 0,4), $(tensor b BF16 3 ' 4 , 10 '),$(tensor 'c\n' BOOL '' 10,11),$(
+	tensor d F4 2 11,12),$(tensor e C64 2 16,32)" >model
 shell "$c model; cat model | $c; zstd -qc model | $c; zstd -qc model | cat | $c"
-many=$(tensor t0 U8 0,1)
-for i in 1 2 3 4 5 6 7 8 9; do many="$many,$(tensor t$i U8 $i,9)"; done
+many=$(tensor t0 U8 1 0,1)
+for i in 1 2 3 4 5 6 7 8 9; do many="$many,$(tensor t$i U8 1 $i,$((i + 1)))"; done
 tensors "$many" >ten
-tensors "$many,$(tensor t10 U8 10,11)" >eleven
+tensors "$many,$(tensor t10 U8 1 10,11)" >eleven
 run $c ten
 run $c eleven
 shell "cat eleven | $c -n 2; zstd -qc eleven | $c -n 50; head -c 150 eleven | $c"

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* checkpoint: the tensors of files, one run after the other. */
+#include "checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "cli/msg.h"
+#include "each/row.h"
+#include "input/content.h"
+#include "run.h"
+
+typedef unsigned long long ull;
+
+struct checkpoint {
+	const struct job *job;
+	struct output *out;
+	struct row_spec spec;
+	off_t start; /* of standard input, if that is a file */
+	struct hist_flow flow;
+	uint64_t samples, bytes, tensors; /* that were counted */
+};
+
+/* ---- headers ---- */
+
+/* Does the file hold all of its tensors? */
+static int check_size(const struct tensors *list, const struct bytes *b, struct fail *fail)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct tensor *const t = &list->of[i];
+		if (t->begin + t->bytes > bytes_size(b))
+			return fail_set(fail, STATUS_DATA,
+					"%s holds %llu bytes, but its tensor %s ends after %llu: "
+					"is it cut short?",
+					bytes_name(b), (ull)bytes_size(b), t->name,
+					(ull)(t->begin + t->bytes));
+	}
+	return 0;
+}
+
+static int read_list(struct tensors *list, const struct checkpoint *c, const char *path,
+		     struct fail *fail)
+{
+	const struct content_rules rules = {.type_said = true,
+					    .window = c->job->machine.memory,
+					    .memory = c->job->machine.memory,
+					    .tensors = list};
+	struct content content;
+	struct bytes *b;
+	int rc;
+
+	*list = (struct tensors){.n = 0};
+	if (path_is_stdin(path))
+		(void)lseek(STDIN_FILENO, c->start, SEEK_SET);
+	if (bytes_open(&b, path, -1, NULL, fail) != 0)
+		return -1;
+	if (!bytes_in_file(b))
+		rc = fail_set(fail, STATUS_USAGE,
+			      "--each=tensor: %s is a stream, but tensors are read at their places "
+			      "in a file: save it as one first",
+			      bytes_name(b));
+	else
+		rc = content_open(&content, b, &rules, fail);
+	if (rc == 0 && content.is_zstd)
+		rc = fail_set(fail, STATUS_USAGE,
+			      "--each=tensor: %s is compressed, but tensors are read at their "
+			      "places in a file: zstd -d it first",
+			      bytes_name(b));
+	if (rc == 0)
+		rc = check_size(list, b, fail);
+	bytes_close(b);
+	return rc;
+}
+
+/* Names the tensors of a file whose types we do not have. */
+static void warn_left_out(const struct tensors *list, const char *path)
+{
+	char names[400] = "";
+	size_t left = 0, used = 0;
+	struct header header;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct tensor *const t = &list->of[i];
+		if (tensor_header(&header, t) || left++ > 3)
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.60s (%.20s)",
+					 left > 1 ? ", " : "", t->name, t->dtype);
+	}
+	if (left > 0)
+		msg_warning("%s: left out %llu tensor%s of types that gpuhist does not have: %s%s",
+			    path_shown(path), (ull)left, left == 1 ? "" : "s", names,
+			    left > 4 ? " and more" : "");
+}
+
+/* ---- rows ---- */
+
+static int count_tensor(struct checkpoint *c, size_t path, const struct tensor *t,
+			struct fail *fail)
+{
+	struct job job = *c->job;
+	struct run_report report;
+	struct header header;
+	struct hist hist;
+
+	if (!tensor_header(&header, t))
+		return 0;
+	job.each = 0;
+	job.source.paths += path;
+	job.source.path_count = 1;
+	job.source.known = &header;
+	if (path_is_stdin(job.source.paths[0]))
+		(void)lseek(STDIN_FILENO, c->start, SEEK_SET);
+	if (run_job(&job, NULL, &hist, &report, fail) != 0)
+		return -1;
+	c->spec.axis = &hist.axis;
+	c->spec.record = report.record;
+	c->spec.tensor = t->name;
+	c->spec.shape = t->shape;
+	row_write(c->out, &c->spec,
+		  &(struct row_place){.path = path, .records = report.work.records}, &hist);
+	const struct hist_flow flow = hist_flow_sum(&hist);
+	c->flow.under += flow.under;
+	c->flow.over += flow.over;
+	c->flow.nan += flow.nan;
+	c->samples += hist.samples;
+	c->bytes += t->bytes;
+	c->tensors++;
+	hist_free(&hist);
+	return output_flush(c->out, fail);
+}
+
+static int count_file(struct checkpoint *c, size_t path, struct fail *fail)
+{
+	struct tensors list;
+	int rc = read_list(&list, c, c->job->source.paths[path], fail);
+
+	for (size_t i = 0; i < list.n && rc == 0; i++)
+		rc = count_tensor(c, path, &list.of[i], fail);
+	if (rc == 0)
+		warn_left_out(&list, c->job->source.paths[path]);
+	tensors_free(&list);
+	return rc;
+}
+
+int checkpoint_rows(const struct job *job, struct output *out, struct fail *fail)
+{
+	struct checkpoint c = {
+		.job = job,
+		.out = out,
+		.spec = {.paths = job->source.paths,
+			 .path_count = job->source.path_count,
+			 .size = ROW_IS_TENSOR,
+			 .channels = 1,
+			 .packed = 1,
+			 .asked = &job->quantiles,
+			 .format = job->format,
+			 .style = &job->style,
+			 .options = job->options},
+		.start = lseek(STDIN_FILENO, 0, SEEK_CUR),
+	};
+	const double began = clock_seconds();
+	int rc = 0;
+
+	for (size_t i = 0; i < job->source.path_count && rc == 0; i++) {
+		struct tensors list;
+		rc = read_list(&list, &c, job->source.paths[i], fail);
+		tensors_free(&list);
+	}
+	if (rc == 0)
+		row_begin(out, &c.spec);
+	for (size_t i = 0; i < job->source.path_count && rc == 0; i++)
+		rc = count_file(&c, i, fail);
+	if (rc != 0)
+		return -1;
+	report_outside(&c.flow, c.samples, "");
+	if (job->voice == VOICE_VERBOSE)
+		msg_note("%llu tensors, %llu samples, %llu bytes, %.3f s: %.2f GB/s",
+			 (ull)c.tensors, (ull)c.samples, (ull)c.bytes, clock_seconds() - began,
+			 (double)c.bytes * 1e-9 / (clock_seconds() - began));
+	return 0;
+}

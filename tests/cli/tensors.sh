@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# Tensors of safetensors files: --tensor, --each=tensor, headers that lie.
+# shellcheck shell=sh
+unset LC_CTYPE LANG NO_COLOR
+
+# file NAME MEMBERS DATA: a safetensors file; MEMBERS has the JSON without its braces, DATA printf's escapes.
+file() {
+	length=$(printf '{%s}' "$2" | wc -c)
+	printf "\\$(printf %o $((length & 255)))\\$(printf %o $((length >> 8)))\0\0\0\0\0\0{%s}$3" "$2" >"$1"
+}
+# tensor NAME DTYPE SHAPE BEGIN,END
+tensor() {
+	printf '"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%s]}' "$@"
+}
+file m.safetensors "\"__metadata__\":{\"w\":\"}{\"},$(tensor w F32 2,2 4,20),$(tensor b BF16 3 20,26),$(
+	tensor 'a,\"\u001b[31m\u00e9' U8 '' 26,27),$(tensor mask BOOL 4 0,4),$(tensor none I64 0,7 4,4),$(tensor q F4 2 27,28),$(
+	tensor z C64 1 28,36)" \
+	'\001\0\001\001\0\0\200\77\0\0\0\300\0\0\300\177\0\0\200\77\0\77\200\276\100\77\007\061\0\0\0\0\0\0\0\0'
+file n.safetensors "$(tensor other F32 1 0,4),$(tensor b BF16 1 4,6)" '\0\0\0\0\200\77'
+cp m.safetensors 'm,"2".safetensors'
+zstd -q m.safetensors
+
+# One tensor, by each route
+c='gpuhist --nonzero'
+run gpuhist m.safetensors
+for name in w b 'a,"?[31mé' mask none; do
+	run $c --tensor="$name" m.safetensors
+done
+shell "cat m.safetensors | $c --tensor=b; $c --tensor=b m.safetensors.zst; zstd -qc m.safetensors | $c --tensor=b"
+shell "$c --tensor=mask <m.safetensors; (head -c 100; sleep 0.1; cat) <m.safetensors | $c --tensor=mask"
+run $c --tensor=w --log=auto -b 4 m.safetensors
+shell "$c --tensor=w --stats=50 -r -4:4 -b 2 -f json m.safetensors | grep -o 'options\": \"[^\"]*'"
+# Shards: those without it are passed over, streams to their end
+shell "$c --tensor=other -v m.safetensors n.safetensors m.safetensors 2>err; grep safetensors err; grep -o '.* from [0-9]* input' err"
+shell "cat n.safetensors | $c --tensor=w - m.safetensors n.safetensors"
+run $c --tensor=b -b 4 n.safetensors m.safetensors
+shell "for k in 1 2 3; do $c --tensor=w -q --part=\$k/3 n.safetensors m.safetensors; done"
+run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
+run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
+run $c --tensor=nothing m.safetensors n.safetensors
+run $c --tensor=mask2 m.safetensors
+run $c --tensor=masc n.safetensors m.safetensors
+run $c --tensor=q m.safetensors
+# All of them
+run gpuhist --each=tensor --stats=50 'm,"2".safetensors' n.safetensors
+run gpuhist --each=tensor --stats=0,99.9 --no-header -q -f tsv -b 4 --log=auto <m.safetensors - n.safetensors
+shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o '\"row_of.*\"shape[^,]*' rows.json"
+shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; cat rows.tsv"
+shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
+# ... with the figures that each of them has by itself
+shell 'gpuhist --each=tensor --stats -q -f json m.safetensors | grep -o "\"samples.*\"bytes\": [0-9]*" >each
+for name in w b "a,\"?[31mé" mask none; do
+	gpuhist --tensor="$name" --stats -q -f json m.safetensors 2>&1 | grep -o "\"samples.*\"bytes\": [0-9]*"
+done | cmp - each'
+# Options that contradict each other
+for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
+	run gpuhist --tensor=w $option m.safetensors
+	run gpuhist --each=tensor --stats $option m.safetensors
+done
+for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
+	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
+	run gpuhist --each=tensor --stats $option m.safetensors
+done
+run gpuhist --each=tensor m.safetensors
+shell 'cat m.safetensors | gpuhist --each=tensor --stats; gpuhist --each=tensor --stats n.safetensors m.safetensors.zst; ls x*'
+# Other files, and damaged ones
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234567890\n' >lfs.safetensors
+printf 'GGUF\003\0\0\0' >model.gguf
+printf 'PK\003\004\024\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\016\0\0\0archive/data.pkl' >zip.pt
+printf '\200\002\212\nl\374\234F\371 j\250P\031.' >pickle.pt
+seq 100 >text
+: >empty.safetensors
+for input in lfs.safetensors model.gguf zip.pt pickle.pt text empty.safetensors /dev/null; do
+	run gpuhist $input
+	run gpuhist --tensor=w $input
+	run gpuhist --each=tensor --stats n.safetensors $input
+done
+head -c 20 m.safetensors >cut
+run gpuhist --tensor=w cut
+head -c 455 m.safetensors >cut
+run gpuhist --tensor=w cut
+shell 'cat cut | gpuhist --tensor=w --ignore-tail --nonzero; gpuhist --tensor=mask --nonzero cut'
+run gpuhist --each=tensor --stats=50 n.safetensors cut
+printf '\001\341\365\005\0\0\0\0{"' >long
+run gpuhist --tensor=w long
+printf '\377\377\377\377\377\377\377\377{"' >longest
+run gpuhist --tensor=w longest
+printf '\0\0\100\0\0\0\0\0{"' >memory
+run gpuhist --tensor=w -M 8M memory
+run gpuhist --tensor=w memory
+bad() {
+	file bad "$1" '0123456789'
+	run gpuhist --tensor=w bad
+	gpuhist --each=tensor --stats n.safetensors bad 2>&1 | sed 's/^/! /'
+}
+bad "$(tensor w U8 4 6,2)"
+bad "$(tensor w U8 4 0,18446744073709551616)"
+bad "$(tensor w U8 9 18446744073709551600,18446744073709551609)"
+bad "$(tensor w F32 2 0,9)"
+bad "$(tensor w U8 18446744073709551615,2 0,9)"
+bad "$(tensor w U8 4 0,4),$(tensor w U8 4 4,8)"
+bad "$(tensor w U8 4 0,4),$(tensor '\u0077' U8 4 4,8)"
+bad "$(tensor w U8 4 0,4),$(tensor x U8 4 3,7)"
+bad "$(tensor w U8 4 0,4) $(tensor x U8 4 4,8)"
+bad '"w":{"dtype":"U8","shape":[1]}'
+bad '"w":[]'
+bad "\"w\":$(printf %2000s '' | tr ' ' '[')"
+bad "\"a
+b\":{}"
+# Bytes that are no UTF-8 are shown as '?', and so is half of a pair
+file odd "$(printf '"\377\\udc00":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}')" 'ab'
+run gpuhist --each=tensor --stats=50 odd
+run gpuhist --tensor=?? --nonzero odd
