@@ -6,7 +6,7 @@ set -eu
 dir=$1
 rm -rf "$dir"
 mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/block" \
-	"$dir/header" "$dir/document"
+	"$dir/header" "$dir/tensors" "$dir/document"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -325,3 +325,8 @@ histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 '"clam
 # As tools indent it.
 histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0,1,2,3,4,5 15 5 | sed 's/[{[,]/&\
         /g' | seed document
+for header in '{}' '{"a":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]}}  ' \
+	'{"__metadata__":{"a":"}\\\"{"},"b\u00e9":{"dtype":"F32","shape":[],"data_offsets":[4,8]},"c":{"dtype":"F4","shape":[0],"data_offsets":[0,0]}}' \
+	'{"a":{"data_offsets":[0,8],"shape":[1,2],"dtype":"BF16"},"b":{"dtype":"I64","shape":[1],"data_offsets":[8,16]}}'; do
+	printf '%s' "$header" | seed tensors
+done

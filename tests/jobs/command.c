@@ -252,6 +252,8 @@ void each_options(struct command *c, struct command *oracle, const struct job *j
 
 void oracle_options(struct command *c, const struct job *j)
 {
+	if (j->header == TENSORS)
+		arg(c, "--tensor=" TENSOR_NAME);
 	if (j->type_given) {
 		arg(c, "-t");
 		arg(c, "%s%s", j->type->name, j->big_endian ? "be" : "");
@@ -271,6 +273,8 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	static const unsigned threads[] = {1, 2, 3, 7, 8, 16};
 	char text[200];
 
+	if (j->header == TENSORS)
+		arg(c, "--tensor=" TENSOR_NAME);
 	if (j->type_given)
 		type_option(c, j);
 	if (j->skip)
@@ -303,7 +307,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 {
 	bool raw = once_in(20), some = false, all = true, text = false;
 
-	raw &= !j->last_axis;
+	raw &= !j->last_axis && j->header != TENSORS;
 	for (unsigned k = 0; k < inputs; k++) {
 		raw |= looks_compressed(&in[k]);
 		some |= in[k].compressed;

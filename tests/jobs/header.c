@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* header: .npy, WAVE in its kinds, PGM and PPM, as others write them. */
+/* header: .npy, WAVE in its kinds, PGM, PPM and safetensors, as others write them. */
 
 #include "job.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum header draw_header(const struct type *t, bool big_endian)
@@ -13,7 +15,11 @@ enum header draw_header(const struct type *t, bool big_endian)
 		    : t->kind == FLOAT ? t->bits >= 32
 				       : t->bits == 8;
 	bool picture = t->kind == UNSIGNED && (t->bits == 8 || (t->bits == 16 && big_endian));
-	enum header header = (enum header)(1 + below(3));
+	bool tensor = t->bits >= 8 && t->bits != 24 && !big_endian;
+	enum header header = (enum header)(1 + below(4));
+
+	if (header == TENSORS)
+		return tensor ? TENSORS : HEADERLESS;
 
 	if ((header == NUMPY && !t->numpy) || (header == WAVE && !wave) ||
 	    (header == PICTURE && !picture))
@@ -25,6 +31,11 @@ void draw_header_channels(struct job *j)
 {
 	unsigned channels = j->channels;
 
+	if (j->header == TENSORS) {
+		j->header_channels = j->channels = 1;
+		j->channels_given = false;
+		return;
+	}
 	if (j->header == PICTURE)
 		channels = once_in(2) ? 3 : 1;
 	j->header_channels = channels;
@@ -252,9 +263,104 @@ static void make_picture(const struct job *j, struct around *a, size_t bytes)
 	put(a, text, strlen(text));
 }
 
-void make_around(const struct job *j, struct around *a, size_t bytes)
+/* ---- safetensors ---- */
+
+static size_t put_text(char *text, size_t used, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+static size_t put_text(char *text, size_t used, size_t size, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	used += (size_t)vsnprintf(text + used, size - used, format, list);
+	va_end(list);
+	if (used >= size) {
+		errno = E2BIG;
+		die("header");
+	}
+	return used;
+}
+
+/* A member of the object, with its own members in any order. */
+static size_t put_tensor(char *text, size_t used, size_t size, const char *name, const char *dtype,
+			 size_t items, size_t begin, size_t end)
+{
+	const char *blank = once_in(3) ? " " : "";
+	char shape[64];
+	unsigned first = (unsigned)below(3);
+
+	snprintf(shape, sizeof(shape), "[%zu]", items);
+	if (items % 2 == 0 && once_in(2))
+		snprintf(shape, sizeof(shape), "[2, %zu]", items / 2);
+	else if (items == 1 && once_in(2))
+		snprintf(shape, sizeof(shape), "[]");
+	used = put_text(text, used, size, "\"%s\"%s:{", name, blank);
+	for (unsigned i = 0; i < 3; i++) {
+		const unsigned member = (first + i) % 3;
+
+		if (member == 0)
+			used = put_text(text, used, size, "\"dtype\":%s\"%s\"", blank, dtype);
+		else if (member == 1)
+			used = put_text(text, used, size, "\"shape\":%s%s", blank, shape);
+		else
+			used = put_text(text, used, size, "\"data_offsets\":[%zu,%s%zu]", begin,
+					blank, end);
+		used = put_text(text, used, size, i < 2 ? ",%s" : "%s}", blank);
+	}
+	return used;
+}
+
+/* The samples are one of some tensors, between bytes of others, in any order in the header. */
+static void make_tensors(const struct job *j, struct around *a, size_t bytes, bool absent)
+{
+	static const char *const floats[] = {"F8_E4M3", "F8_E5M2", "F16", "BF16", "F32", "F64"};
+	const struct type *t = j->type;
+	size_t before = below(600), after = below(600), used = 1;
+	char text[3000] = "{", dtype[16];
+	unsigned first = (unsigned)below(3), i;
+
+	for (i = 0; i < 6 && t->kind == FLOAT; i++) {
+		const char *plain = floats[i];
+		const bool small = t->bits == 8, brain = t->name[0] == 'b';
+
+		if (small ? (plain[1] == '8' && (plain[4] == '4') == t->finite)
+			  : plain[1] != '8' && (plain[0] == 'B') == brain &&
+				    atoi(plain + 1 + brain) == (int)t->bits)
+			snprintf(dtype, sizeof(dtype), "%s", plain);
+	}
+	if (t->kind != FLOAT)
+		snprintf(dtype, sizeof(dtype), "%c%u", t->kind == SIGNED ? 'I' : 'U', t->bits);
+	if (t->kind == UNSIGNED && t->bits == 8 && once_in(3))
+		snprintf(dtype, sizeof(dtype), "BOOL");
+	if (once_in(2))
+		used = put_text(text, used, sizeof(text),
+				"\"__metadata__\": {\"" TENSOR_NAME "\":\"}\\\\\\\"{,\"},");
+	for (i = 0; i < 3; i++) {
+		const unsigned tensor = (first + i) % 3;
+
+		used = tensor == 0   ? put_tensor(text, used, sizeof(text), "\\u00e9 \\\"", "U8",
+						  before, 0, before)
+		       : tensor == 1 ? put_tensor(text, used, sizeof(text),
+						  absent ? TENSOR_NAME "2" : TENSOR_NAME, dtype,
+						  bytes / (t->bits / 8), before, before + bytes)
+				     : put_tensor(text, used, sizeof(text), "h", "I8", after,
+						  before + bytes, before + bytes + after);
+		used = put_text(text, used, sizeof(text), i < 2 ? "," : "}");
+	}
+	while (used % 8 || once_in(2))
+		used = put_text(text, used, sizeof(text), " ");
+	put_number(a, used, 8, false);
+	put(a, text, used);
+	put_noise(a, before);
+	fill_noise(a->after, after);
+	a->bytes_after = after;
+}
+
+void make_around(const struct job *j, struct around *a, size_t bytes, bool absent)
 {
 	a->bytes_before = a->bytes_after = 0;
+	if (j->header == TENSORS)
+		make_tensors(j, a, bytes, absent);
 	if (j->header == NUMPY)
 		make_numpy(j, a, bytes);
 	else if (j->header == WAVE)

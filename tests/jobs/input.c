@@ -69,8 +69,9 @@ static bool is_text(const unsigned char *data, size_t bytes)
 	return true;
 }
 
+/* last: no input follows, so this one has the tensor. */
 static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k,
-		       bool packs)
+		       bool packs, bool last)
 {
 	static struct around around;
 	struct job own = *j;
@@ -83,7 +84,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		own.header = HEADERLESS;
 	if (j->header == PICTURE && !records)
 		records = 3;
-	if (j->header == NUMPY || j->header == PICTURE ||
+	if (j->header == NUMPY || j->header == PICTURE || j->header == TENSORS ||
 	    (j->header && j->channels != j->header_channels))
 		tail = 0;             /* these hold whole samples */
 	if (j->skip && once_in(60)) { /* ends before the skip does */
@@ -91,9 +92,10 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		front -= j->header ? front % (j->header_channels * j->type->bits / 8) : 0;
 		records = tail = 0;
 	}
-	in->records = records;
+	const bool absent = j->header == TENSORS && !last && once_in(2);
+	in->records = absent ? 0 : records;
 	bytes = front + records * (size_t)j->stride + tail;
-	make_around(&own, &around, bytes);
+	make_around(&own, &around, bytes, absent);
 	in->compressed = false;
 	in->before = in->route == REDIRECT_INSIDE ? 1 + below(9000) : 0;
 	in->bytes = in->before + around.bytes_before + bytes + around.bytes_after;
@@ -161,7 +163,7 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 		in[k].route = once_in(6) && j->slices == 0 ? BY_FIFO : BY_NAME;
 		if (k == piped && !once_in(4))
 			in[k].route = (enum route)(REDIRECT + below(j->slices > 0 ? 2 : 4));
-		make_input(j, &in[k], folder, k, !plain);
+		make_input(j, &in[k], folder, k, !plain, k + 1 == inputs);
 	}
 	for (unsigned k = 0; k < inputs; k++)
 		plain |= looks_compressed(&in[k]);

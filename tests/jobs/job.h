@@ -69,7 +69,7 @@ enum {
 
 enum binning { DEFAULT_BINS, RANGE, LOG, EDGES, MOD, AUTO, LOG_AUTO };
 enum layout { PLAIN, RECORDS, ROWS };
-enum header { HEADERLESS, NUMPY, WAVE, PICTURE };
+enum header { HEADERLESS, NUMPY, WAVE, PICTURE, TENSORS };
 enum list_form { AS_LIST, AS_FILE };
 
 struct job {
@@ -163,8 +163,11 @@ enum header draw_header(const struct type *t, bool big_endian);
 /* Its channels and how they are counted, of a job whose header is drawn. */
 void draw_header_channels(struct job *j);
 
-/* For so many bytes of samples. */
-void make_around(const struct job *j, struct around *a, size_t bytes);
+/* TENSORS: the tensor that is counted. */
+#define TENSOR_NAME "h.0.mlp"
+
+/* For so many bytes of samples; TENSORS: `absent`: that tensor has another name. */
+void make_around(const struct job *j, struct around *a, size_t bytes, bool absent);
 
 /* ---- input.c: the bytes of a job, and the route by which the program gets them ---- */
 

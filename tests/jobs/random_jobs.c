@@ -152,7 +152,7 @@ static void draw_job(struct job *j, bool gpu)
 		draw_kinds(j);
 	while (gpu && j->type->bits > 8 && j->type->bits % 8); /* a GPU does not count these */
 	j->header_channels = 1;
-	j->type_given = !j->header || once_in(3);
+	j->type_given = !j->header || (j->header != TENSORS && once_in(3));
 	if (j->header)
 		draw_header_channels(j);
 	j->pair = j->type_given && j->channels_given && j->type->numpy && once_in(4);
@@ -162,9 +162,11 @@ static void draw_job(struct job *j, bool gpu)
 	if (once_in(5))
 		j->skip =
 			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
+	if (j->header == TENSORS) /* counted whole */
+		j->skip = 0;
 	if (j->header) /* whole samples */
 		j->skip -= j->skip % (j->header_channels * j->type->bits / 8);
-	j->limited = once_in(6);
+	j->limited = j->header != TENSORS && once_in(6);
 	j->limit = j->limited ? draw_magnitude(18) : 0;
 	if (!once_in(10)) /* else it may end inside a byte, a usage error */
 		j->limit -= j->limit % packed_in(j->type);

@@ -170,7 +170,7 @@ static void read_text(struct list *list, const char *text, bool comments)
 
 static void read_list_file(struct list *list, const char *name)
 {
-	struct input in = open_input(name, true);
+	struct input in = open_input(name, &(struct job){.raw = true});
 
 	if (strlen((char *)in.data) != in.end)
 		fail(FAIL_USAGE, name, "not a text");

@@ -210,7 +210,47 @@ static void read_picture(struct place *p)
 		fail(FAIL_DATA, p->name, "more than the picture");
 }
 
-struct input open_input(const char *name, bool raw)
+/* ---- safetensors ---- */
+
+static void read_tensor(struct place *p, const char *tensor)
+{
+	uint64_t length = number_at(p, 0, 8, false);
+	char *json = take_memory((size_t)length + 1, 1), *at = json, *end, type[16] = "";
+	size_t name = strlen(tensor);
+
+	memcpy(json, need(p, 8, length), (size_t)length);
+	/* The name in quotes, a colon and a brace. */
+	for (; (at = strstr(at, tensor)); at++) {
+		const char *after = at + name + 1;
+
+		after += strspn(after, " :");
+		if (at[-1] == '"' && at[name] == '"' && *after == '{')
+			break;
+	}
+	p->input->absent = !at;
+	p->input->begin = p->input->end = p->bytes;
+	if (!at) {
+		free(json);
+		return;
+	}
+	at += name;
+	end = strchr(strstr(at, "\"dtype\"") + 7, '"') + 1;
+	for (size_t i = 0; *end != '"' && i < 15; end++)
+		if (*end != '_')
+			type[i++] = (char)tolower((unsigned char)*end);
+	p->input->type =
+		!strcmp(type, "bool") ? type_named("u8", 2) : type_named(type, strlen(type));
+	if (!p->input->type)
+		fail(FAIL_DATA, p->name, "the tensor is of a type that cannot be counted");
+	p->input->channels = 1;
+	at = strchr(strstr(at, "\"data_offsets\""), '[') + 1;
+	p->input->begin = 8 + length + strtoull(at, &end, 10);
+	p->input->end = 8 + length + strtoull(strchr(end, ',') + 1, NULL, 10);
+	need(p, p->input->begin, p->input->end - p->input->begin);
+	free(json);
+}
+
+struct input open_input(const char *name, const struct job *job)
 {
 	struct input in = {.begin = 0};
 	struct place p = {name, &in, 0};
@@ -218,8 +258,12 @@ struct input open_input(const char *name, bool raw)
 
 	in.data = read_file(name, &p.bytes);
 	in.end = p.bytes;
-	if (raw)
+	if (job->raw)
 		return in;
+	if (job->tensor) {
+		read_tensor(&p, job->tensor);
+		return in;
+	}
 	riff = p.bytes >= 12 && !memcmp(in.data + 8, "WAVE", 4);
 	if (p.bytes >= 8 && !memcmp(in.data, "\x93NUMPY", 6))
 		read_numpy(&p);

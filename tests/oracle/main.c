@@ -8,7 +8,7 @@
  *
  *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
- *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw] [-S BYTES] [-n COUNT]
+ *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
  *          [--each=N|file [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
@@ -80,6 +80,7 @@ enum {
 	STATS,
 	EACH,
 	NAME,
+	TENSOR,
 };
 
 static const struct option longs[] = {
@@ -100,6 +101,7 @@ static const struct option longs[] = {
 	{"stats", required_argument, NULL, STATS},
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
+	{"tensor", required_argument, NULL, TENSOR},
 	{NULL, 0, NULL, 0},
 };
 
@@ -188,6 +190,9 @@ static int parse_options(struct job *job, int argc, char **argv)
 			break;
 		case NAME:
 			job->rows.name[job->rows.names++ % 64] = optarg;
+			break;
+		case TENSOR:
+			job->tensor = optarg;
 			break;
 		case 'c':
 			parse_channels(job, optarg);
@@ -316,12 +321,13 @@ static void visit_all(struct job *job, char **names, visit *see)
 	uint64_t left = job->limit;
 
 	for (char **name = names; *name && left; name++) {
-		struct input in = open_input(*name, job->raw);
+		struct input in = open_input(*name, job);
 		uint64_t at = in.begin;
 
 		if (name == names)
 			first = in;
-		need_agreement(job, &first, &in, *name);
+		if (!in.absent)
+			need_agreement(job, &first, &in, *name);
 		if (in.end - at < job->skip)
 			fail(FAIL_DATA, *name, "ends before the bytes to skip have passed");
 		for (at += job->skip; left && in.end - at >= job->stride;
@@ -366,9 +372,16 @@ int main(int argc, char **argv)
 	};
 	char **names = argv + parse_options(&job, argc, argv);
 
-	struct input first = open_input(*names, job.raw);
+	char **name = names;
+	struct input first = open_input(*name, &job);
 
-	take_header(&job, &first, *names);
+	for (; first.absent && name[1]; first = open_input(*name, &job)) {
+		free(first.data);
+		name++;
+	}
+	if (first.absent)
+		fail(FAIL_DATA, job.tensor, "no input has the tensor");
+	take_header(&job, &first, *name);
 	free(first.data);
 	set_layout(&job);
 	set_axis(&job);

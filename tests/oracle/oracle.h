@@ -88,6 +88,7 @@ struct job {
 	unsigned channels;              /* -c, or what the first input says */
 	bool channels_given, last_axis; /* -c N, -c last */
 	bool raw;                       /* --raw: no header is recognised */
+	const char *tensor;             /* --tensor; NULL: not given */
 	const char *record, *offset, *pitched; /* texts of --record, --offset, --rows; or NULL */
 	uint64_t stride;                       /* bytes from one record to the next */
 	uint64_t first_byte;                   /* of the samples in a record */
@@ -143,12 +144,13 @@ struct input {
 	const struct type *type; /* NULL: it says nothing */
 	bool big_endian;         /* the order of its samples */
 	unsigned channels;       /* 0: it does not say */
+	bool absent;             /* it has other tensors alone */
 	bool second;             /* what begins like another file follows its samples */
 	uint64_t dimensions;     /* of a .npy */
 	uint64_t last_axis;      /* of a .npy that is not in Fortran order; else 0 */
 };
 
-struct input open_input(const char *name, bool raw);
+struct input open_input(const char *name, const struct job *job);
 
 /* ---- edges.c: the edges before any sample is read ---- */
 

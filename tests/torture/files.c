@@ -109,6 +109,23 @@ void make_packed(void)
 	free(small.data);
 }
 
+/* Three tensors; of 100 zeros, of 20000 noisy floats, and of a type that is not counted. */
+static void make_tensors(void)
+{
+	static const char JSON[] =
+		"{\"z\":{\"dtype\":\"U8\",\"shape\":[100],\"data_offsets\":[0,100]},"
+		"\"w\":{\"dtype\":\"F16\",\"shape\":[200,100],\"data_offsets\":[100,40100]},"
+		"\"q\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[40100,40101]}}";
+	struct made file = {.at = NULL};
+
+	put_number(&file, sizeof(JSON) - 1, 8);
+	put_text(&file, JSON);
+	for (size_t i = 0; i < 40101; i++)
+		put_number(&file, i < 100 ? 0 : draw() & 63, 1);
+	spill("tensors", file.at, file.bytes);
+	free(file.at);
+}
+
 void make_headed(void)
 {
 	struct bytes small = slurp("small");
@@ -127,6 +144,7 @@ void make_headed(void)
 	spill("headed", wave.at, wave.bytes);
 	struct pack pack = pack_all(wave.at, wave.bytes, 3);
 	spill("headed-packed", pack.data, pack.bytes);
+	make_tensors();
 	free(pack.data);
 	free(wave.at);
 	free(small.data);

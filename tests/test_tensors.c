@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensors: what headers of safetensors files are refused for, names as they are shown, and what
+ * fuzz_tensors checks of a header that is cut and changed at every byte, from a seed.
+ */
+#include "fuzz/fuzz_tensors.c"
+
+#include "check.h"
+
+/* What is wrong with a header of this JSON; "": nothing. */
+static const char *wrong(const char *json, struct tensors *t)
+{
+	static char why[HEADER_WHY];
+
+	*t = (struct tensors){.text = strdup(json), .length = strlen(json)};
+	CHECK((tensors_parse(t, why) == 0) == (why[0] == '\0'), "%s", why);
+	return why;
+}
+
+static void all_tensors(void)
+{
+#define TENSOR(name, dtype, shape, offsets)                                                      \
+	"\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" offsets \
+	"]}"
+	static const char ONE[] = "{ \"__metadata__\":{\"a\":[{\"}\":[\"\\\"]\"]}]} , " TENSOR(
+		"a", "I16", "1 , 2", "2,6") " }  ";
+	static const char *const BAD[][2] = {
+		{"{" TENSOR("a", "U8", "4", "6,2") "}", "\"a\": its data_offsets run backwards"},
+		{"{" TENSOR("a", "U8", "4", "0,18446744073709551616") "}", "no data_offsets"},
+		{"{" TENSOR("a", "U8", "4", "0,") "}", "no data_offsets"},
+		{"{" TENSOR("a", "U8", "1", "18446744073709551610,18446744073709551611") "}",
+		 "reach past 2^64"},
+		{"{" TENSOR("a", "F4", "1", "1,18446744073709551615") "}", "reach past 2^64"},
+		{"{" TENSOR("a", "F32", "2", "0,9") "}", "do not agree"},
+		{"{" TENSOR("a", "F64", "4294967296,4294967296", "0,0") "}", "no shape"},
+		{"{" TENSOR("a", "F64", "3000000000,1000000000", "0,8") "}", "do not agree"},
+		{"{" TENSOR("a", "U8", "-1", "0,1") "}", "no shape"},
+		{"{" TENSOR("a", "U8", "1 1", "0,1") "}", "no shape"},
+		{"{" TENSOR("a", "U8", "1", "0,1") "," TENSOR("a", "U8", "1", "1,2") "}",
+		 "two tensors \"a\""},
+		{"{" TENSOR("a", "U8", "1", "0,1") "," TENSOR("\\u0061", "U8", "1", "1,2") "}",
+		 "two tensors \"a\""},
+		{"{" TENSOR("c", "U8", "0", "5,5") "," TENSOR("b", "U8", "9", "4,13") "," TENSOR(
+			 "a", "U8", "5", "0,5") "}",
+		 "\"a\" and \"b\" share bytes"},
+		{"{" TENSOR("a", "U8", "1", "0,1") TENSOR("b", "U8", "1", "1,2") "}", "no comma"},
+		{"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", "a member twice"},
+		{"{\"a\":{\"dtype\":\"U8\",\"shape\":[]}}", "is missing"},
+		{"{\"a\":{\"dtype\":8}}", "no dtype"},
+		{"{\"a\":{\"b\":[[[[[[[", "ends inside it"},
+		{"{\"__metadata__\":{\"b\":", "ends inside it"},
+		{"{" TENSOR("a", "U8", "1", "0,1") "}}", "more than an object"},
+		{"{" TENSOR("a", "U8", "1", "0,1"), "no comma"},
+		{"{\"a\nb\"", "no name"},
+		{"{\"a\\x\"", "no name"},
+		{"{\"a\\", "no name"},
+		{"{{", "no name"},
+		{"{\"a\" {", "no name"},
+		{"[", "no object"},
+		{"", "no object"},
+	};
+	struct tensors t;
+
+	CHECK(!*wrong(ONE, &t) && t.n == 1 && strcmp(t.of[0].shape, "1x2") == 0 &&
+		      t.of[0].begin == 8 + strlen(ONE) + 2 && t.of[0].bytes == 4,
+	      "%zu tensors", t.n);
+	tensors_free(&t);
+	for (size_t n = 0; n < strlen(ONE) - 2; n++) { /* before its last brace */
+		char *const cut = strndup(ONE, n);
+		CHECK(*wrong(cut, &t), "%zu: %s", n, cut);
+		tensors_free(&t);
+		free(cut);
+	}
+	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+		const char *const why = wrong(BAD[i][0], &t);
+		CHECK(strstr(why, BAD[i][1]), "%s: %s", BAD[i][0], why);
+		tensors_free(&t);
+	}
+	/* Names as they are shown; empty tensors share no byte. */
+	const char *const why =
+		wrong("{" TENSOR("\\u00e9\\ud83d\\ude00\\/", "U8", "4", "0,4") "," TENSOR(
+			      "\\u0000\\ud83d\\n\\u202e", "U8", "0,5", "2,2") ",}",
+		      &t);
+	CHECK(!*why && t.n == 2 && strcmp(t.of[0].name, "\xc3\xa9\xf0\x9f\x98\x80/") == 0 &&
+		      strcmp(t.of[1].name, "??\?\?\?\?") == 0 && strcmp(t.of[1].shape, "0x5") == 0,
+	      "%s: %zu, %s, %s", why, t.n, t.n > 0 ? t.of[0].name : "",
+	      t.n > 1 ? t.of[1].name : "");
+	tensors_free(&t);
+}
+
+/* Cut anywhere, and with any byte changed to one that JSON knows, or to any. */
+static void changed(void)
+{
+	static const char GOOD[] =
+		"{\"__metadata__\":{\"a\":\"}\\\"\"}," TENSOR("a", "U8", "2,1", "2,4") "," TENSOR(
+			"b\\u00e9", "F32", "", "4,8") "," TENSOR("c", "F4", "3", "0,2") "}  ",
+			  MARKS[] = "{}[]:,\"\\ 0129ab";
+	char text[sizeof(GOOD)] = "";
+	uint64_t state = 0x74656e736f72;
+
+	for (size_t i = 0; i < sizeof(GOOD); i++)
+		for (unsigned k = 0; k < 40; k++) {
+			memcpy(text, GOOD, sizeof(GOOD));
+			const uint64_t random = check_random(&state) >> 20;
+			text[i] =
+				k < 20 ? MARKS[random % (sizeof(MARKS) - 1)] : (char)(random >> 8);
+			if (k % 2)
+				text[(random >> 16) % (sizeof(GOOD) - 1)] =
+					MARKS[(random >> 30) % (sizeof(MARKS) - 1)];
+			const size_t size = k % 4 == 3 ? i : sizeof(GOOD) - 1;
+			uint8_t *const copy =
+				malloc(size + (size == 0)); /* no byte more is looked at */
+			memcpy(copy, text, size);
+			CHECK(LLVMFuzzerTestOneInput(copy, size) == 0, "%zu, %u", i, k);
+			free(copy);
+		}
+}
+
+int main(void)
+{
+	all_tensors();
+	changed();
+	return check_report();
+}
