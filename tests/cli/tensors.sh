@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # Tensors of safetensors files: --tensor, --each=tensor, headers that lie.
 # shellcheck shell=sh
 unset LC_CTYPE LANG NO_COLOR
@@ -48,15 +49,18 @@ shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o
 shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; cat rows.tsv"
 shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
 # ... with the figures that each of them has by itself
+# shellcheck disable=SC2016 # the shell that is started expands it
 shell 'gpuhist --each=tensor --stats -q -f json m.safetensors | grep -o "\"samples.*\"bytes\": [0-9]*" >each
 for name in w b "a,\"?[31mé" mask none; do
 	gpuhist --tensor="$name" --stats -q -f json m.safetensors 2>&1 | grep -o "\"samples.*\"bytes\": [0-9]*"
 done | cmp - each'
 # Options that contradict each other
+# shellcheck disable=SC2086 # options and their values
 for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
 	run gpuhist --tensor=w $option m.safetensors
 	run gpuhist --each=tensor --stats $option m.safetensors
 done
+# shellcheck disable=SC2086
 for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
 	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
 	run gpuhist --each=tensor --stats $option m.safetensors
@@ -75,12 +79,12 @@ for input in lfs.safetensors model.gguf zip.pt pickle.pt text empty.safetensors 
 	run gpuhist --tensor=w $input
 	run gpuhist --each=tensor --stats n.safetensors $input
 done
-head -c 20 m.safetensors >cut
-run gpuhist --tensor=w cut
-head -c 455 m.safetensors >cut
-run gpuhist --tensor=w cut
-shell 'cat cut | gpuhist --tensor=w --ignore-tail --nonzero; gpuhist --tensor=mask --nonzero cut'
-run gpuhist --each=tensor --stats=50 n.safetensors cut
+head -c 20 m.safetensors >short
+run gpuhist --tensor=w short
+head -c 455 m.safetensors >short
+run gpuhist --tensor=w short
+shell 'cat short | gpuhist --tensor=w --ignore-tail --nonzero; gpuhist --tensor=mask --nonzero short'
+run gpuhist --each=tensor --stats=50 n.safetensors short
 printf '\001\341\365\005\0\0\0\0{"' >long
 run gpuhist --tensor=w long
 printf '\377\377\377\377\377\377\377\377{"' >longest
