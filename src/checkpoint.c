@@ -48,6 +48,7 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 					    .window = c->job->machine.memory,
 					    .memory = c->job->machine.memory,
 					    .tensors = list};
+	struct bytes_shared shared = {.wake = -1, .finish = -1};
 	struct content content;
 	struct bytes *b;
 	int rc;
@@ -55,7 +56,7 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 	*list = (struct tensors){.n = 0};
 	if (path_is_stdin(path))
 		(void)lseek(STDIN_FILENO, c->start, SEEK_SET);
-	if (bytes_open(&b, path, -1, NULL, fail) != 0)
+	if (bytes_open(&b, path, -1, &shared, fail) != 0)
 		return -1;
 	if (!bytes_in_file(b))
 		rc = fail_set(fail, STATUS_USAGE,
