@@ -250,7 +250,7 @@ static void look(void *arg, struct progress_now *now)
 	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
 		return;
 	now->length = source_length(run->work.source);
-	now->bytes = source_counted(run->work.source);
+	now->bytes = source_progress(run->work.source);
 	now->gpu_records = records_by(run, true);
 	now->records = records(run);
 }
@@ -339,10 +339,13 @@ static const char *choose_gpu(struct run *run)
 		return "the program was built without kernels";
 	if (run->plan.lanes == 0)
 		return "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
-	if (run->job->machine.device == DEVICE_GPU || !gpu_size(&gpu).stays ||
-	    reads_files(run->job))
+	const bool text = run->job->source.text.on;
+	if (run->job->machine.device == DEVICE_GPU ||
+	    (!text && (!gpu_size(&gpu).stays || reads_files(run->job))))
 		return NULL;
 	run->plan.lanes = 0;
+	if (text)
+		return "reading text takes longer than counting (--device=gpu starts it anyway)";
 	return "it would hold the counts of a stream, which cannot be read again if it fails "
 	       "(--device=gpu starts it anyway)";
 }

@@ -35,8 +35,8 @@ struct known;
  * text is no value of the option; if *g->fail does not say why, the row's `must` does.
  */
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
-static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
-	read_part, read_each, read_word, read_format, read_every, read_plot, read_stats,
+static read_fn set, choose, read_type, read_text, read_number, read_ends, read_edges, read_channels,
+	read_rows, read_part, read_each, read_word, read_format, read_every, read_plot, read_stats,
 	read_device;
 
 enum about {
@@ -86,35 +86,44 @@ static const struct known KNOWN[] = {
 	{"clamp", 0, NULL, DECIDES, FLAG(job.bins.clamp)},
 	{"closed", 0, NULL, DECIDES, FLAG(job.bins.edges.closed)},
 	{"skip", 'S', "=SIZE", DECIDES, NUMBER(job.source.skip, 0, UINT64_MAX),
-		.must = "must be a number of bytes below 2^64, " SIZES},
+		.must = "must be a number of bytes below 2^64, " SIZES,
+		.apart = {{"text", "lines have no fixed size; tail -n +101 leaves out the first 100"}}},
 	{"count", 'n', "=N", DECIDES, NUMBER(job.layout_options.limit, 0, UINT64_MAX),
 		.text = TO(job.layout_options.limit_text),
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200"},
 	{"channels", 'c', "=N", DECIDES, READ(read_channels, job.layout_options.channels), .least = 1,
 		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last"},
+	{"text", 0, "[=COLUMN]", DECIDES, READ(read_text, job.source.text),
+		.must = "must be the number of a column, from 1, or its name"},
 	{"record", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.record, 1, LAYOUT_BYTES_MAX),
 		.text = TO(job.layout_options.record_text),
 		.must = "must be a number of bytes from 1 " TO_16M,
-		.apart = {{"rows", "each of them says what a record is"}}},
+		.apart = {{"rows", "each of them says what a record is"},
+			{"text", "lines have no fixed size; --text=COLUMN reads one of their columns"}}},
 	{"offset", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.offset, 0, LAYOUT_BYTES_MAX),
 		.must = "must be a number of bytes from 0 " TO_16M,
 		.needs = {"record", "needs --record, the size of the records"}},
 	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .text = TO(job.layout_options.rows_text),
-		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024"},
+		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024",
+		.apart = {{"text", "lines have no padding; -c N reads N numbers as a record"}}},
 	{"ignore-tail", 0, NULL, DECIDES, FLAG(job.source.ignore_tail)},
 	{"part", 0, "=K/N", COUNTS, READ(read_part, job.source),
 		.must = "must be K/N, from 1/N to N/N with N up to 2^31",
 		.apart = {{"tee", "an input that is passed on is read whole"},
 			{"into", "a file that parts were added to cannot tell which are in it; give each "
-				"part a file by -o, and add them by --merge"}}},
+				"part a file by -o, and add them by --merge"},
+			{"text", "where a line begins is not known before all lines before it are "
+				"read; split -n l/K/N FILE | gpuhist --text counts a part"}}},
 	{"tensor", 0, "=NAME", DECIDES, .text = TO(job.source.tensor)},
 	{"each", 0, "=N|file|tensor", COUNTS, READ(read_each, job.each), .text = TO(job.each_text),
 		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file, or tensor",
 		.apart = {{"every", "a row is written when it is complete"},
 			{"into", "a row is no run to be added"},
 			{"part", "a slice may begin inside a row"}}},
-	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw)},
-	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd)},
+	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw),
+		.apart = {{"text", "it counts the bytes of an input as they are"}}},
+	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd),
+		.apart = {{"text", "try zstd -dc FILE | gpuhist --text"}}},
 	{"counter", 'C', "=KIND", WRITES, READ(read_word, job.style.counter),
 		.must = "must be " COUNTER_NAMES},
 	{"format", 'f', "=FORMAT", WRITES, READ(read_format, job.format),
@@ -217,6 +226,17 @@ static int read_type(struct given *g, const struct known *o, const char *text)
 		return given_refuse(o->name, text, sample_type_refused(text), g->fail);
 	g->job.source.typed = true;
 	return 0;
+}
+
+/* A column goes by its number if the text is one. */
+static int read_text(struct given *g, const struct known *o, const char *text)
+{
+	struct text_spec *const spec = to(g, o);
+
+	*spec = (struct text_spec){.on = true, .column = text};
+	if (!text || (*text != '\0' && number_parse_count(&spec->number, text) != 0))
+		return 0;
+	return spec->number == 0 ? -1 : 0;
 }
 
 /* Parses a size; if the value is a number of things (=N), an exponent is allowed (1e6). */
@@ -704,7 +724,10 @@ static int check_stray(struct given *g)
 		for (size_t i = 0; i < g->job.source.path_count; i++) {
 			const char *const word = g->job.source.paths[i];
 			const struct job kept = g->job;
-			const bool is_value = o->read(g, o, word) == 0 && access(word, F_OK) != 0;
+			/* Any word may be the name of a column. */
+			const bool is_value =
+				o->read(g, o, word) == 0 && access(word, F_OK) != 0 &&
+				(o->read != read_text || g->job.source.text.number > 0);
 			g->job = kept;
 			if (is_value)
 				return fail_set(
@@ -779,7 +802,9 @@ int options_wait(const struct job *job, int words, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE,
 				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
 				"gpuhist (gpuhist -h shows how)");
-	msg_note("waiting for %s from the terminal; end with Ctrl-D",
-		 job->merge ? "JSON histograms" : "samples");
+	msg_note("waiting for %s from the terminal; end with Ctrl-D", job->merge ? "JSON histograms"
+								      : job->source.text.on
+									      ? "numbers"
+									      : "samples");
 	return 0;
 }

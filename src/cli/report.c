@@ -123,7 +123,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
  * Names the options that would cover the samples that are in no bin. The least and the greatest
  * value are known if codes are counted.
  */
-static void advise(char advice[ADVICE], const struct hist *hist)
+static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* `finite` is false if only infinities are out of range. */
@@ -138,7 +138,8 @@ static void advise(char advice[ADVICE], const struct hist *hist)
 
 	advice[0] = '\0';
 	/* Too few bins for samples of 10 or 12 bits in 16 are no evidence against the type. */
-	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin))
+	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin) &&
+	    !text)
 		used = snprintf(advice, ADVICE, "; more than half: check --type %s",
 				hist->axis.type.name);
 	if (known)
@@ -157,6 +158,7 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 	const char *const type = run->type.name, *misnamed = NULL;
 	struct sample_type says = {.name = ""};
 	const size_t misnamed_count = job_misnamed(job, &misnamed, &says);
+	const bool text_on = job->source.text.on;
 	char tail[32], text[FAIL_TEXT], more[32];
 
 	snprintf(tail, sizeof(tail), COUNTED, COUNT(t->tail, "byte"));
@@ -165,7 +167,8 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		const char *name, *one, *several, *first, *second;
 	} rows[] = {
 		/* also if the command before the pipe has failed */
-		{t->empty, t->empty_name, "is empty", "are empty", "", ""},
+		{t->empty, t->empty_name, text_on ? "has no numbers" : "is empty",
+		 text_on ? "have no numbers" : "are empty", "", ""},
 		{t->shorter, NULL, "became shorter while read: what was left was counted", NULL, "",
 		 ""},
 		{t->cut, NULL,
@@ -173,9 +176,11 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 ""},
 		{t->tails, NULL, "ended inside a record: %s not counted", NULL, tail, ""},
 		{run->type.bits > 8 ? t->texts : 0, t->text_name,
-		 "is text, but was counted as binary %s samples (-t u8 counts its bytes)",
-		 "are text, but were counted as binary %s samples (-t u8 counts their bytes)", type,
-		 ""},
+		 "is text, but was counted as binary %s samples (--text reads its numbers, -t u8 "
+		 "its bytes)",
+		 "are text, but were counted as binary %s samples (--text reads their numbers, -t "
+		 "u8 their bytes)",
+		 type, ""},
 		{t->odd, t->odd_name,
 		 "was counted as %s, but does not begin like a %s file (--raw if that is right)",
 		 "were counted as %s, but do not begin as their names promise (--raw if that is "
@@ -263,6 +268,20 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 	picture_free(&p);
 }
 
+/* Bins of --auto that are narrower than 1 divide no whole numbers. */
+static void advise_whole(const struct job *job, const struct hist *hist,
+			 const struct run_report *run)
+{
+	const struct edges *const e = &hist->axis.edges;
+
+	if (job->source.text.on && !run->totals.fractions && run->type.kind == SAMPLE_FLOAT &&
+	    hist->axis.kind == AXIS_AUTO && e->binning.bins > 1 &&
+	    edges_value(e, 1) - edges_value(e, 0) < 1)
+		msg_note(
+			"all numbers are whole, and bins are narrower: -t i64 has bins of whole "
+			"numbers");
+}
+
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
@@ -281,11 +300,12 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	warn_inputs(job, run);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples were read as u32, little endian (-t names another type)");
-	advise(advice, hist);
+	advise(advice, hist, job->source.text.on);
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		warn_saturated(&job->style, hist);
 		advise_picture(job, hist);
+		advise_whole(job, hist, run);
 	} else if (run->saturated > 0) {
 		msg_warning(COUNTED " of rows saturated at %llu", COUNT(run->saturated, "count"),
 			    (ull)COUNTERS[job->style.counter].max);
@@ -569,11 +589,14 @@ static void report_bottleneck(const struct run_report *run)
 	const double busy = work->read_seconds + work->count_seconds;
 	const bool reading = work->read_seconds > work->count_seconds;
 	const double larger = reading ? work->read_seconds : work->count_seconds;
-	const uint64_t bytes = run->totals.packed > 0 ? run->totals.packed : run->totals.bytes;
+	const uint64_t bytes = run->totals.text > 0     ? run->totals.text
+			       : run->totals.packed > 0 ? run->totals.packed
+							: run->totals.bytes;
 	const bool gpu = work->gpu_records > work->records / 2;
 	const char *const what = !reading && gpu          ? "counting, by the bus and the GPU,"
 				 : !reading               ? "counting"
 				 : run->totals.packed > 0 ? "reading, decompression included,"
+				 : run->totals.text > 0   ? "reading text, one worker at a time,"
 				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
 							  : "reading";
 	char size[SIZE_TEXT], cores[48] = "";
@@ -607,10 +630,12 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	if (run->record != sample_bytes(&run->type, 1))
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
 			 COUNT(run->work.records, "record"), (unsigned long)run->record);
-	msg_note("%llu bytes from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
-		 (ull)t->bytes, COUNT(job->source.parts > 0 ? t->read : t->inputs, "input"),
-		 (ull)run->samples, run->type.name, records, run->seconds,
-		 (double)t->bytes / run->seconds * 1e-9);
+	const bool text = job->source.text.on;
+	const uint64_t bytes = text ? t->text : t->bytes;
+	msg_note("%llu bytes%s from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
+		 (ull)bytes, text ? " of text" : "",
+		 COUNT(job->source.parts > 0 ? t->read : t->inputs, "input"), (ull)run->samples,
+		 run->type.name, records, run->seconds, (double)bytes / run->seconds * 1e-9);
 	if (t->packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)t->packed);
 	if (t->held > 0)

@@ -120,6 +120,7 @@ static int check_tensors(const struct given *g, struct fail *fail)
 		{"zstd", "tensors are read at their places in a file: zstd -d it first", true},
 		{"ignore-tail", "the file must hold all of its tensors", true},
 		{"tee", "tensors are read at their places in a file", true},
+		{"text", "tensors are binary", false},
 		{"plot", "tensors have no bins in common", true},
 	};
 	const bool each = g->job.each == ROW_IS_TENSOR;
@@ -130,6 +131,31 @@ static int check_tensors(const struct given *g, struct fail *fail)
 			return fail_set(fail, STATUS_USAGE, "--%s does not go with --%s: %s",
 					each ? "each=tensor" : "tensor", REFUSED[i].option,
 					REFUSED[i].why);
+	return 0;
+}
+
+/* --text: the options decide the type, so the first bytes of inputs are not examined. */
+static int settle_text(struct given *g, struct fail *fail)
+{
+	struct job *const job = &g->job;
+	const struct sample_type *const type = &job->type;
+
+	if (!job->source.typed)
+		sample_type_parse(&job->type, "f64");
+	if (g->pair)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--text does not go with complex types: a line holds one number; -t %s -c "
+			"2 reads them from lines that alternate",
+			type->name);
+	if (type->bits % 8 != 0)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--text does not go with --type %s: packed samples are binary; -t %s "
+			"reads the same numbers",
+			type->name, type->kind == SAMPLE_SIGNED ? "i16" : "u16");
+	job->source.text.type = job->type;
+	job->source.typed = job->source.raw = true;
 	return 0;
 }
 
@@ -291,6 +317,8 @@ int settle(struct given *g)
 	if (check_tensors(g, fail) != 0)
 		return -1;
 	fill_in(g);
+	if (job->source.text.on && settle_text(g, fail) != 0)
+		return -1;
 	job->source.type_said = job->source.typed || job_names_type(job);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))
 		return -1;

@@ -35,17 +35,18 @@ struct bytes {
 	struct bytes_shared *shared;
 	int fd;
 	bool owned;     /* it is closed here; standard input is not ours */
-	bool in_file;   /* pread works at offsets */
+	bool in_file;   /* it is not a stream: pread works at offsets */
 	struct stat st; /* of the file when it was opened */
 	/* Files: where the input begins and ends, in the file's own offsets. */
 	uint64_t origin, end;
 	uint64_t hinted; /* offset up to which posix_fadvise was called */
 	/* Streams. */
-	bool checked;  /* it was seen not to keep messages apart */
-	bool eof;      /* a read found the stream's end */
-	bool drained;  /* the last read gave less than was asked for */
-	bool finished; /* bytes_shared.finish has ended the stream */
-	size_t held;   /* if finished: bytes still to be read of those that the stream held */
+	struct text *text; /* filter that makes samples of text; or NULL */
+	bool checked;      /* it was seen not to keep messages apart */
+	bool eof;          /* a read found the stream's end */
+	bool drained;      /* the last read gave less than was asked for */
+	bool finished;     /* bytes_shared.finish has ended the stream */
+	size_t held;       /* if finished: bytes still to be read of those that the stream held */
 	/* What was read of a stream and not passed; of a file, what the last look read. */
 	uint64_t passed;
 	uint64_t kept; /* offset from which bytes stay although they were passed, or UINT64_MAX */
@@ -98,7 +99,13 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 		bytes_close(b);
 		return -1;
 	}
-	b->in_file = !shared->tee && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
+	b->in_file =
+		!shared->tee && !shared->text && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
+	if (shared->text && !(b->text = text_open(shared->text))) {
+		fail_errno(fail, "%s", b->name);
+		bytes_close(b);
+		return -1;
+	}
 	if (b->in_file && open_file(b, fail) != 0) {
 		bytes_close(b);
 		return -1;
@@ -121,6 +128,7 @@ void bytes_close(struct bytes *b)
 		b->shared->tee->fd = b->fd; /* main copies the rest */
 	else if (b->owned && b->fd >= 0)
 		close(b->fd);
+	free(b->text);
 	free(b->buffer);
 	free(b);
 }
@@ -180,6 +188,8 @@ void bytes_leave(const struct bytes *b, uint64_t at)
 {
 	if (!b->owned && b->in_file)
 		(void)lseek(b->fd, (off_t)(b->origin + at), SEEK_SET);
+	else if (!b->owned && b->text) /* a pipe cannot seek */
+		(void)lseek(b->fd, -(off_t)(b->text->have - b->text->at), SEEK_CUR);
 }
 
 /* ---- files ---- */
@@ -306,9 +316,43 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 	return 0;
 }
 
+/* Does nothing more come of a stream? */
+static bool is_over(const struct bytes *b)
+{
+	return b->eof && (!b->text || b->text->at == b->text->have);
+}
+
+/* As read_on, of samples: text is read until `least` bytes of them were made. */
+static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
+			struct fail *fail)
+{
+	int rc = 0;
+
+	if (!b->text)
+		return read_on(b, to, least, cap, got, fail);
+	for (*got = 0; rc == 0 && *got < least && !is_over(b);) {
+		size_t n;
+		if (text_take(b->text, to + *got, cap - *got, &n) != 0)
+			return fail_set(fail, STATUS_DATA, "%s: %s", b->name, b->text->why);
+		*got += n;
+		if (*got >= least || b->eof)
+			continue;
+		const size_t room = text_room(b->text);
+		rc = read_on(b, (unsigned char *)b->text->buffer + b->text->have, 1, room, &n,
+			     fail);
+		b->text->have += n;
+		__atomic_fetch_add(&b->shared->text_bytes, n, __ATOMIC_RELAXED);
+		b->text->ended = b->eof;
+		b->text->cut = b->finished;
+	}
+	if (b->text->fractions)
+		__atomic_store_n(&b->shared->fractions, true, __ATOMIC_RELAXED);
+	return rc;
+}
+
 bool bytes_ended(const struct bytes *b)
 {
-	return b->eof && b->passed == b->from + b->have;
+	return is_over(b) && b->passed == b->from + b->have;
 }
 
 bool bytes_finished(const struct bytes *b)
@@ -332,7 +376,8 @@ int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, si
 	const size_t had = (size_t)lesser(b->from + b->have - at, cap);
 	if (had > 0)
 		memcpy(to, b->buffer + (at - b->from), had);
-	const int rc = read_on(b, to + had, least > had ? least - had : 0, cap - had, got, fail);
+	const int rc =
+		read_samples(b, to + had, least > had ? least - had : 0, cap - had, got, fail);
 	*got += had;
 	b->passed += *got;
 	if (b->passed > b->from + b->have) {
@@ -363,7 +408,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 {
 	int rc = 0;
 
-	while (rc == 0 && end > b->from + b->have && !b->eof) {
+	while (rc == 0 && end > b->from + b->have && !is_over(b)) {
 		const size_t spare = most < STREAM_ROOM ? most : STREAM_ROOM;
 		size_t got;
 		if (end + spare > b->from + b->room)
@@ -374,8 +419,8 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 		if (b->room < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
 			return -1;
 		const size_t left = b->room - b->have;
-		rc = read_on(b, b->buffer + b->have, need, left - need < most ? left : need + most,
-			     &got, fail);
+		rc = read_samples(b, b->buffer + b->have, need,
+				  left - need < most ? left : need + most, &got, fail);
 		b->have += got;
 	}
 	return rc;
@@ -416,14 +461,15 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 		return 0;
 	if (b->kept != UINT64_MAX)
 		rc = look_further(b, at, SIZE_MAX, fail);
-	while (rc == 0 && at > b->from + b->have && !b->eof) {
+	while (rc == 0 && at > b->from + b->have && !is_over(b)) {
 		size_t got;
 		b->from += b->have;
 		b->passed = b->from;
 		b->have = 0;
 		if (grow(b, STREAM_ROOM, fail) != 0)
 			return -1;
-		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got, fail);
+		rc = read_samples(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got,
+				  fail);
 		b->have = got;
 	}
 	b->passed = lesser(at, b->from + b->have);

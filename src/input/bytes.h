@@ -7,6 +7,8 @@
  * handed to us. A file or a block device can be read at any offset by any thread. A stream is read
  * in order by one thread at a time; what was looked at stays until it is passed or read. No
  * function needs a lock. Where one may wait, it returns 1 when a byte in `wake` ended the wait.
+ *
+ * If the inputs are text, all are streams, of the samples that a filter makes of the text.
  */
 #ifndef GPUHIST_INPUT_BYTES_H
 #define GPUHIST_INPUT_BYTES_H
@@ -16,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "input/text.h"
 
 struct bytes;
 struct tee; /* tee.h */
@@ -28,6 +31,9 @@ struct bytes_shared {
 	uint64_t waited_ns; /* atomic: how long threads waited for streams */
 	double until;       /* clock_seconds() when a wait ends as by a byte in `wake`; 0: never */
 	struct tee *tee;    /* gets all bytes too, and makes files streams; or NULL */
+	const struct text_spec *text; /* the bytes are samples made of text; NULL: as they are */
+	uint64_t text_bytes;          /* atomic: bytes of text that were read */
+	bool fractions;               /* atomic: a number was not written as a whole one */
 };
 
 /*

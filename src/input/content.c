@@ -274,18 +274,17 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 {
 	static const char *const WHY[] = {
 		[KIND_LEGACY] =
-			"compressed by zstd before 0.8: pipe it through a `zstd -dc` that "
+			": compressed by zstd before 0.8: pipe it through a `zstd -dc` that "
 			"still reads it, or count it as it is with --raw",
-		[KIND_TEXT] =
-			"text, where samples are binary: -t counts it all the same, -t u8 "
-			"its bytes",
-		[KIND_JSON] = "a histogram in JSON, not samples: --merge reads it"};
+		[KIND_TEXT] = " is text, but gpuhist reads binary samples; try --text",
+		[KIND_JSON] = ": a histogram in JSON, not samples: --merge reads it"};
 	const char *const name = bytes_name(v->bytes);
 	const unsigned char *bytes;
 	size_t got;
 
 	if (kind != KIND_FORMAT)
-		return fail_set(fail, STATUS_DATA, "%s: %s", name, WHY[kind]);
+		return fail_set(fail, STATUS_DATA, "%s%s%s", name, WHY[kind],
+				kind == KIND_TEXT && c->is_zstd ? " after zstd -dc" : "");
 	const int rc = view_look(v, 0, FIRST_LATER, FIRST_LATER, &bytes, &got, fail);
 	if (rc != 0)
 		return rc;

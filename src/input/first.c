@@ -90,8 +90,8 @@ static const struct input_format FORMATS[] = {
 	{OTHER("\xff\xd8\xff", "a JPEG file: `djpeg FILE | gpuhist` counts it")},
 	{OTHER("SIMPLE  =", FITS)},
 	{OTHER("SQLite format 3\0",
-	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
-	       "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it")},
+	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | gpuhist --text` "
+	       "counts it")},
 	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it",
 	 NULL},
 	/* safetensors: the upper half of a 64-bit length, 0, then the text of that length */

@@ -123,6 +123,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->shared.wake = s->wake_pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
+	s->shared.text = s->spec.text.on ? &s->spec.text : NULL;
 	if (lock_init(&s->lock) != 0) {
 		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 		goto close_pipe;
@@ -343,8 +344,8 @@ static bool nothing_left(const struct input *in)
 /* A redirected file is left where the next program goes on. */
 static void close_input(struct source *s, struct input *in)
 {
-	/* Where a slice begins depends on all inputs, so it moves no offset. */
-	if (!in->sliced)
+	/* Where a slice begins depends on all inputs, so it moves no offset; --tee reads all. */
+	if (!in->sliced && !s->spec.tee)
 		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
 	input_free(s, in);
 }
@@ -574,6 +575,12 @@ uint64_t source_counted(const struct source *s)
 	return bytes;
 }
 
+uint64_t source_progress(const struct source *s)
+{
+	return s->spec.text.on ? __atomic_load_n(&s->shared.text_bytes, __ATOMIC_RELAXED)
+			       : source_counted(s);
+}
+
 uint64_t source_inputs(const struct source *s)
 {
 	return tally_read(&s->totals.inputs);
@@ -668,6 +675,8 @@ int source_failure(const struct source *s, struct fail *fail)
 const struct source_totals *source_totals(struct source *s)
 {
 	s->totals.waited = (double)__atomic_load_n(&s->shared.waited_ns, __ATOMIC_RELAXED) * 1e-9;
+	s->totals.text = s->shared.text_bytes;
+	s->totals.fractions = s->shared.fractions;
 	if (s->left > 0 && signals_finished())
 		s->totals.unopened = s->spec.path_count - s->totals.inputs;
 	return &s->totals;

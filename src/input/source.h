@@ -33,6 +33,7 @@
 #include "base/fail.h"
 #include "bins/sample.h"
 #include "input/header.h"
+#include "input/text.h"
 
 struct source;
 struct reader;
@@ -46,8 +47,9 @@ struct unpacker; /* unpacker.h */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
 	size_t path_count;
-	struct tee *tee; /* --tee: copies all bytes that are read; or NULL */
-	uint64_t skip;   /* bytes to skip at the start of each input */
+	struct tee *tee;       /* --tee: copies all bytes that are read; or NULL */
+	struct text_spec text; /* inputs are text, and samples are made of it; raw is set too */
+	uint64_t skip;         /* bytes to skip at the start of each input */
 	/* slice number `part`, from 1, of `parts` slices of all records; 0 of 0: no slices */
 	uint32_t part, parts;
 	/* a partial record at an input's end is no error, nor is a file that became shorter */
@@ -121,6 +123,8 @@ struct source_totals {
 	uint64_t inputs;        /* inputs that were opened */
 	uint64_t headers;       /* opened inputs with a header */
 	bool streamed;          /* at least one input was not a file */
+	uint64_t text;          /* bytes of text that was read */
+	bool fractions;         /* of the numbers in text not all were written as whole ones */
 	double waited;          /* seconds for which readers waited for the writers of streams */
 	uint64_t packed;        /* bytes of compressed inputs, before they were decoded */
 	uint64_t unpacked;      /* bytes that a device decoded */
@@ -238,12 +242,15 @@ int source_failure(const struct source *s, struct fail *fail);
  */
 uint64_t source_counted(const struct source *s);
 
+/* The same as source_length counts: of text, the bytes that were read. */
+uint64_t source_progress(const struct source *s);
+
 /* How many inputs were begun so far. Any thread, at any time, without a lock. */
 uint64_t source_inputs(const struct source *s);
 
 /*
  * After source_start: bytes of records that the inputs hold, as far as -n allows, or of the part.
- * Headers count as if they were samples. 0: not known, because an input is no regular file, or is
+ * Headers count as if they were samples. Of text: its bytes. 0: not known, because an input is no regular file, or is
  * compressed: by its name, or once it was opened. Any thread.
  */
 uint64_t source_length(const struct source *s);

@@ -64,6 +64,8 @@ uint64_t source_length(const struct source *s)
 		return part_records(s->slice) * record;
 	if (s->first.said.within)
 		return s->first.said.bytes;
+	if (s->spec.text.on)
+		return s->use.limit == UINT64_MAX ? bytes : 0;
 	return s->use.limit < bytes / record ? s->use.limit * record : bytes - bytes % record;
 }
 

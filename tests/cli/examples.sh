@@ -42,6 +42,8 @@ cp power.f32 iq.sigmf-data
 	printf '"bias":{"dtype":"BF16","shape":[400],"data_offsets":[1200,2000]}}  ' && floats 60 && numbers 400 65536 2
 } >model.safetensors
 printf '0.5\n-1e3\n7\n' >numbers.txt
+cp numbers.txt latencies.txt
+printf 'host,latency\na,0.5\n"b, c",70\nd,71\n' >log.csv
 for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
@@ -60,12 +62,13 @@ gpuhist -q -t i16 -r full -b 4 hour.i16 -o monday.json
 cp monday.json tuesday.json
 mkdir folder
 : >folder/.a.csv.gpuhist-12345-0.tmp
-# Stand-ins for srun, with two tasks, and rtl_sdr, which may not be installed.
+# Stand-ins for srun, with two tasks, and rtl_sdr, which may not be installed, and ps.
 mkdir .bin
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nfor task in 0 1; do SLURM_PROCID=$task SLURM_NTASKS=2 "$@" || exit; done\n' >.bin/srun
 printf '#!/bin/sh\ncat capture.bin\n' >.bin/rtl_sdr
-chmod +x .bin/srun .bin/rtl_sdr
+printf '#!/bin/sh\nprintf "  RSS\\n 3000\\n   70\\n    0\\n"\n' >.bin/ps
+chmod +x .bin/srun .bin/rtl_sdr .bin/ps
 PATH=$PWD/.bin:$PATH
 
 # The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented

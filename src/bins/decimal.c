@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* decimal: digits to bits. */
+#include "bins/decimal.h"
+
+#include <fenv.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bins/wide.h"
+
+#define DIGITS_MOST 19     /* decimal digits that always fit 64 bits */
+#define HEX_DIGITS_MOST 16 /* hexadecimal digits that do */
+#define POWER_MOST 27      /* 5^27 is the largest power of 5 in 64 bits */
+#define EXPONENT_MOST 100000000
+
+/* ---- reading ---- */
+
+static int digit_of(char c, bool hex)
+{
+	const unsigned decimal = (unsigned char)c - (unsigned)'0';
+
+	if (decimal < 10)
+		return (int)decimal;
+	const unsigned letter = ((unsigned char)c | 32u) - (unsigned)'a';
+	return hex && letter < 6 ? (int)letter + 10 : -1;
+}
+
+/* Read an exponent after its letter; without digits the letter is not part of the number. */
+static const char *read_exponent(const char *p, int32_t *exponent)
+{
+	const char *q = p + 1 + (p[1] == '-' || p[1] == '+');
+	int32_t value = 0;
+
+	if (digit_of(*q, false) < 0)
+		return p;
+	for (int digit; (digit = digit_of(*q, false)) >= 0; q++)
+		value = value < EXPONENT_MOST ? value * 10 + digit : value;
+	*exponent += p[1] == '-' ? -value : value;
+	return q;
+}
+
+/* A word at p, which follows the sign of `text`. */
+static const char *read_word(struct decimal *d, const char *text, const char *p)
+{
+	static const struct {
+		const char *word;
+		enum decimal_kind kind;
+		bool bare; /* has no sign */
+	} WORDS[] = {{"nan", DECIMAL_NAN, false},
+		     {"infinity", DECIMAL_INFINITE, false},
+		     {"inf", DECIMAL_INFINITE, false},
+		     {"na", DECIMAL_NAN, true},
+		     {"null", DECIMAL_NAN, true}};
+
+	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
+		const size_t length = strlen(WORDS[i].word);
+		if (strncasecmp(WORDS[i].bare ? text : p, WORDS[i].word, length) == 0) {
+			d->kind = WORDS[i].kind;
+			return p + length;
+		}
+	}
+	return NULL;
+}
+
+const char *decimal_read(struct decimal *d, const char *text)
+{
+	const char *p = text + (*text == '-' || *text == '+');
+	const char *point = NULL;
+	bool any = false;
+	int kept = 0;
+
+	*d = (struct decimal){.negative = *text == '-', .text = p};
+	if (digit_of(*p, false) < 0 && *p != '.')
+		return read_word(d, text, p);
+	d->hex = p[0] == '0' && (p[1] | 32) == 'x';
+	p += d->hex ? 2 : 0;
+	const int most = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
+	const int32_t per_digit = d->hex ? 4 : 1;
+	for (;; p++) {
+		const int digit = digit_of(*p, d->hex);
+		if (digit < 0) {
+			if (*p != '.' || point)
+				break;
+			point = p;
+			continue;
+		}
+		any = true;
+		if (digit == 0 && !d->first) { /* a leading zero */
+			d->exponent -= point ? per_digit : 0;
+			continue;
+		}
+		if (!d->first)
+			d->first = p;
+		d->places += d->places < INT_MAX;
+		if (kept < most) {
+			d->digits = d->digits * (d->hex ? 16 : 10) + (uint64_t)digit;
+			kept++;
+			d->exponent -= point ? per_digit : 0;
+		} else {
+			d->more |= digit != 0;
+			d->exponent += point ? 0 : per_digit;
+		}
+	}
+	if (!any)
+		return NULL;
+	if ((*p | 32) == (d->hex ? 'p' : 'e')) {
+		int32_t exponent = 0;
+		p = read_exponent(p, &exponent);
+		d->exponent += exponent;
+	}
+	return p;
+}
+
+/* ---- the first 64 bits ---- */
+
+/* A number: bits * 2^exponent, and a bit more if `more`. The highest bit of `bits` is set. */
+struct leading {
+	uint64_t bits;
+	int64_t exponent;
+	bool more;
+};
+
+static struct leading leading_of(uint128_t x, int64_t exponent, bool more)
+{
+	const uint64_t high = (uint64_t)(x >> 64);
+	const int up = high > 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
+
+	x <<= up;
+	return (struct leading){(uint64_t)(x >> 64), exponent - up + 64, more || (uint64_t)x != 0};
+}
+
+static uint64_t power_of_five(int n)
+{
+	uint64_t power = 1;
+
+	while (n-- > 0)
+		power *= 5;
+	return power;
+}
+
+static bool is_short(const struct decimal *d)
+{
+	return d->places <= DIGITS_MOST && d->exponent <= POWER_MOST && d->exponent >= -POWER_MOST;
+}
+
+/*
+ * The exact way: strtod rounds any number of digits correctly, both down and up. If the two results
+ * differ, the number is above the lower one.
+ */
+static struct leading by_strtod(const struct decimal *d)
+{
+	const int mode = fegetround();
+	double down, up;
+	int exponent;
+
+	fesetround(FE_DOWNWARD);
+	down = strtod(d->text, NULL);
+	fesetround(FE_UPWARD);
+	up = strtod(d->text, NULL);
+	fesetround(mode);
+	if (down == 0)
+		return (struct leading){(uint64_t)1 << 63, -2000, true};
+	const double mantissa = frexp(down, &exponent);
+	return (struct leading){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
+}
+
+static struct leading leading(const struct decimal *d)
+{
+	const int32_t e = d->exponent;
+
+	if (d->hex)
+		return leading_of(d->digits, e, d->more);
+	if (!is_short(d))
+		return by_strtod(d);
+	if (e >= 0)
+		return leading_of((uint128_t)d->digits * power_of_five(e), e, false);
+	/* 64 bits of quotient or more: the dividend has 127 or 128, the divisor at most 63. */
+	const uint64_t unit = power_of_five(-e);
+	const int up = 64 + __builtin_clzll(d->digits);
+	const uint128_t dividend = (uint128_t)d->digits << up, quotient = dividend / unit;
+	return leading_of(quotient, (int64_t)e - up, quotient * unit != dividend);
+}
+
+/* ---- codes ---- */
+
+/* The code of a float of the type: sign, exponent, mantissa. */
+static uint64_t float_code(const struct decimal *d, const struct sample_type *type)
+{
+	const uint32_t mantissa = type->mantissa, exponents = type->bits - 1 - mantissa;
+	const uint64_t sign = (uint64_t)d->negative << (type->bits - 1);
+	const bool finite_only = mantissa == 3; /* f8e4m3: the last code is its NaN */
+	const uint64_t infinite = finite_only ? 0x7f : (((uint64_t)1 << exponents) - 1) << mantissa;
+	const int64_t bias = ((int64_t)1 << (exponents - 1)) - 1;
+	uint64_t code;
+
+	if (d->kind == DECIMAL_NAN)
+		return infinite | (finite_only ? 0 : (uint64_t)1 << (mantissa - 1));
+	if (d->kind == DECIMAL_INFINITE)
+		return sign | infinite;
+	if (!d->first)
+		return sign;
+	if (type->bits == 64 && !d->hex && !is_short(d)) {
+		const double real = strtod(d->text, NULL);
+		memcpy(&code, &real, sizeof(code));
+		return sign | code;
+	}
+	const struct leading x = leading(d);
+	const int64_t exponent = x.exponent + 63 + bias; /* as it is stored, if it is above 0 */
+	int64_t down = 63 - (int64_t)mantissa + (exponent < 1 ? 1 - exponent : 0);
+	if (exponent > 2 * bias + 1)
+		return sign | infinite;
+	if (down > 64)
+		return sign;
+	const uint64_t half = (uint64_t)1 << (down - 1);
+	const uint64_t kept = down < 64 ? x.bits >> down : 0;
+	const uint64_t rest = down < 64 ? x.bits & (2 * half - 1) : x.bits;
+	const bool up = rest > half || (rest == half && (x.more || (kept & 1) != 0));
+	code = kept + up + (exponent > 1 ? (uint64_t)(exponent - 1) << mantissa : 0);
+	return sign | (code < infinite ? code : infinite);
+}
+
+/* The magnitude of a whole number. */
+static enum decimal_fit whole(const struct decimal *d, uint128_t *magnitude)
+{
+	const uint128_t limit = (uint128_t)1 << 120;
+	const int per_digit = d->hex ? 4 : 1, kept = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
+	int32_t n = d->places;
+	int64_t exponent = d->exponent - (int64_t)per_digit * (n > kept ? n - kept : 0);
+	const char *p = d->first, *end = p;
+	uint128_t x = 0;
+
+	for (int32_t left = n; left > 0; end++)
+		left -= *end != '.';
+	for (; n > 0 && (end[-1] == '0' || end[-1] == '.'); end--) { /* zeros at the end */
+		n -= end[-1] == '0';
+		exponent += end[-1] == '0' ? per_digit : 0;
+	}
+	for (; n > 0 && x < limit; p++)
+		if (*p != '.') {
+			x = x * (d->hex ? 16 : 10) + (unsigned)digit_of(*p, d->hex);
+			n--;
+		}
+	for (; d->hex && exponent < 0 && n == 0 && x > 0 && x % 2 == 0; exponent++)
+		x /= 2;
+	if (x > 0 && exponent < 0)
+		return DECIMAL_FRACTION;
+	for (; exponent > 0 && x > 0 && x < limit; exponent--)
+		x *= d->hex ? 2 : 10;
+	*magnitude = x;
+	return x < limit && n == 0 ? DECIMAL_FITS : DECIMAL_TOO_LARGE;
+}
+
+enum decimal_fit decimal_code(const struct decimal *d, const struct sample_type *type,
+			      uint64_t *code)
+{
+	uint128_t magnitude = 0;
+
+	if (type->kind == SAMPLE_FLOAT) {
+		*code = float_code(d, type);
+		return DECIMAL_FITS;
+	}
+	if (d->kind != DECIMAL_NUMBER)
+		return DECIMAL_FRACTION;
+	const enum decimal_fit fit = whole(d, &magnitude);
+	if (fit != DECIMAL_FITS)
+		return fit;
+	const int128_t value = d->negative ? -(int128_t)magnitude : (int128_t)magnitude;
+	if (value < sample_min(type) || value > sample_max(type))
+		return DECIMAL_TOO_LARGE;
+	*code = (uint64_t)value;
+	return DECIMAL_FITS;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: lines to fields, fields to samples.
+ *
+ * quick() reads numbers of a few digits, decimal.c all others. A line that fits the buffer is taken
+ * at once; a longer one field by field, and only its number must fit the buffer.
+ */
+#include "input/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bins/decimal.h"
+#include "input/first.h"
+#include "input/zstd_frame.h"
+
+#define BLANKS ' ' /* as the separator: any number of blanks and tabs */
+
+struct text *text_open(const struct text_spec *spec)
+{
+	struct text *const t = calloc(1, sizeof(*t));
+
+	if (t) {
+		t->spec = *spec;
+		t->spec.number += !spec->column;
+		t->separator = spec->column ? 0 : '\n';
+		t->named = spec->column && spec->number == 0;
+		t->first = true;
+		t->line = 1;
+	}
+	return t;
+}
+
+size_t text_room(struct text *t)
+{
+	t->have -= t->at;
+	memmove(t->buffer, t->buffer + t->at, t->have);
+	t->at = 0;
+	return sizeof(t->buffer) - 1 - t->have;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Leaves out the blanks before and after a text. */
+static void trim(const char **p, const char **end)
+{
+	while (*p < *end && is_blank(**p))
+		++*p;
+	while (*end > *p && is_blank((*end)[-1]))
+		--*end;
+}
+
+/* Bad input in the line from `line` to end: completes the message that t->what begins. */
+static int bad(struct text *t, const char *line, const char *end)
+{
+	if (t->place != TEXT_BEGIN) {
+		line = t->head;
+		end = line + strlen(line);
+	}
+	trim(&line, &end);
+	const size_t all = (size_t)(end - line);
+	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
+	while (n < all && (line[n] & 0xc0) == 0x80) /* inside a character */
+		n--;
+	if (memchr(line, '\0', all))
+		strcpy(t->what,
+		       "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t "
+		       "utf-8`");
+	snprintf(t->why, sizeof(t->why), "line %llu %s: %.*s%s", (unsigned long long)t->line,
+		 t->what, (int)n, line, n < all ? "..." : "");
+	return -1;
+}
+
+#define BAD(...) (snprintf(t->what, sizeof(t->what), __VA_ARGS__), bad(t, line, end))
+
+/* Leaves out the blanks, then the quotes, around a field. */
+static void unquote(const char **p, const char **end)
+{
+	trim(p, end);
+	const bool quoted = *end - *p >= 2 && **p == '"' && (*end)[-1] == '"';
+	*p += quoted;
+	*end -= quoted;
+}
+
+static inline void put(const struct sample_type *type, uint64_t code, unsigned char *out)
+{
+	if (type->big)
+		code = __builtin_bswap64(code) >> (64 - type->bits);
+	memcpy(out, &code, type->bits / 8);
+}
+
+/*
+ * Makes a sample of up to 18 digits without an exponent: a whole number, or a quotient of two numbers
+ * that binary64 has, which rounds once. Returns the byte after it, or NULL: decimal.c must look.
+ */
+static inline const char *quick(struct text *t, const char *p, unsigned char *out)
+{
+	static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+				      1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+	const struct sample_type *const type = &t->spec.type;
+	const bool negative = *p == '-';
+	const char *const begin = p += negative;
+	uint64_t n = 0, code;
+	unsigned digit;
+
+	for (; (digit = (unsigned char)*p - (unsigned)'0') < 10; p++)
+		n = n * 10 + digit;
+	const char *const point = p;
+	if (p > begin && *p == '.')
+		for (p++; (digit = (unsigned char)*p - (unsigned)'0') < 10; p++)
+			n = n * 10 + digit;
+	if (p == begin || p - begin > 18) /* n fits 63 bits */
+		return NULL;
+	if (type->kind != SAMPLE_FLOAT) {
+		if (p > point ||
+		    n > UINT64_MAX >> (64 - type->bits + (type->kind == SAMPLE_SIGNED)) ||
+		    (negative && type->kind == SAMPLE_UNSIGNED))
+			return NULL;
+		code = negative ? 0 - n : n;
+	} else {
+		if (type->bits != 64 || n > (uint64_t)1 << 53)
+			return NULL;
+		const double real = p > point + 1 ? (double)n / TENS[p - point - 1] : (double)n;
+		memcpy(&code, &real, sizeof(code));
+		code |= (uint64_t)negative << 63;
+		t->fractions |= p > point;
+	}
+	put(type, code, out);
+	return p;
+}
+
+static const char no_number[] = "no number", misfit[] = "no number that fits --type ";
+
+/* Makes a sample of the field from p to end. Returns NULL, or a phrase for the message. */
+static const char *make(struct text *t, const char *p, const char *end, unsigned char *out)
+{
+	struct decimal d = {.kind = DECIMAL_NAN};
+	uint64_t code;
+
+	unquote(&p, &end);
+	if (p < end && quick(t, p, out) == end)
+		return NULL;
+	if (p < end && decimal_read(&d, p) != end)
+		return no_number;
+	if (decimal_code(&d, &t->spec.type, &code) != DECIMAL_FITS)
+		return misfit;
+	t->fractions = true;
+	put(&t->spec.type, code, out);
+	return NULL;
+}
+
+/* Refuses a field of the line from `line` to end. */
+static int refuse(struct text *t, const char *line, const char *end, const char *what)
+{
+	const char *const column = t->spec.column, *past = NULL, *advice = "", *p = line;
+	struct decimal d;
+
+	trim(&p, &end);
+	if (!column && what == no_number) {
+		past = decimal_read(&d, p);
+		advice = t->line == 1 ? " (--text=1 skips a header)" : "";
+	}
+	if (past && past < end && memchr(",; \t", *past, 4)) {
+		what = *past == ',' ? "several numbers or a decimal comma" : "several numbers";
+		advice = " (--text=1 takes the first column)";
+	}
+	return BAD("has %s%s%s%.100s%s", what, what == misfit ? t->spec.type.name : "",
+		   column ? " in column " : "", column ? column : "", advice);
+}
+
+/* The separator of a line: the first of these that is in it, not in quotes; else blanks. */
+static char separator_of(const char *p, const char *end)
+{
+	static const char ALL[] = {'\t', ',', ';', BLANKS};
+	size_t best = 3;
+	bool quoted = false;
+
+	for (size_t n = 0; p < end && n < TEXT_FIELD_MOST; p++, n++) {
+		quoted ^= *p == '"';
+		for (size_t i = 0; i < best && !quoted; i++)
+			best = *p == ALL[i] ? i : best;
+	}
+	return ALL[best];
+}
+
+/* Finds the end of the field that begins at p, or goes on there: its separator, or `end`. */
+static const char *field_end(struct text *t, const char *p, const char *end)
+{
+	if (!t->inside) {
+		t->quoted = p < end && *p == '"';
+		t->open = false;
+	}
+	if (!t->quoted && t->separator != BLANKS) {
+		p = memchr(p, t->separator, (size_t)(end - p));
+		return p ? p : end;
+	}
+	for (; p < end; p++) {
+		t->open ^= t->quoted && *p == '"';
+		if (!t->open && (t->separator == BLANKS ? is_blank(*p) : *p == t->separator))
+			break;
+	}
+	return p;
+}
+
+static bool is_name(const struct text *t, const char *p, const char *end)
+{
+	unquote(&p, &end);
+	return strlen(t->spec.column) == (size_t)(end - p) &&
+	       memcmp(p, t->spec.column, (size_t)(end - p)) == 0;
+}
+
+/* Takes the fields of a line up to end; the last one may be incomplete. Returns as take_line. */
+static int take_fields(struct text *t, const char *end, bool whole, unsigned char *out)
+{
+	struct text_spec *const s = &t->spec;
+	const char *const line = t->buffer + t->at;
+	const bool naming = t->named && t->first;
+	const char *p = line, *what;
+	int made = 0;
+
+	if (t->separator == 0)
+		t->separator = separator_of(line, end);
+	const bool blanks = t->separator == BLANKS;
+	for (bool goes_on = true; goes_on;) {
+		while (!t->inside && p < end && (*p == ' ' || (blanks && is_blank(*p))))
+			p++;
+		if (p == end && !t->inside && (!whole || blanks))
+			break;
+		const char *const stop = field_end(t, p, end);
+		const bool wanted = !naming && t->fields + 1 == s->number;
+		const bool fits = !t->inside && (size_t)(stop - p) < TEXT_FIELD_MOST;
+		if (wanted && !fits)
+			return BAD("has a number of more than %zu bytes", TEXT_FIELD_MOST);
+		if (stop == end && !whole) {
+			t->inside |= !wanted;
+			p = t->inside ? end : p;
+			break;
+		}
+		if (t->open)
+			return BAD("has a quote that does not end");
+		t->fields++;
+		if (naming && s->number == 0 && fits && is_name(t, p, stop))
+			s->number = t->fields;
+		if (wanted) {
+			what = make(t, p, stop, out);
+			if (what && !(s->column && t->first && what == no_number))
+				return refuse(t, line, end, what);
+			made = !what;
+		}
+		t->inside = false;
+		p = stop < end ? stop + 1 : end;
+		/* Quotes in the rest must end, or the line would go on behind a newline. */
+		const bool done = whole && !naming && t->fields >= s->number;
+		goes_on = stop < end && !(done && !memchr(p, '"', (size_t)(end - p)));
+	}
+	if (whole && s->number == 0)
+		return BAD("names no column %.100s", s->column);
+	if (whole && t->fields < s->number)
+		return BAD("has only %llu column%s", (unsigned long long)t->fields,
+			   t->fields == 1 ? "" : "s");
+	t->at = (size_t)(p - t->buffer);
+	return made;
+}
+
+/* Takes the line up to end, or a part of it. Returns how many samples it made; -1: bad input. */
+static int take_line(struct text *t, const char *end, bool whole, unsigned char *out)
+{
+	const char *const line = t->buffer + t->at;
+	const char *p = line, *stop = end;
+
+	trim(&p, &stop);
+	if (t->place == TEXT_BEGIN && (size_t)(p - line) >= TEXT_FIELD_MOST)
+		return BAD("begins with more than %zu blanks", TEXT_FIELD_MOST);
+	const bool tabs = t->separator == '\t' && memchr(line, '\t', (size_t)(end - line));
+	if (t->place == TEXT_BEGIN && (*line == '#' || (whole && p == stop && !tabs)))
+		t->place = TEXT_REST;
+	const bool skipped = t->place == TEXT_REST;
+	const int made = skipped ? 0 : take_fields(t, end, whole, out);
+	if (made < 0)
+		return -1;
+	if (whole || skipped)
+		t->at = (size_t)(end - t->buffer);
+	if (whole) {
+		t->first = t->first && skipped;
+		t->place = TEXT_BEGIN;
+		t->fields = 0;
+		t->line++;
+	} else if (t->place == TEXT_BEGIN) {
+		t->place = TEXT_FIELDS;
+		memcpy(t->head, line, TEXT_SHOWN);
+	}
+	return made;
+}
+
+/* Looks at the first bytes; false if there are too few. */
+static bool begin(struct text *t)
+{
+	const unsigned char *const bytes = (const unsigned char *)t->buffer;
+	const struct input_format *format;
+	struct frame_header frame;
+
+	if (!t->ended && t->have < FIRST_BYTES && !memchr(bytes, '\n', t->have))
+		return false;
+	t->begun = true;
+	if (t->have >= 4 && frame_parse(bytes, 4, &frame) == FRAME_SHORT)
+		strcpy(t->why, "compressed by zstd: `zstd -dc FILE | gpuhist --text` counts it");
+	else if (first_format(bytes, t->have, FORMATS_TYPED, &format) == HEADER_FOUND &&
+		 format->packed)
+		snprintf(t->why, sizeof(t->why), "%s", format->advice);
+	else if (t->have >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		t->at = 3;
+	return true;
+}
+
+int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made)
+{
+	const size_t bytes = t->spec.type.bits / 8;
+	const char *const past = t->buffer + t->have;
+	unsigned char *to = out, *const full = out + cap - cap % bytes;
+
+	*made = 0;
+	if (!t->begun && !begin(t))
+		return 0;
+	t->buffer[t->have] = '\n'; /* no number goes on behind it */
+	while (t->at < t->have && to < full && t->why[0] == '\0') {
+		const char *const p = t->buffer + t->at;
+		const char *next =
+			!t->spec.column && t->place == TEXT_BEGIN ? quick(t, p, to) : NULL;
+		if (next && *next == '\n' && next < past) {
+			to += bytes;
+			t->at = (size_t)(next + 1 - t->buffer);
+			t->line++;
+			continue;
+		}
+		next = memchr(p, '\n', (size_t)(past - p));
+		if (!next && !t->ended && (size_t)(past - p) < TEXT_FIELD_MOST)
+			break;
+		if (!next && t->cut)
+			t->at = t->have;
+		else if (take_line(t, next ? next : past, next || t->ended, to) > 0)
+			to += bytes;
+		t->at += next && t->why[0] == '\0';
+	}
+	*made = (size_t)(to - out);
+	return t->why[0] != '\0' && to == out ? -1 : 0;
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# needs: zstd gzip
+# --text: numbers that are lines, or columns of lines; what is refused, and what the message says then.
+# shellcheck shell=sh
+b='-r 0:4 -b 4 --no-header --nonzero'
+g="gpuhist --text $b --flow"
+bytes '0.5\n-0.25\n7\n' >numbers.txt
+bytes 'ms,lat,n\n1,0.5,10\n2,3,20\n3,2.5,30\n' >table.csv
+run gpuhist --text -r -1:1 -b 4 --flow numbers.txt
+shell "cat table.csv | gpuhist --text=lat $b"
+shell "gpuhist --text=2 $b -f tsv table.csv - <table.csv"
+
+echo
+echo '# What a number is: each is rounded once'
+for n in 1 +1 -0 1. .5 1e3 1E-3 007 0x1.8p3 0XFF nan -NaN inf -Infinity 1e400 1e-400 NA null NULL 0.1 9007199254740993 \
+	2.00000000000000011102230246251565404236316680908203125 2.00000000000000011102230246251565404236316680908203126; do
+	printf '%s: ' "$n"
+	echo "$n" | gpuhist --text -q -b 2 --log=auto --flow | sed -n 's/^0,\([^,]*\).*/\1/p; s/^\([a-z]*\),.*,1$/\1/p'
+done
+shell "printf '255\n1e2\n1.0\n0x10\n2550e-1\n' | $g -t u8 -r full"
+shell "printf '1\n258\n' | $g -t u16be -r full -b 65536"
+shell "printf '16777217\n16777219\n' | gpuhist --text -t f32 -b 4 --no-header"
+
+echo
+echo '# Columns: tab, else comma, else semicolon, else blanks; quotes; empty fields'
+shell "printf 'a\tb,c\n1\t2\n' | gpuhist $b --text=2"
+shell "printf '1;2\n3;0\n' | gpuhist $b --text=2"
+shell "printf '  1   2\n\t3 0  \n' | gpuhist $b --text=2"
+shell "printf '\"a, b\",\"lat\"\n\"x, \"\"y\"\"\", \"3\" \n' | gpuhist $b --text=lat"
+shell "printf '1,2\n3,\nNA,NA\n' | gpuhist $b --text=2"
+shell "printf '1\t\t3\n\t\t\n' | gpuhist $b --text=2"
+shell "printf '1\n' | gpuhist $b --text=1"
+
+echo
+echo '# Lines: comments, blank ones, CRLF, a byte order mark, no newline at the end, any length'
+shell "printf '\357\273\2771\r\n\r\n# 2\n  \n3' | $g"
+shell ": | $g"
+shell "printf '# nothing\n' | $g"
+{
+	printf 'text,"lat"\n'
+	for n in 1 2 3; do
+		printf '"'
+		head -c 300000 /dev/zero | tr '\0' ','
+		printf '",%s,' $n
+		head -c 200000 /dev/zero | tr '\0' x
+		echo
+	done
+} >long.csv
+shell "gpuhist --text=lat $b long.csv"
+
+echo
+echo '# All else works as for binary samples'
+shell "printf '1\n2\n3\n4\n' | $g -r 0:8 -c 2"
+shell "printf '1\n2\n3\n' | $g -r 0:8 -c 2"
+shell "printf '1\n2\n3\n' | $g -r 0:8 -c 2 --ignore-tail"
+shell "{ $g -n 2; cat; } <numbers.txt"
+shell "{ $g -n 2; cat; } <table.csv"
+# -n ends before a line that is none
+shell "printf '1\n2\nx\n' | $g -n 2"
+shell 'gpuhist --text -r -1:9 -b 2 --each=2 numbers.txt - <numbers.txt'
+shell 'gpuhist --text -r -1:9 -b 2 --each=file numbers.txt - <numbers.txt'
+shell 'gpuhist --text -r -1:9 -b 2 --tee -o h.csv numbers.txt; cat h.csv'
+shell 'gpuhist --text -r -1:9 -b 2 -n 2 --tee -o h.csv <numbers.txt; tail -1 h.csv'
+run gpuhist --text -r -1:9 -b 2 -f json numbers.txt
+shell "gpuhist --text -v -r -1:9 -b 2 -o h.csv numbers.txt 2>&1 | sed -n '1s/, [0-9.]* s: .*//p'"
+shell 'seq 100 | gpuhist --text -o h.csv'
+shell 'seq 100 | gpuhist --text -t i64 -o h.csv'
+shell 'seq 0.5 100 | gpuhist --text -o h.csv'
+# Rows are written before more text comes
+mkfifo pipe
+{
+	exec 3>pipe
+	printf '1\n2\n3' >&3
+	n=0
+	while ! grep -q ,1,1,1 rows && [ $n -lt 1000 ]; do sleep 0.01 && n=$((n + 1)); done
+	sed 's/^/meanwhile: /' rows
+	printf '4\n' >&3
+} &
+gpuhist --text -t u8 -r 0:100 -b 2 --each=1 --no-header <pipe >rows
+wait
+cat rows
+# A signal may have cut a number
+printf '1\n23' >half
+(
+	exec 3>pipe
+	cat half >&3
+	kill -s INT "$(cat pid)"
+	while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.01; done
+) &
+sh -c 'echo $$ >pid; exec gpuhist --finish --text -t u8 -r 0:100 -b 2 pipe' 2>&1
+wait
+
+echo
+echo '# Bad input: nothing is read by its first digits'
+run gpuhist --text numbers.txt table.csv
+for line in 12ms 1,5 1.234.567,8 '1 2' '1;2' 1_000 0x 1e e5 + . -- '"1' '"1"2' '1"' abc nanx infinite; do
+	echo "$line" >line
+	run gpuhist --text line
+done
+bytes 'lat\n1\n2\n' >line
+run gpuhist --text line
+bytes '1\n2\nesc\033[31m \200 \303\251 123456789 123456789 123456789 123456789 123\303\251\303\251\n' >line
+run gpuhist --text line
+bytes '1\n2\n1\0002\n' >line
+run gpuhist --text line
+bytes '\377\3761\0\n\0' >line
+run gpuhist --text line
+bytes '1\0\n\0' >line
+run gpuhist --text line
+bytes 'a,b\n1,2\n3,x\n' >line
+run gpuhist --text=2 line
+run gpuhist --text=b line
+run gpuhist --text=c line
+run gpuhist --text=3 line
+bytes 'a,b\n1,2\n\n3\n' >line
+run gpuhist --text=b line
+bytes 'a,b\n1,"2\n3",4\n' >line
+run gpuhist --text=1 line
+run gpuhist --text=2 line
+for n in 256 -1 1.5 NA inf nan 1e20 0.1e-30; do
+	echo "$n" >line
+	run gpuhist --text -t u8 line
+done
+head -c 100000 /dev/zero | tr '\0' 1 >line
+run gpuhist --text line
+run gpuhist --text=2 line
+head -c 100000 /dev/zero | tr '\0' '#' >line
+run gpuhist --text line
+zstd -q numbers.txt
+gzip -c numbers.txt >numbers.txt.gz
+run gpuhist --text numbers.txt.zst
+run gpuhist --text numbers.txt.gz
+# The rows before it are written
+shell "printf '1\n2\nx\n3\n' | gpuhist --text -r 0:4 -b 2 --each=1 --no-header"
+
+echo
+echo '# What does not go together'
+for option in -S1 --record=8 --rows=1:8 --part=1/2 --raw --zstd -tcf32 -tu4bit -ti4bit '-c last' --merge --tensor=w; do
+	shell "gpuhist --text $option numbers.txt"
+done
+run gpuhist --text=0 numbers.txt
+run gpuhist --text= numbers.txt
+run gpuhist --text 2
+run gpuhist --text none
+seq 1000 >seq.txt
+run gpuhist seq.txt
+run gpuhist --finish --text numbers.txt
