@@ -91,7 +91,7 @@ static void type_option(struct command *c, const struct job *j)
 			 : once_in(4)  ? "le"
 				       : "");
 	/* u32 is the default, which an input that says what it is does not contradict */
-	if (strcmp(text, "u32") || j->header || once_in(2))
+	if (strcmp(text, "u32") || j->header || j->text || once_in(2))
 		option(c, 't', "type", text);
 }
 
@@ -275,8 +275,15 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 
 	if (j->header == TENSORS)
 		arg(c, "--tensor=" TENSOR_NAME);
-	if (j->type_given)
+	if (j->type_given &&
+	    !(j->text && !strcmp(j->type->name, "f64") && !j->big_endian && once_in(2)))
 		type_option(c, j);
+	if (j->columns == 0 && j->text)
+		arg(c, "--text");
+	else if (j->text && j->column_named)
+		arg(c, "--text=value");
+	else if (j->text)
+		arg(c, "--text=%u", j->column);
 	if (j->skip)
 		skip_option(c, j);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->limit);
@@ -316,7 +323,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 	}
 	if (text && j->type_given) /* again, or it was left out because it is the default */
 		arg(c, "-t%s%s%s", j->pair ? "c" : "", j->type->name, j->big_endian ? "be" : "");
-	if (raw && !some) {
+	if (raw && !some && !j->text) {
 		arg(c, "--raw");
 		arg(oracle, "--raw");
 	}

@@ -92,6 +92,8 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		front -= j->header ? front % (j->header_channels * j->type->bits / 8) : 0;
 		records = tail = 0;
 	}
+	if (j->text)
+		tail -= tail % (j->type->bits / 8);
 	const bool absent = j->header == TENSORS && !last && once_in(2);
 	in->records = absent ? 0 : records;
 	bytes = front + records * (size_t)j->stride + tail;
@@ -111,12 +113,17 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 
 	in->text = is_text(in->data + in->before, in->bytes - in->before);
 	in->at_once = j->limited && j->header;
+	if (j->text)
+		write_text(j, in);
 	snprintf(in->file, PATH_BYTES, "%s/in%u", folder, k);
 	snprintf(in->fifo, PATH_BYTES, "%s/fifo%u", folder, k);
-	snprintf(in->plain, PATH_BYTES, "%s/%s%u", folder, in->before ? "cut" : "in", k);
+	snprintf(in->plain, PATH_BYTES, "%s/%s%u", folder, in->before || j->text ? "cut" : "in", k);
 	write_file(in->file, in->data, in->bytes);
-	if (in->before)
+	if (j->text)
+		write_file(in->plain, in->oracle + in->before, in->oracle_bytes - in->before);
+	else if (in->before)
 		write_file(in->plain, in->data + in->before, in->bytes - in->before);
+	free(in->oracle);
 	if (in->route == BY_FIFO && mkfifo(in->fifo, 0600))
 		die(in->fifo);
 }
@@ -157,7 +164,7 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 {
 	unsigned inputs = once_in(4) ? 2 + (unsigned)below(MAX_INPUTS - 1) : 1;
 	unsigned piped = (unsigned)below(inputs + inputs / 2); /* or none */
-	bool plain = !once_in(3);
+	bool plain = !once_in(3) || j->text;
 
 	for (unsigned k = 0; k < inputs; k++) {
 		in[k].route = once_in(6) && j->slices == 0 ? BY_FIFO : BY_NAME;

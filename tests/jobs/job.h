@@ -100,11 +100,14 @@ struct job {
 	enum layout layout;               /* where the samples are in a record */
 	uint64_t stride, first_byte;      /* of a record: its bytes; those before its samples */
 	uint64_t width;                   /* of a record: its samples, of all channels */
-	uint64_t skip;                    /* --skip */
-	bool limited;                     /* --count is given */
-	uint64_t limit;                   /* --count */
-	bool quiet;                       /* -q */
-	char quantiles[64];               /* --stats; "": not given */
+	bool text;                        /* --text */
+	unsigned columns, column; /* ... of a line, and the one that is read; 0: no COLUMN */
+	bool column_named;        /* it goes by its name, "value" */
+	uint64_t skip;            /* --skip */
+	bool limited;             /* --count is given */
+	uint64_t limit;           /* --count */
+	bool quiet;               /* -q */
+	char quantiles[64];       /* --stats; "": not given */
 	/* counted by so many runs, each a --part, and merged; 0: by one run */
 	unsigned slices;
 	unsigned finer; /* ... with so many times the bins, which the merge joins; 1 otherwise */
@@ -169,6 +172,14 @@ void draw_header_channels(struct job *j);
 /* For so many bytes of samples; TENSORS: `absent`: that tensor has another name. */
 void make_around(const struct job *j, struct around *a, size_t bytes, bool absent);
 
+/* ---- text.c: samples as text ---- */
+
+struct input;
+
+void draw_text(struct job *j);
+/* Makes text of the samples of an input. */
+void write_text(const struct job *j, struct input *in);
+
 /* ---- input.c: the bytes of a job, and the route by which the program gets them ---- */
 
 enum route { BY_NAME, BY_FIFO, REDIRECT, REDIRECT_INSIDE, PIPE_WHOLE, PIPE_TRICKLE };
@@ -176,11 +187,13 @@ enum route { BY_NAME, BY_FIFO, REDIRECT, REDIRECT_INSIDE, PIPE_WHOLE, PIPE_TRICK
 extern const char *const route_names[];
 
 struct input {
-	enum route route;       /* from REDIRECT on: standard input */
-	unsigned char *data;    /* owned */
-	size_t bytes;           /* of data */
-	size_t before;          /* REDIRECT_INSIDE: bytes before the file offset */
-	bool compressed;        /* data is zstd, from offset `before` on */
+	enum route route;      /* from REDIRECT on: standard input */
+	unsigned char *data;   /* owned */
+	size_t bytes;          /* of data */
+	size_t before;         /* REDIRECT_INSIDE: bytes before the file offset */
+	bool compressed;       /* data is zstd, from offset `before` on */
+	unsigned char *oracle; /* of a text: the same as binary samples, after `before` bytes */
+	size_t oracle_bytes;
 	bool text;              /* chance made the samples text */
 	bool at_once;           /* no pipe trickles: -n waits for no magic number */
 	size_t records;         /* about as many as it has */

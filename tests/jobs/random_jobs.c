@@ -13,7 +13,7 @@
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Files: chance, type, range, binning, layout, data, header, input, command, process, verdict.
+ * Files: chance, type, range, binning, layout, data, header, text, input, command, process, verdict.
  */
 #include "job.h"
 
@@ -155,11 +155,12 @@ static void draw_job(struct job *j, bool gpu)
 	j->type_given = !j->header || (j->header != TENSORS && once_in(3));
 	if (j->header)
 		draw_header_channels(j);
-	j->pair = j->type_given && j->channels_given && j->type->numpy && once_in(4);
+	draw_text(j);
+	j->pair = j->type_given && !j->text && j->channels_given && j->type->numpy && once_in(4);
 	draw_layout(j);
 	draw_binning(j);
 	draw_edge_keys(j);
-	if (once_in(5))
+	if (once_in(5) && !j->text)
 		j->skip =
 			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
 	if (j->header == TENSORS) /* counted whole */
@@ -175,7 +176,7 @@ static void draw_job(struct job *j, bool gpu)
 	if (once_in(4) && !gpu && (!is_automatic(j) || once_in(20)) &&
 	    j->bins * j->channels < 10000) {
 		draw_rows(j);
-	} else if (once_in(6) && j->bins * j->channels < 10000) {
+	} else if (once_in(6) && j->bins * j->channels < 10000 && !j->text) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
 		if (can_join(j))
 			j->finer += (unsigned)below(4);

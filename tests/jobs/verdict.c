@@ -258,7 +258,7 @@ bool judge(const struct job *j, const struct result *ours, const struct result *
  */
 static const char *given(const struct input *in)
 {
-	return in->compressed ? in->file : in->plain;
+	return in->compressed || in->oracle_bytes > 0 ? in->file : in->plain;
 }
 
 void print_command(const char *who, const struct command *c, const struct input *in,
@@ -284,7 +284,7 @@ void remove_job(const struct input *in, unsigned inputs, const struct slices *sl
 
 	for (unsigned k = 0; k < inputs; k++) {
 		unlink(in[k].file);
-		if (in[k].before || in[k].compressed)
+		if (strcmp(in[k].plain, in[k].file) != 0)
 			unlink(in[k].plain);
 		if (in[k].route == BY_FIFO)
 			unlink(in[k].fifo);
