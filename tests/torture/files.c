@@ -126,6 +126,22 @@ static void make_tensors(void)
 	free(file.at);
 }
 
+/* Lines of two columns, and one that is longer than any buffer. */
+void make_text(void)
+{
+	FILE *const f = fopen("text", "wb"), *const few = fopen("few-text", "wb");
+
+	if (!f || !few)
+		die("text");
+	fprintf(f, "name,n\n%0300000d,7\n", 0);
+	for (unsigned i = 0; i < 20000; i++)
+		fprintf(f, "\"%u, %u\",%.*g\r\n", below(9), i, 1 + below(17), below(700) / 7.0);
+	for (unsigned i = 0; i < 40; i++)
+		fprintf(few, "x %u\n", below(65536));
+	if (fclose(f) != 0 || fclose(few) != 0)
+		die("text");
+}
+
 void make_headed(void)
 {
 	struct bytes small = slurp("small");

@@ -344,6 +344,7 @@ static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 	make_input("large", 2500000);
 	make_packed();
 	make_headed();
+	make_text();
 	make_documents();
 	spill("odd", OLD_BYTES, strlen(OLD_BYTES) - 1);
 	if (mkdir("run", 0777) != 0 || chdir("run") != 0)

@@ -46,6 +46,7 @@ void make_documents(void);
  * "headed-cut".
  */
 void make_headed(void);
+void make_text(void);
 
 /* ---- plan.c: one job of the program, and all that is done to one run of it ---- */
 
