@@ -5,7 +5,7 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/block" \
+mkdir -p "$dir/options" "$dir/number" "$dir/text" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/block" \
 	"$dir/header" "$dir/tensors" "$dir/document"
 
 # seed HARNESS: standard input becomes the next file.
@@ -109,6 +109,14 @@ for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xfff
 	12:34 1e 0x - nan inf 123456789012345678901234567890123456789e-20; do
 	printf '\377%s' "$text" | seed number
 	printf '\003%s' "$text" | seed number
+done
+# Type, column, pieces, room; the text, in which 1 stands for a long word.
+for type in 0 1 2 3 4 5 6; do
+	{ bytes $type 0 1 0 0 3 && printf '1\n 2.5e1\r\n# no\n\n-7\n"0x1.8p4"\n1e400\n25500e-2'; } | seed text
+	{ bytes $type 1 0 9 && printf '\357\273\277a,b\n1,"2, ""x"""\n3,\nNA,4\n'; } | seed text
+	{ bytes $type 2 1 7 0 3 && printf 'x;1;"\001;"\n2;9007199254740993;\001\n;;\n'; } | seed text
+	{ bytes $type 3 0 2 && printf ' 1 2  3\n4\t5 6 7\n\001 x 18446744073709551615\n'; } | seed text
+	{ bytes $type 4 1 99 0 1 && printf 'u\t"v"\tw\n\t\t\n\001\001\001\t1.0\t\n1\t2,5\t\n'; } | seed text
 done
 # A shift and a divisor, then a numerator or a binary64.
 for b in 0 1 31 63 96 127; do

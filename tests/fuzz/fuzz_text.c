@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: lines in pieces of any size, beside a plain reading of the whole: the same samples, up to the
+ * same bad line.
+ *
+ * The head of the input: type, column (0: none; 4: by name), size of the pieces, room for samples. In
+ * the text a byte 1 stands for 30,000 letters.
+ */
+#include "input/text.h"
+
+#include <strings.h>
+
+#include "fuzz.h"
+
+#define LONG 30000
+#define SAMPLES 8192
+
+static const char *const TYPES[] = {"f64", "f32", "i64", "u8", "i16be", "u64", "f64be"};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct line {
+	const char *p, *end;
+};
+
+struct model {
+	struct text_spec spec;
+	char separator;
+	bool first;
+	uint64_t number; /* of the column */
+	uint64_t code[SAMPLES];
+	size_t n;
+};
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct line bare(struct line f)
+{
+	while (f.p < f.end && blank(*f.p))
+		f.p++;
+	while (f.end > f.p && blank(f.end[-1]))
+		f.end--;
+	if (f.end - f.p >= 2 && *f.p == '"' && f.end[-1] == '"') {
+		f.p++;
+		f.end--;
+	}
+	return f;
+}
+
+/* Is the text a number, by its characters? */
+static bool is_number(const char *s, bool *hex)
+{
+	size_t digits = 0;
+	const char *set = "0123456789";
+
+	s += *s == '-' || *s == '+';
+	*hex = false;
+	if (!strcasecmp(s, "nan") || !strcasecmp(s, "inf") || !strcasecmp(s, "infinity"))
+		return true;
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		*hex = true;
+		set = "0123456789abcdefABCDEF";
+		s += 2;
+	}
+	const size_t before = strspn(s, set);
+	s += before;
+	const size_t after = *s == '.' ? strspn(s + 1, set) : 0;
+	s += after + (*s == '.');
+	digits = before + after;
+	if (digits == 0)
+		return false;
+	if (*s && strchr(*hex ? "pP" : "eE", *s)) {
+		s += 1 + (s[1] == '-' || s[1] == '+');
+		digits = strspn(s, "0123456789");
+		s += digits;
+	}
+	return *s == '\0' && digits > 0;
+}
+
+/* A number as an integer: its digits, moved by the exponent. False: it is none, or too large. */
+static bool whole(const char *s, bool hex, int128_t *x)
+{
+	static const char DIGITS[] = "0123456789abcdef";
+	const int128_t limit = (int128_t)1 << 120;
+	const bool negative = *s == '-';
+
+	s += *s == '-' || *s == '+';
+	s += hex ? 2 : 0;
+	const char *const e = strpbrk(s, hex ? "pP" : "eE"), *const end = e ? e : s + strlen(s);
+	long exponent = e ? strtol(e + 1, NULL, 10) : 0;
+	bool point = false;
+
+	exponent = exponent > 1000000 ? 1000000 : exponent < -1000000 ? -1000000 : exponent;
+	for (const char *p = s; p < end; p++) {
+		point |= *p == '.';
+		exponent -= point && *p != '.' ? (hex ? 4 : 1) : 0;
+	}
+	const char *last = end; /* behind the last digit that is no zero */
+	for (; last > s && (last[-1] == '0' || last[-1] == '.'); last--)
+		exponent += last[-1] == '0' ? (hex ? 4 : 1) : 0;
+	*x = 0;
+	if (last == s)
+		return true;
+	for (; s < last && *x < limit; s++)
+		if (*s != '.')
+			*x = *x * (hex ? 16 : 10) + (strchr(DIGITS, *s | 32) - DIGITS);
+	if (s < last)
+		return false;
+	for (; hex && exponent < 0 && *x % 2 == 0; exponent++)
+		*x /= 2;
+	for (; exponent > 0 && *x < limit; exponent--)
+		*x *= hex ? 2 : 10;
+	*x = negative ? -*x : *x;
+	return exponent == 0;
+}
+
+/* Adds the sample of a field. 1: it holds no number; -1: none of the type. */
+static int add(struct model *m, struct line field)
+{
+	const struct sample_type *const type = &m->spec.type;
+	const struct line f = bare(field);
+	const size_t n = (size_t)(f.end - f.p);
+	bool hex = false;
+	uint64_t code = 0;
+	int128_t x = 0;
+
+	if (memchr(f.p, '\0', n))
+		return 1;
+	char *const s = strndup(f.p, n);
+	const bool missing = n == 0 || !strcasecmp(s, "na") || !strcasecmp(s, "null");
+	int rc = missing || is_number(s, &hex) ? 0 : 1;
+	REQUIRE(m->n < SAMPLES, "too many samples");
+	if (rc == 0 && type->kind == SAMPLE_FLOAT) {
+		const double real = missing ? (double)NAN : strtod(s, NULL);
+		const float half = missing ? NAN : strtof(s, NULL);
+		if (isnan(real))
+			code = type->bits == 64 ? 0x7ff8000000000000 : 0x7fc00000;
+		else
+			memcpy(&code, type->bits == 64 ? (const void *)&real : &half,
+			       type->bits / 8);
+	} else if (rc == 0 && (missing || strpbrk(s, "nN"))) {
+		rc = -1;
+	} else if (rc == 0) {
+		rc = whole(s, hex, &x) && x >= sample_min(type) && x <= sample_max(type) ? 0 : -1;
+		code = (uint64_t)x;
+	}
+	free(s);
+	if (rc == 0)
+		m->code[m->n++] = type->bits < 64 ? code & (((uint64_t)1 << type->bits) - 1) : code;
+	return rc;
+}
+
+/* The next field of the line from *p on. False: a quote is open. */
+static bool next(const struct model *m, const char **p, const char *end, struct line *f)
+{
+	bool open = false;
+
+	while (*p < end && (**p == ' ' || (m->separator == ' ' && blank(**p))))
+		++*p;
+	f->p = *p;
+	const bool quoted = *p < end && **p == '"';
+	for (; *p < end; ++*p) {
+		open = quoted && **p == '"' ? !open : open;
+		if (!open && (m->separator == ' ' ? blank(**p) : **p == m->separator))
+			break;
+	}
+	f->end = *p;
+	return !open;
+}
+
+static void find_separator(struct model *m, const char *p, const char *end)
+{
+	bool tab = false, comma = false, semicolon = false, quoted = false;
+
+	end = (size_t)(end - p) > TEXT_FIELD_MOST ? p + TEXT_FIELD_MOST : end;
+	for (; p < end; p++) {
+		quoted = *p == '"' ? !quoted : quoted;
+		tab |= !quoted && *p == '\t';
+		comma |= !quoted && *p == ',';
+		semicolon |= !quoted && *p == ';';
+	}
+	m->separator = tab ? '\t' : comma ? ',' : semicolon ? ';' : ' ';
+}
+
+/* False: the line is bad. */
+static bool take_line(struct model *m, const char *p, const char *end)
+{
+	const bool naming = m->spec.column && m->spec.number == 0 && m->first;
+	uint64_t fields = 0;
+	struct line f = {p, p};
+
+	while (f.p < end && blank(*f.p))
+		f.p++;
+	if ((f.p == end && !(m->separator == '\t' && memchr(p, '\t', (size_t)(end - p)))) ||
+	    *p == '#')
+		return f.p - p < (long)TEXT_FIELD_MOST;
+	if (m->separator == 0)
+		find_separator(m, p, end);
+	for (bool more = true; more; p++) {
+		if (m->separator == ' ') {
+			while (p < end && blank(*p))
+				p++;
+			if (p == end)
+				break;
+		}
+		if (!next(m, &p, end, &f))
+			return false;
+		fields++;
+		more = p < end;
+		const size_t length = (size_t)(f.end - f.p);
+		if (naming && m->number == 0) {
+			const struct line name = bare(f);
+			if (name.end - name.p == 1 && *name.p == 'v' && length < TEXT_FIELD_MOST)
+				m->number = fields;
+		} else if (!naming && fields == m->number) {
+			const int rc = length < TEXT_FIELD_MOST ? add(m, f) : -1;
+			if (rc < 0 || (rc > 0 && !(m->spec.column && m->first)))
+				return false;
+		}
+	}
+	m->first = false;
+	return m->number > 0 && (naming || fields >= m->number);
+}
+
+/* Takes all of the text. Returns the number of the bad line, or 0. */
+static uint64_t take_all(struct model *m, const char *p, size_t n)
+{
+	const char *const end = p + n;
+
+	m->number = m->spec.column ? m->spec.number : 1;
+	m->separator = m->spec.column ? 0 : '\n';
+	m->first = true;
+	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	for (uint64_t line = 1; p < end; line++) {
+		const char *const feed = memchr(p, '\n', (size_t)(end - p));
+		const size_t before = m->n;
+		if (!take_line(m, p, feed ? feed : end)) {
+			m->n = before; /* its number may come before what is wrong */
+			return line;
+		}
+		p = feed ? feed + 1 : end;
+	}
+	return 0;
+}
+
+/* The text with its long words; NULL: too long. */
+static char *stretch(const struct bytes *b, size_t *n)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < b->size; i++)
+		words += b->data[i] == 1;
+	if (words > 12)
+		return NULL;
+	char *const text = malloc(b->size + words * LONG + 1), *to = text;
+	REQUIRE(text, "no memory");
+	for (size_t i = 0; i < b->size; i++) {
+		const size_t some = b->data[i] == 1 ? LONG : 1;
+		memset(to, b->data[i] == 1 ? 'y' : b->data[i], some);
+		to += some;
+	}
+	*n = (size_t)(to - text);
+	return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct model m;
+	struct bytes in = {data, size};
+	static unsigned char out[8 * SAMPLES];
+	size_t n, used = 0, at = 0, made;
+	bool pair;
+	int rc;
+
+	m = (struct model){.spec.on = true};
+	REQUIRE(sample_type_named(&m.spec.type, &pair, TYPES[take(&in, 1) % COUNT(TYPES)]) == 0,
+		"type");
+	static const char *const COLUMNS[] = {NULL, "1", "2", "3", "v"};
+	const unsigned column = (unsigned)take(&in, 1) % 5;
+	m.spec.column = COLUMNS[column];
+	m.spec.number = column < 4 ? column : 0;
+	const size_t piece = take(&in, 1) % 8 ? 1 + take(&in, 2) : SIZE_MAX;
+	const size_t bytes = m.spec.type.bits / 8, cap = bytes * (1 + take(&in, 1) % 20);
+	char *const text = in.size < SAMPLES ? stretch(&in, &n) : NULL;
+	if (!text)
+		return 0;
+	struct text *const t = text_open(&m.spec);
+	REQUIRE(t, "no memory");
+	while ((rc = text_take(t, out + used, cap, &made)) == 0 &&
+	       !(t->ended && t->at == t->have)) {
+		used += made;
+		if (made > 0)
+			continue;
+		size_t room = text_room(t);
+		REQUIRE(room > 0 && !t->ended, "stuck");
+		room = room < piece ? room : piece;
+		room = room < n - at ? room : n - at;
+		memcpy(t->buffer + t->have, text + at, room);
+		t->have += room;
+		at += room;
+		t->ended = at == n;
+	}
+	used += made;
+	if (rc == 0 || strncmp(t->why, "line ", 5) == 0) {
+		const uint64_t bad = take_all(&m, text, n);
+		REQUIRE(bad == (rc < 0 ? strtoull(t->why + 5, NULL, 10) : 0), "line %llu, not: %s",
+			(unsigned long long)bad, t->why);
+		REQUIRE(used == m.n * bytes, "%zu samples, not %zu", used / bytes, m.n);
+		for (size_t i = 0; i < m.n; i++) {
+			uint64_t code = 0;
+			for (size_t k = 0; k < bytes; k++)
+				code = code << 8 |
+				       out[i * bytes + (m.spec.type.big ? k : bytes - 1 - k)];
+			REQUIRE(code == m.code[i], "sample %zu is %llx, not %llx", i,
+				(unsigned long long)code, (unsigned long long)m.code[i]);
+		}
+	} else {
+		REQUIRE(n >= 3 && strchr("\x28\x1f\xfd\x04PBfO", text[0]), "refused: %s", t->why);
+	}
+	free(t);
+	free(text);
+	return 0;
+}
