@@ -189,20 +189,28 @@ def check_sparse(program):
 
 def check_merge(program):
     """Ours as Python writes them are added to ours; another writer's document is refused by name."""
-    for job in ["-t u16 -b 40", "-t f32 --auto -b 30 -c 2", "-t u64 --log=auto -b 90", "-t i64 --mod -b 7 --nonzero", "-t f64 -r 0:0.7 -b 9"]:
+    jobs = ["-t u16 -b 40", "-t f32 --auto -b 30 -c 2", "-t u64 --log=auto -b 90", "-t i64 --mod -b 7 --nonzero",
+            "-t f64 -r 0:0.7 -b 9", "-t u8 -c 12 -b 9 -r full --stats", "-t u8 -c 12 --nonzero", "-t f64 --auto -b 3 --clamp",
+            "-t f32 --edges=-1e300,0,1e16,1e22 --closed", "-t f32 --log=1e-30:1e30 -b 7000", "-t u8 --auto -n 0",
+            "-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7", "-t u8 -r 0:99.7 -b 3"]
+    for job in jobs:
         run(program, *job.split(), "-o", "ours.json", "noise")
-        document = json.load(open("ours.json"))
-        for how in {"indent": 4}, {"separators": (",", ":")}:
-            with open("python.json", "w") as file:
-                json.dump(document, file, **how)
-            run(program, "--merge", "python.json", "ours.json", "-o", "sum.json")
-            run(program, "--merge", "ours.json", "ours.json", "-o", "twice.json")
-            check(open("sum.json").read() == open("twice.json").read(), f"{job}: as Python writes it")
+        run(program, "--merge", "ours.json", "ours.json", "-o", "twice.json")
+        for hook in None, uhi.io.json.object_hook:
+            document = json.load(open("ours.json"), object_hook=hook)
+            for how in {"indent": 4}, {"separators": (",", ":")}, {"sort_keys": True, "indent": 2}:
+                with open("python.json", "w") as file:
+                    json.dump(document, file, default=uhi.io.json.default, **how)
+                run(program, "--merge", "python.json", "ours.json", "-o", "sum.json")
+                check(open("sum.json").read() == open("twice.json").read(), f"{job}: as Python writes it: {hook} {how}")
+                run(program, *job.split(), "--into=python.json", "noise")
+                check(job.endswith("--nonzero") or open("python.json").read() == open("twice.json").read(),
+                      f"{job}: --into what Python wrote: {hook} {how}")
     for reader in boost_histogram.Histogram, hist.Hist:
         with open("other.json", "w") as file:
             json.dump(reader(boost_histogram.axis.Regular(3, 0, 1)), file, default=uhi.io.json.default)
         result = subprocess.run([program, "--merge", "other.json"], capture_output=True, text=True)
-        check(result.returncode == 3 and "other.json: " in result.stderr and "did not write it" in result.stderr,
+        check(result.returncode == 3 and "other.json is not a histogram that gpuhist wrote" in result.stderr,
               f"{reader}: {result.stderr}")
 
 
@@ -210,7 +218,7 @@ def refused(program, what, document, why):
     with open("other.json", "w") as file:
         json.dump(document, file, default=uhi.io.json.default)
     result = subprocess.run([program, "--merge", "other.json", "-o", "lost.csv"], capture_output=True, text=True)
-    check(result.returncode == 3 and "other.json: document 1: " in result.stderr and why in result.stderr and
+    check(result.returncode == 3 and "other.json" in result.stderr and why in result.stderr and
           not os.path.exists("lost.csv"), f"{what}: {result.returncode}: {result.stderr}")
 
 
@@ -218,7 +226,7 @@ def check_sums(program):
     """What others make of ours is ours no more: nobody reads it with the figures of one of its terms."""
     counted = {"samples", "under", "over", "nan", "bytes", "skipped", "tail", "inputs", "part", "parts", "partial",
                "inputs_state", "clamped_under", "clamped_over"}
-    changed, other = "that gpuhist counted", "did not write it"
+    changed, other = "did another program add or scale it", "is not a histogram that gpuhist wrote"
     for job in ["-t u16 -b 40", "-t f64 -r 0:1 -b 9 --stats", "-t i16 -c 2 -r -9:9 -b 9", "-t i64 --mod -b 7",
                 "-t u8 --nonzero -b 300 -r 0:300", "-t u8 -r 300:301 -b 1"]:
         file = "normal" if "f64 " in job else "noise"

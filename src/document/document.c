@@ -1,37 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: from a text to a histogram, and back for comparison.
+ * document: from a text to a histogram.
  *
- * A document is read as it is written: its head, which is all up to the counts, then the counts.
- * Only what determines a histogram is taken from the head, by the names of members: type, binning,
- * range, the number of bins or their edges, and what was counted. Then write_json makes a head of
- * these, and the two must be the same, token by token. So there is no second list of what a
- * document has, no member that is overlooked, and nothing that was taken from the wrong place or
- * read with little care is believed.
+ * A document is one histogram, or an object of "channels", whose names begin with that word. The
+ * members that define a histogram are one table, the tree MEMBERS. The reader walks the whole text,
+ * keeps the plain values and the lists of this tree, each of which may be there once, and forgets
+ * everything else as it passes. When a channel ends, the first one makes the histogram, later ones
+ * must say the same, and its counts are taken.
  */
 #include "document/document.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/huge.h"
 #include "document/json.h"
 
-#define HEAD 256u                             /* more tokens than a head without statistics has */
-#define STATISTICS (3u * QUANTILES_MAX + 12u) /* the most that a channel has */
+#define DEPTH 64u /* objects and arrays in one another */
+
+/*
+ * Members, their names, and the members they are in: objects; lists (EDGES to INDEX); plain values
+ * of a channel (from UNDER on); plain values that all channels share (from SAMPLES on).
+ */
+#define MEMBER_LIST(X)                             \
+	X(WRITER_INFO, "writer_info", HISTOGRAM)   \
+	X(COUNTED, "gpuhist", WRITER_INFO)         \
+	X(METADATA, "metadata", HISTOGRAM)         \
+	X(AXIS, "axes", HISTOGRAM)                 \
+	X(STORAGE, "storage", HISTOGRAM)           \
+	X(EDGES, "edges", AXIS)                    \
+	X(VALUES, "values", STORAGE)               \
+	X(INDEX, "index", STORAGE)                 \
+	X(UNDER, "under", COUNTED)                 \
+	X(OVER, "over", COUNTED)                   \
+	X(NO_NUMBER, "nan", COUNTED)               \
+	X(CLAMPED_UNDER, "clamped_under", COUNTED) \
+	X(CLAMPED_OVER, "clamped_over", COUNTED)   \
+	X(CHANNEL, "channel", METADATA)            \
+	X(SAMPLES, "samples", COUNTED)             \
+	X(BYTES, "bytes", COUNTED)                 \
+	X(SKIPPED, "skipped", COUNTED)             \
+	X(TAIL, "tail", COUNTED)                   \
+	X(INPUTS, "inputs", COUNTED)               \
+	X(PART, "part", COUNTED)                   \
+	X(PARTS, "parts", COUNTED)                 \
+	X(STATE, "inputs_state", COUNTED)          \
+	X(PARTIAL, "partial", COUNTED)             \
+	X(TYPE, "type", METADATA)                  \
+	X(BINNING, "binning", METADATA)            \
+	X(RANGE, "range", METADATA)                \
+	X(MOST, "most", METADATA)                  \
+	X(CLOSED, "closed", METADATA)              \
+	X(CLAMP, "clamp", METADATA)                \
+	X(CHANNELS, "channels", METADATA)          \
+	X(OPTIONS, "options", METADATA)            \
+	X(LOWER, "lower", AXIS)                    \
+	X(UPPER, "upper", AXIS)                    \
+	X(BINS, "bins", AXIS)
+
+/* DOCUMENT has the members of a HISTOGRAM, or channels. Members of UNKNOWN are UNKNOWN, too. */
+#define MEMBER(id, name, in) id,
+enum member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
+
+/* Objects in an array are the same member as the array. */
+#define ROW(id, name, in) [id] = {name, in},
+static const struct {
+	const char *name;
+	enum member in;
+} MEMBERS[] = {MEMBER_LIST(ROW)};
+
+/* Numbers of an array in a channel; NULL: it has none. */
+struct list {
+	void *at;
+	size_t n;
+};
 
 struct documents {
 	struct json in;
-	struct json_token head[HEAD]; /* of the channel that is being read */
-	size_t tokens;                /* how many tokens are in head */
-	size_t compared;              /* how many tokens of head were compared */
-	size_t stats[STATISTICS];     /* offsets of the names of its statistics in in.text */
-	double *edges;                /* the edges that the head lists; NULL: none */
-	size_t edge_count;            /* how many edges the head lists */
-	struct output *out;           /* what should be in the document */
-	struct json written;          /* the tokens of what should be there */
+	struct document *document;   /* what the text that is being read becomes */
+	uint64_t seen;               /* a bit for each channel that was read */
+	size_t value[END];           /* of the channel, where in in.text; 0: it has none */
+	size_t first[END];           /* of the channel that was read first */
+	struct list list[INDEX + 1]; /* of the channel */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -40,11 +93,21 @@ int documents_open(struct documents **out, const char *path, struct fail *fail)
 
 	if (!d)
 		return fail_errno(fail, "documents");
-	if (json_open(&d->in, path, fail) == 0 && output_open_memory(&d->out, fail) == 0)
+	if (json_open(&d->in, path, fail) == 0)
 		return 0;
 	documents_close(d);
 	*out = NULL;
 	return -1;
+}
+
+/* Forgets the channel that was read; its plain values stay until d->in.used is reset. */
+static void forget_channel(struct documents *d)
+{
+	for (enum member m = EDGES; m <= INDEX; m++) {
+		free(d->list[m].at);
+		d->list[m] = (struct list){.at = NULL};
+	}
+	memset(d->value, 0, sizeof(d->value));
 }
 
 void documents_close(struct documents *d)
@@ -52,9 +115,7 @@ void documents_close(struct documents *d)
 	if (!d)
 		return;
 	json_close(&d->in);
-	free(d->edges);
-	output_abort(d->out);
-	free(d->written.text);
+	forget_channel(d);
 	free(d);
 }
 
@@ -62,208 +123,61 @@ void document_free(struct document *document)
 {
 	hist_free(&document->hist);
 	free(document->options);
-	free(document->row_of);
+	free(document->name);
 	*document = (struct document){.options = NULL};
 }
 
-/* ---- the head ---- */
+/* ---- values ---- */
 
-static bool is(const struct json *json, const struct json_token *token, const char *text)
+/* "FILE: why" */
+__attribute__((format(printf, 3, 4))) static int refuse(const struct documents *d,
+							struct fail *fail, const char *format, ...)
 {
-	return strcmp(json->text + token->text, text) == 0;
+	char why[256];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, sizeof(why), format, ap);
+	va_end(ap);
+	return fail_set(fail, STATUS_DATA, "%s: %s", d->in.label, why);
 }
 
-/* Reads the head of channel c up to the bracket of "values" or "index"; edges go to d->edges. */
-static int read_head(struct documents *d, uint32_t c, struct fail *fail)
+static int not_ours(const struct documents *d, struct fail *fail)
 {
-	struct json *const in = &d->in;
-	const struct json_token *const begin = d->head;
-	const struct json_token *name = begin; /* of the last member */
-	bool counted = false;                  /* "samples" was read: statistics follow it */
-	size_t stats = 0;
-
-	free(d->edges);
-	d->edges = NULL;
-	for (in->used = d->tokens = d->compared = 0; d->tokens < HEAD;) {
-		struct json_token *const t = &d->head[d->tokens++];
-		const int rc = json_token(in, t, fail);
-		if (rc <= 0)
-			return rc < 0 ? rc : json_unexpected(in, "a value", fail);
-		if (c == 0 && t == begin + 1 &&
-		    (t->kind != JSON_STRING ||
-		     (!is(in, t, "uhi_schema") && !is(in, t, "channel0"))))
-			return json_bad(in, in->begin, fail,
-					"not a UHI histogram: it does not begin with uhi_schema");
-		if (t->kind == ':' && t > begin && t[-1].kind == JSON_STRING) {
-			name = t - 1;
-			counted |= is(in, name, "samples");
-			if (is(in, name, "values") || is(in, name, "index"))
-				return 0;
-		} else if (t->kind == '[' && t == name + 2 && is(in, name, "edges") && !d->edges) {
-			d->edges = json_list(in, JSON_REALS, &d->edge_count, fail);
-			if (!d->edges)
-				return -1;
-		} else if (t->kind == ',' && t == name + 3 && counted && name[-1].kind == ',' &&
-			   name[1].kind == ':' && t[-1].kind == JSON_NUMERAL &&
-			   strncmp(in->text + name->text, "stats_", 6) == 0) {
-			/* Statistics are left out, because they cannot be added. */
-			for (size_t i = 0; i < stats; i++)
-				if (is(in, name, in->text + d->stats[i]))
-					return json_bad(in, name->at, fail, "\"%.60s\" twice",
-							in->text + name->text);
-			if (stats == STATISTICS)
-				return json_bad(in, name->at, fail, "more than %u statistics",
-						STATISTICS);
-			d->stats[stats++] = name->text;
-			d->tokens -= 4;
-		}
-	}
-	return json_bad(in, in->begin, fail, "more than %u tokens before the counts", HEAD);
+	return fail_set(fail, STATUS_DATA, "%s is not a histogram that gpuhist wrote as JSON",
+			d->in.label);
 }
 
-/* The value of the first member of this name; NULL: there is none. */
-static const struct json_token *find_member(const struct documents *d, const char *name)
+/* The text of a plain value; "": there is none. */
+static const char *text_of(const struct documents *d, enum member m)
 {
-	const size_t length = strlen(name);
-
-	for (const struct json_token *t = d->head; t + 2 < d->head + d->tokens; t++)
-		if (t[1].kind == ':' && t->length == length &&
-		    memcmp(d->in.text + t->text, name, length) == 0)
-			return t + 2;
-	return NULL;
+	return d->value[m] > 0 ? d->in.text + d->value[m] : "";
 }
 
-/* The text of the first member of this name; "": there is none. */
-static const char *text_of(const struct documents *d, const char *name)
+/* A count. If it is missing or no count up to `most`, *fail says so. */
+static uint64_t count_of(const struct documents *d, enum member m, uint64_t most, struct fail *fail)
 {
-	const struct json_token *const v = find_member(d, name);
+	const char *const text = text_of(d, m);
+	struct number n;
 
-	return v ? d->in.text + v->text : "";
-}
-
-static bool is_sparse(const struct documents *d)
-{
-	return is(&d->in, &d->head[d->tokens - 2], "index");
-}
-
-static bool flag_of(const struct documents *d, const char *name)
-{
-	return text_of(d, name)[0] == 't';
-}
-
-/* The count of a member. If it is missing or no count up to `most`, *fail says so. */
-static uint64_t count_of(const struct documents *d, const char *name, uint64_t most,
-			 struct fail *fail)
-{
-	const struct json_token *const v = find_member(d, name);
-	uint64_t count;
-
-	if (!v) {
-		json_bad(&d->in, d->in.begin, fail, "no \"%s\"", name);
-		return 0;
-	}
-	if (number_parse_count(&count, d->in.text + v->text) == 0 && count <= most)
-		return count;
-	json_bad(&d->in, v->at, fail,
-		 "\"%s\" must be a whole number from 0 to %llu, of digits alone", name,
-		 (unsigned long long)most);
+	if (d->value[m] == 0)
+		refuse(d, fail, "\"%s\" is missing", MEMBERS[m].name);
+	else if (number_parse(&n, text, strlen(text)) == 0 && n.exact && n.integer >= 0 &&
+		 n.integer <= (int128_t)most)
+		return (uint64_t)n.integer;
+	else
+		refuse(d, fail, "\"%s\" must be a whole number from 0 to %llu, not %.60s",
+		       MEMBERS[m].name, (unsigned long long)most, text);
 	return 0;
 }
 
-/* Takes the next token of what was written if it is the same bytes as this one. */
-static bool take_same(struct json *written, const struct json *in, const struct json_token *token)
+static bool flag_of(const struct documents *d, enum member m, struct fail *fail)
 {
-	const char *const text = in->text + token->text;
-	const size_t n = token->length, quote = token->kind == JSON_STRING;
-	unsigned char *const p = written->at + (*written->at == ' ') + quote;
+	const char *const text = text_of(d, m);
 
-	if (p + n >= written->end || memcmp(p, text, n) != 0)
-		return false;
-	if (quote && (p[-1] != '"' || p[n] != '"'))
-		return false;
-	if (token->kind == JSON_NUMERAL && p[n] != ',')
-		return false;
-	written->at = p + n + quote;
-	return true;
-}
-
-/*
- * Are the next tokens those that were written, but for the spelling of texts and edges? Which
- * version wrote a document makes no difference, and options may be too long to be written again.
- */
-static int expect(struct documents *d, struct fail *fail)
-{
-	struct json *const in = &d->in, *const written = &d->written;
-	struct json_token want, got, before = {0}, name = {0};
-	size_t bytes;
-	int rc;
-
-	output_write(d->out, "", 1);
-	written->at = written->buffer = (unsigned char *)output_taken(d->out, &bytes);
-	written->end = written->buffer + bytes - 1;
-	written->ended = true;
-	for (; written->at < written->end; before = got) {
-		if (d->compared < d->tokens)
-			got = d->head[d->compared++];
-		else if ((rc = json_token(in, &got, fail)) <= 0)
-			return rc < 0 ? rc : json_unexpected(in, "more of a histogram", fail);
-		if (got.kind == ':')
-			name = before;
-		if (take_same(written, in, &got))
-			continue;
-		written->used = 0;
-		if (json_token(written, &want, fail) < 0)
-			return -1;
-		const char *const found = in->text + got.text,
-				  *const other = written->text + want.text,
-				  *const member = in->text + name.text;
-		const bool value = before.kind == ':';
-		if (got.kind == want.kind &&
-		    ((got.length == want.length && memcmp(found, other, got.length) == 0) ||
-		     (got.kind == JSON_NUMERAL &&
-		      (strcmp(member, "lower") == 0 || strcmp(member, "upper") == 0) &&
-		      strtod(found, NULL) == strtod(other, NULL)) ||
-		     (value && (strcmp(member, "version") == 0 || strcmp(member, "options") == 0))))
-			continue;
-		if (value && got.kind != want.kind)
-			return json_bad(in, got.at, fail, "\"%s\" is of another kind", member);
-		if (value)
-			return json_bad(in, got.at, fail, "\"%s\" is %.60s, not %.60s", member,
-					found, other);
-		return json_bad(in, got.at, fail, "'%.60s' expected, not '%.60s'", other, found);
-	}
-	return 0;
-}
-
-/* Is the head what write_json makes of the histogram, up to the bracket before its numbers? */
-static int check_head(struct documents *d, const struct document *document, uint32_t c,
-		      struct fail *fail)
-{
-	const struct hist *const h = &document->hist;
-	struct provenance from = document->from;
-
-	from.options = NULL;
-	if (find_member(d, "tensor")) {
-		from.tensor = text_of(d, "tensor");
-		from.shape = text_of(d, "shape");
-	}
-	if (h->channels > 1)
-		output_print(d->out, "%s\"channel%u\": ", c > 0 ? ", " : "{", c);
-	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR);
-	output_text(d->out, is_sparse(d) ? "\"index\": [[" : "\"values\": [");
-	if (expect(d, fail) != 0)
-		return -1;
-	if (!d->edges)
-		return 0;
-	const uint32_t bins = axis_bins(&h->axis);
-	bool equal = d->edge_count == (size_t)bins + 1;
-	for (uint32_t i = 0; i <= bins && equal; i++) {
-		const double x = edges_value(&h->axis.edges, i);
-		equal = d->edges[i] == (isinf(x) ? copysign(DBL_MAX, x) : x);
-	}
-	return equal ? 0
-		     : json_bad(&d->in, find_member(d, "edges")->at, fail,
-				"\"edges\" is not that of the metadata");
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		refuse(d, fail, "\"%s\" must be true or false", MEMBERS[m].name);
+	return text[0] == 't';
 }
 
 /* ---- the axis ---- */
@@ -288,8 +202,8 @@ static enum axis_kind kind_of(const char *binning)
 }
 
 /* The least and the greatest sample that the range can hold; false: the type has no such range. */
-static bool extent_of(struct extent *extent, const struct sample_type *type,
-		      const struct edges_spec *range)
+static bool range_extent(struct extent *extent, const struct sample_type *type,
+			 const struct edges_spec *range)
 {
 	const int128_t lo = range->lo.integer, hi = range->hi.integer, min = sample_min(type);
 
@@ -315,11 +229,11 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
  * the bins of the samples that it did hold: at a smaller k both span too many bins. For f64, an end
  * of 2^1024 is written as the greatest number (write_json.c), so that number may be a sample.
  */
-static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bins)
+static bool place_bins(struct axis *axis, const struct edges_spec *range, uint32_t bins)
 {
 	struct extent extent = EXTENT_NONE;
 
-	if (bins > 0 && !extent_of(&extent, &axis->type, range))
+	if (bins > 0 && !range_extent(&extent, &axis->type, range))
 		return false;
 	edges_settle(&axis->edges, &extent);
 	if (axis_bins(axis) == bins || axis->type.bits < 64 || range->hi.value != DBL_MAX)
@@ -337,296 +251,344 @@ static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bi
 static const char *make_axis(struct axis *axis, const struct documents *d, uint64_t bins,
 			     struct fail *fail)
 {
-	struct axis_spec spec = {.edges = {.kind = kind_of(text_of(d, "binning")),
+	struct axis_spec spec = {.edges = {.kind = kind_of(text_of(d, BINNING)),
 					   .bins = (uint32_t)bins,
-					   .closed = flag_of(d, "closed"),
-					   .list = d->edges,
+					   .closed = flag_of(d, CLOSED, fail),
+					   .list = d->list[EDGES].at,
 					   .definition = true},
-				 .clamp = flag_of(d, "clamp")};
+				 .clamp = flag_of(d, CLAMP, fail)};
 	struct edges_spec *const e = &spec.edges;
 	struct sample_type type;
 	struct axis made;
 	const char *why;
 
 	if (e->kind < AXIS_DEFAULT && AXIS_KINDS[e->kind].from_samples)
-		e->bins = (uint32_t)count_of(d, "most", BINS_MAX, fail);
-	if (sample_type_parse(&type, text_of(d, "type")) != 0)
-		return "a type that is not known";
+		e->bins = (uint32_t)count_of(d, MOST, BINS_MAX, fail);
+	if (sample_type_parse(&type, text_of(d, TYPE)) != 0)
+		return "its type is not known";
 	if (e->kind == AXIS_DEFAULT)
-		return "a binning that is not known";
-	if (bins > 0 && !parse_range(e, text_of(d, "range")))
-		return "a range that is not LO:HI";
-	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !d->edges))
-		return "a number of bins that such an axis does not have";
+		return "its binning is not known";
+	if (bins > 0 && !parse_range(e, text_of(d, RANGE)))
+		return "its range is not LO:HI";
+	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !e->list))
+		return "its number of bins does not go with its binning";
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
-	return !axis_kind_of(axis)->from_samples || place(axis, e, (uint32_t)bins) ? NULL
-	       : e->kind == AXIS_AUTO ? "bins that --auto does not make of any samples"
-				      : "bins that --log=auto does not make of any samples";
+	return !axis_kind_of(axis)->from_samples || place_bins(axis, e, (uint32_t)bins) ? NULL
+	       : e->kind == AXIS_AUTO ? "its bins are none that --auto makes"
+				      : "its bins are none that --log=auto makes";
 }
 
-/* ---- what is said once, of all channels ---- */
-
-static int take_whole(struct documents *d, struct document *document, struct fail *fail)
+/* Is edge i this number? JSON has no infinity (write_json.c). */
+static bool is_edge(const struct axis *axis, uint32_t i, double listed)
 {
-	struct provenance *const from = &document->from;
+	const double x = edges_value(&axis->edges, i);
+
+	return listed == (isinf(x) ? copysign(DBL_MAX, x) : x);
+}
+
+/* Are the edges that the channel has those of the axis? */
+static int check_edges(const struct documents *d, const struct axis *axis, struct fail *fail)
+{
+	const struct list *const list = &d->list[EDGES];
+	const double *const listed = list->at;
+	const uint32_t bins = axis_bins(axis);
+	struct number n;
+	bool equal = !listed || list->n == (size_t)bins + 1;
+
+	for (uint32_t i = 0; listed && i <= bins && equal; i++)
+		equal = is_edge(axis, i, listed[i]);
+	for (enum member m = LOWER; !listed && bins > 0 && m <= UPPER && equal; m++)
+		equal = number_parse(&n, text_of(d, m), strlen(text_of(d, m))) == 0 &&
+			is_edge(axis, m == LOWER ? 0 : bins, n.value);
+	return equal ? 0
+		     : refuse(d, fail, "its edges are not those of its type, binning and range");
+}
+
+/* ---- a channel ---- */
+
+/* Makes the histogram of the first channel that was read, but its counts. */
+static int take_whole(struct documents *d, struct fail *fail)
+{
+	struct document *const document = d->document;
 	struct hist *const h = &document->hist;
 	const struct json *const in = &d->in;
-	const struct json_token *const options = find_member(d, "options");
-	const struct json_token *const metadata = find_member(d, "metadata");
+	const struct list *const edges = &d->list[EDGES];
 
-	if (!find_member(d, "gpuhist") || !metadata || find_member(d, "axes") < metadata)
-		return json_bad(in, in->begin, fail,
-				"gpuhist did not write it, or another program changed it");
-	h->channels = (uint32_t)count_of(d, "channels", LAYOUT_CHANNELS_MAX, fail);
-	const uint64_t samples = count_of(d, "samples", UINT64_MAX, fail);
-	*from = (struct provenance){
-		.inputs = count_of(d, "inputs", UINT64_MAX, fail),
-		.bytes = count_of(d, "bytes", UINT64_MAX, fail),
-		.skipped = count_of(d, "skipped", UINT64_MAX, fail),
-		.tail = count_of(d, "tail", UINT64_MAX, fail),
-		.partial = find_member(d, "partial"),
-		.part = (uint32_t)count_of(d, "part", UINT32_MAX, fail),
-		.parts = (uint32_t)count_of(d, "parts", UINT32_MAX, fail),
-		.state = strtoull(text_of(d, "inputs_state"), NULL, 16),
+	if (d->value[SAMPLES] == 0 || d->value[TYPE] == 0 || !d->list[VALUES].at)
+		return not_ours(d, fail);
+	h->channels = (uint32_t)count_of(d, CHANNELS, LAYOUT_CHANNELS_MAX, fail);
+	const uint64_t samples = count_of(d, SAMPLES, UINT64_MAX, fail);
+	document->from = (struct provenance){
+		.inputs = count_of(d, INPUTS, UINT64_MAX, fail),
+		.bytes = count_of(d, BYTES, UINT64_MAX, fail),
+		.skipped = count_of(d, SKIPPED, UINT64_MAX, fail),
+		.tail = count_of(d, TAIL, UINT64_MAX, fail),
+		.partial = d->value[PARTIAL] > 0 && flag_of(d, PARTIAL, fail),
+		.part = (uint32_t)count_of(d, PART, UINT32_MAX, fail),
+		.parts = (uint32_t)count_of(d, PARTS, UINT32_MAX, fail),
+		.state = strtoull(text_of(d, STATE), NULL, 16),
 	};
-	if (find_member(d, "row_of")) {
-		from->row_first = count_of(d, "row_first", UINT64_MAX, fail);
-		from->row_records = count_of(d, "row_records", UINT64_MAX, fail);
-		from->row_of = document->row_of = strdup(text_of(d, "row_of"));
-		if (!from->row_of)
-			return fail_errno(fail, "%s", in->name);
-	}
-	const uint64_t bins = !d->edges       ? count_of(d, "bins", BINS_MAX, fail)
-			      : d->edge_count ? d->edge_count - 1
-					      : 0;
+	const uint64_t bins = !edges->at     ? count_of(d, BINS, BINS_MAX, fail)
+			      : edges->n > 0 ? edges->n - 1
+					     : 0;
 	if (fail->status != STATUS_OK)
 		return -1;
-	if (h->channels < 1 || samples > UINT64_MAX / h->channels)
-		return json_bad(in, in->begin, fail, "%lu channels of %llu samples",
-				(unsigned long)h->channels, (unsigned long long)samples);
-	if (from->part < 1 || from->part > from->parts)
-		return json_bad(in, in->begin, fail, "part %lu of %lu", (unsigned long)from->part,
-				(unsigned long)from->parts);
 	/* A counter is known by a number of 32 bits (count.c). */
-	if ((d->edges && bins == 0) || (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
-		return json_bad(in, in->begin, fail, "an axis of %llu bins",
-				(unsigned long long)bins);
+	if (h->channels < 1 || samples > UINT64_MAX / h->channels ||
+	    (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
+		return refuse(d, fail, "it cannot have %lu channels of %llu samples in %llu bins",
+			      (unsigned long)h->channels, (unsigned long long)samples,
+			      (unsigned long long)bins);
+	if (document->from.part < 1 || document->from.part > document->from.parts)
+		return refuse(d, fail, "it cannot be part %lu of %lu",
+			      (unsigned long)document->from.part,
+			      (unsigned long)document->from.parts);
 	h->samples = h->channels * samples;
-	h->stride = (size_t)bins + 1; /* room for over, when all is listed */
+	h->stride = (size_t)bins + 1;
 	const char *const why = make_axis(&h->axis, d, bins, fail);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
 	if (why)
-		return json_bad(in, in->begin, fail, "%s", why);
-	document->options = strdup(text_of(d, "options"));
-	if (!document->options)
-		return fail_errno(fail, "%s", in->name);
-	from->options = document->options;
-	if (options && strlen(document->options) != options->length)
-		return json_bad(in, options->at, fail, "\"options\" has a zero byte");
+		return refuse(d, fail, "%s", why);
+	document->from.options = document->options = strdup(text_of(d, OPTIONS));
+	document->name = strdup(in->label);
+	return document->options && document->name ? 0 : fail_errno(fail, "%s", in->label);
+}
+
+/* Does this channel say what the first one said of them all? */
+static int check_alike(const struct documents *d, struct fail *fail)
+{
+	for (enum member m = SAMPLES; m < END; m++)
+		if ((d->value[m] == 0) != (d->first[m] == 0) ||
+		    (d->value[m] > 0 && strcmp(text_of(d, m), d->in.text + d->first[m]) != 0))
+			return refuse(d, fail, "its channels differ in \"%s\"", MEMBERS[m].name);
 	return 0;
 }
 
-/* ---- the counts of a channel ---- */
-
-/* Takes a storage that lists all counts: under (not with --mod), the bins, over. */
-static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
-		    struct fail *fail)
-{
-	uint64_t *const count = h->count + c * h->stride;
-	const size_t bins = axis_bins(&h->axis), before = axis_kind_of(&h->axis)->ordered;
-	const uint64_t at = json_offset(&d->in);
-	size_t first, rest;
-
-	if (json_numbers(&d->in, JSON_COUNTS, &listed->under, before, &first, fail) != 0 ||
-	    json_numbers(&d->in, JSON_COUNTS, count, bins + 1, &rest, fail) != 0)
-		return -1;
-	if (first + rest < before + bins + 1 || !d->in.may_end)
-		return json_bad(&d->in, at, fail, "%s values than the %zu of its axis",
-				d->in.may_end ? "fewer" : "more", before + bins + 1);
-	listed->over = count[bins];
-	return 0;
-}
-
-/* Takes a sparse storage: under, bins and over at the places in its index; all others are 0. */
-static int take_some(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
-		     struct fail *fail)
-{
-	const uint64_t at = json_offset(&d->in), before = axis_kind_of(&h->axis)->ordered,
-		       over = axis_bins(&h->axis) + before;
-	size_t places, counts;
-	uint64_t *const place = json_list(&d->in, JSON_COUNTS, &places, fail), *count = NULL;
-	int rc = -1;
-
-	output_text(d->out, "]], \"values\": [");
-	if (place && expect(d, fail) == 0)
-		count = json_list(&d->in, JSON_COUNTS, &counts, fail);
-	if (count && counts != places)
-		json_bad(&d->in, at, fail, "%zu values, where the index has %zu places", counts,
-			 places);
-	else if (count)
-		rc = 0;
-	for (size_t i = 0; rc == 0 && i < places; i++) {
-		if (place[i] > over || (i > 0 && place[i] <= place[i - 1]))
-			rc = json_bad(&d->in, at, fail,
-				      "the places in its index must rise, from 0 to %llu at most",
-				      (unsigned long long)over);
-		else if (place[i] == over)
-			listed->over = count[i];
-		else if (place[i] < before)
-			listed->under = count[i];
-		else
-			h->count[c * h->stride + place[i] - before] = count[i];
-	}
-	free(place);
-	free(count);
-	return rc;
-}
-
-/* Takes the counts of a channel, which with NaN must add up to its samples. */
+/*
+ * Takes the counts of channel c, which are entries of its storage: under (not with --mod), the
+ * bins, over. A sparse one has some of them, at the places in its index; all others are 0.
+ */
 static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
-	const struct hist_flow *const flow = &h->flow[c];
-	const bool some = is_sparse(d);
-	const size_t bytes = h->channels * h->stride * sizeof(*h->count);
-	const uint64_t samples = h->samples / h->channels, at = json_offset(&d->in);
+	struct list *const values = &d->list[VALUES], *const index = &d->list[INDEX];
+	const uint64_t *const value = values->at, *const place = index->at;
+	const size_t before = axis_kind_of(&h->axis)->ordered, bins = axis_bins(&h->axis);
+	const size_t over = before + bins;
+	uint64_t last = 0; /* one past the last place */
 	struct hist_flow listed = {0};
 
-	/* Counts that are not listed are not touched, so they take no memory. */
-	if (!h->count)
-		h->count = some || h->channels > 1 ? calloc(1, bytes) : huge_alloc(bytes);
-	if (!h->count)
+	const size_t entries = place ? index->n : over + 1;
+	if (values->n != entries)
+		return refuse(d, fail, "its storage has %zu values, not %zu", values->n, entries);
+	/* Pages that are not written take no memory. */
+	if (!h->count && !(h->count = calloc(h->channels * h->stride, sizeof(*h->count))))
 		return fail_errno(fail, "%s", d->in.name);
-	if (some ? take_some(d, h, c, &listed, fail) != 0 : take_all(d, h, c, &listed, fail) != 0)
-		return -1;
-	if (listed.under != flow->under || listed.over != flow->over)
-		return json_bad(&d->in, at, fail,
-				"its under and over are not those that gpuhist counted (did "
-				"another program add or change it?)");
-	uint128_t sum = (uint128_t)flow->under + flow->over + flow->nan;
-	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+	uint64_t *const count = h->count + c * h->stride;
+	for (size_t i = 0; i < values->n && place; i++) {
+		if (place[i] < last || place[i] > over)
+			return refuse(d, fail, "its index must rise, up to %zu", over);
+		last = place[i] + 1;
+		*(place[i] < before  ? &listed.under
+		  : place[i] == over ? &listed.over
+				     : &count[place[i] - before]) = value[i];
+	}
+	if (!place) {
+		listed = (struct hist_flow){before ? value[0] : 0, value[over], 0};
+		memcpy(count, value + before, bins * sizeof(*count));
+	}
+	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
+		return refuse(d, fail,
+			      "under and over of its storage are not those of its writer_info "
+			      "(did another program add or scale it?)");
+	return 0;
+}
+
+/* Do bins, under, over and NaN of channel c add up to its samples? */
+static int check_counts(const struct documents *d, const struct hist *h, uint32_t c,
+			struct fail *fail)
+{
+	const uint64_t samples = h->samples / h->channels, over = h->clamped[c].over,
+		       under = h->clamped[c].under;
+	const uint32_t bins = axis_bins(&h->axis);
+	uint128_t sum = (uint128_t)h->flow[c].under + h->flow[c].over + h->flow[c].nan;
+
+	for (uint32_t i = 0; i < bins; i++)
 		sum += hist_count(h, c, i);
 	if (sum != samples)
-		return json_bad(&d->in, at, fail,
-				"bins, under, over and NaN are not the %llu samples that gpuhist "
-				"counted (did another program add or change it?)",
-				(unsigned long long)samples);
-	output_text(d->out, "]}}");
-	return expect(d, fail);
+		return refuse(d, fail,
+			      "its bins, under, over and nan are not its %llu samples (did "
+			      "another program add or scale it?)",
+			      (unsigned long long)samples);
+	const uint64_t least = bins > 0 ? hist_count(h, c, 0) : 0,
+		       greatest = bins > 0 ? hist_count(h, c, bins - 1) : 0;
+	/* A single bin holds the samples clamped at both ends. */
+	if (under > least || over > greatest || (bins == 1 && over > least - under))
+		return refuse(d, fail, "an end bin holds fewer samples than were clamped");
+	return 0;
 }
 
-/* What is wrong with counts that no run can produce, or NULL. */
-static const char *impossible(const struct hist *h)
+/* Takes the channel whose members were read. */
+static int take_channel(struct documents *d, struct fail *fail)
 {
-	const struct hist_flow flow = hist_flow_sum(h);
-	const uint32_t bins = axis_bins(&h->axis);
+	struct hist *const h = &d->document->hist;
+	const bool is_first = d->seen == 0;
 
-	if (flow.nan > 0 && h->axis.type.kind != SAMPLE_FLOAT)
-		return "NaN of integers";
-	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && bins > 0)
-		return "samples out of range, where they are clamped";
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const uint64_t under = h->clamped[c].under, over = h->clamped[c].over,
-			       first = bins > 0 ? hist_count(h, c, 0) : 0,
-			       last = bins > 0 ? hist_count(h, c, bins - 1) : 0;
-		/* A single bin holds the samples clamped at both ends. */
-		if (under > first || over > last || (bins == 1 && over > first - under))
-			return "more samples clamped to a bin than it holds";
-	}
-	return NULL;
-}
-
-/*
- * Is this a row of --each that a run may have? Only the first row of an input counts the input, and
- * the bytes skipped before it. A record, as -n counts them, has a sample of each channel, or, if
- * `apart`, any number.
- */
-static bool row_agrees(const struct document *document, bool apart)
-{
-	const struct provenance *const from = &document->from;
-	const bool begins = from->row_first == 0;
-
-	return from->parts == 1 && from->inputs == begins && (begins || from->skipped == 0) &&
-	       (apart ||
-		(uint128_t)from->row_records * document->hist.channels == document->hist.samples);
-}
-
-/*
- * What is wrong with bytes that do not agree with the samples as after a run (run.c), or NULL. With
- * --record or --rows, and in a sum of runs with different options, which has none, each sample has
- * bytes of its own, and there may be others between them. A part may begin inside an input, which
- * another part counts.
- */
-static const char *disagree(const struct document *document)
-{
-	const struct provenance *const from = &document->from;
-	const struct hist *const h = &document->hist;
-	const struct sample_type *const type = &h->axis.type;
-	const bool apart =
-		strstr(document->options, "--record=") || strstr(document->options, "--rows=");
-	const uint128_t outside = (uint128_t)from->skipped + from->tail;
-	/* Samples and bytes of a record. */
-	const uint64_t samples = sample_together(type, h->channels),
-		       bytes = sample_bytes(type, samples);
-	const bool known = document->options[0] != '\0' && !apart;
-
-	if (outside > from->bytes)
-		return "more is skipped and left over than there are bytes";
-	const uint64_t counted = from->bytes - (uint64_t)outside;
-	if (known ? counted % bytes > 0 || (uint128_t)(counted / bytes) * samples != h->samples
-		  : (uint128_t)h->samples * type->bits > (uint128_t)counted * 8 ||
-			    (counted > 0 && h->samples == 0))
-		return "its bytes, skipped, tail and samples do not agree (did another program "
-		       "change it?)";
-	if (from->row_of && !row_agrees(document, apart))
-		return "its row does not agree with its inputs, skipped and samples (did another "
-		       "program change it?)";
-	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0 && !from->row_of)
-		return "bytes of no input";
-	if (from->parts == 1 && known && from->tail > (uint128_t)from->inputs * (bytes - 1))
-		return "its tail is longer than incomplete records of its inputs can be";
-	return NULL;
-}
-
-/* ---- documents ---- */
-
-static int take_document(struct documents *d, struct document *document, struct fail *fail)
-{
-	struct hist *const h = &document->hist;
-	uint32_t c = 0;
-
-	do {
-		if (read_head(d, c, fail) != 0 || (c == 0 && take_whole(d, document, fail) != 0))
-			return -1;
-		h->flow[c] = (struct hist_flow){count_of(d, "under", UINT64_MAX, fail),
-						count_of(d, "over", UINT64_MAX, fail),
-						count_of(d, "nan", UINT64_MAX, fail)};
-		if (axis_kind_of(&h->axis)->from_samples && h->axis.clamp)
-			h->clamped[c] = (struct hist_flow){
-				count_of(d, "clamped_under", UINT64_MAX, fail),
-				count_of(d, "clamped_over", UINT64_MAX, fail), 0};
-		if (fail->status != STATUS_OK || check_head(d, document, c, fail) != 0 ||
-		    take_counts(d, h, c, fail) != 0)
-			return -1;
-	} while (++c < h->channels);
-	output_text(d->out, h->channels > 1 ? "}" : "");
-	if (expect(d, fail) != 0)
+	if (is_first ? take_whole(d, fail) != 0 : check_alike(d, fail) != 0)
 		return -1;
-	const char *why = impossible(h);
-	/* A partial document of --every has the bytes so far; it is refused for being partial. */
-	if (!why && !document->from.partial)
-		why = disagree(document);
-	return why ? json_bad(&d->in, d->in.begin, fail, "%s", why) : 0;
+	const uint32_t c = (uint32_t)count_of(d, CHANNEL, h->channels - 1, fail);
+	h->flow[c] = (struct hist_flow){count_of(d, UNDER, UINT64_MAX, fail),
+					count_of(d, OVER, UINT64_MAX, fail),
+					count_of(d, NO_NUMBER, UINT64_MAX, fail)};
+	if (axis_kind_of(&h->axis)->from_samples && h->axis.clamp)
+		h->clamped[c] = (struct hist_flow){count_of(d, CLAMPED_UNDER, UINT64_MAX, fail),
+						   count_of(d, CLAMPED_OVER, UINT64_MAX, fail), 0};
+	if (fail->status != STATUS_OK || check_edges(d, &h->axis, fail) != 0)
+		return -1;
+	if (d->seen >> c & 1)
+		return refuse(d, fail, "it has channel %lu twice", (unsigned long)c);
+	d->seen |= (uint64_t)1 << c;
+	if (take_counts(d, h, c, fail) != 0 || check_counts(d, h, c, fail) != 0)
+		return -1;
+	if (is_first)
+		memcpy(d->first, d->value, sizeof(d->first));
+	forget_channel(d);
+	return 0;
+}
+
+/* ---- the text ---- */
+
+static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail);
+
+/* Reads the name of a member of `in`, and the colon after it. */
+static int read_name(struct documents *d, enum member in, enum member *m, struct fail *fail)
+{
+	const size_t used = d->in.used;
+	size_t at;
+
+	if (json_peek(&d->in, fail) < 0)
+		return -1;
+	if (*d->in.at != '"')
+		return json_unexpected(&d->in, "a name", fail);
+	if (json_plain(&d->in, &at, fail) != 0)
+		return -1;
+	const char *const name = d->in.text + at;
+	const size_t bytes = d->in.used - at;
+	*m = UNKNOWN;
+	for (enum member k = UNKNOWN + 1; k < END && in != UNKNOWN; k++)
+		if (MEMBERS[k].in == (in == DOCUMENT ? HISTOGRAM : in) &&
+		    strlen(MEMBERS[k].name) + 1 == bytes && strcmp(name, MEMBERS[k].name) == 0)
+			*m = k;
+	if (in == DOCUMENT && strncmp(name, "channel", 7) == 0)
+		*m = HISTOGRAM;
+	d->in.used = used;
+	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
+}
+
+/* Reads what an object or an array holds, up to the bracket that closes it. */
+static int read_all(struct documents *d, enum member m, char close, unsigned depth,
+		    struct fail *fail)
+{
+	const char marks[] = {',', close, '\0'};
+	int mark = ',';
+
+	if (depth == DEPTH)
+		return json_bad(&d->in, fail, "more than %u brackets in one another", DEPTH);
+	if (json_peek(&d->in, fail) < 0)
+		return -1;
+	if (*d->in.at == close)
+		return d->in.at++, 0;
+	while (mark == ',') {
+		enum member inner = m;
+		if (close == '}' && read_name(d, m, &inner, fail) != 0)
+			return -1;
+		if (read_value(d, inner, depth + 1, fail) != 0)
+			return -1;
+		mark = json_mark(&d->in, marks, fail);
+	}
+	return mark == close ? 0 : -1;
+}
+
+static int read_list(struct documents *d, enum member m, struct fail *fail)
+{
+	struct list *const list = &d->list[m];
+
+	if (list->at)
+		return json_bad(&d->in, fail, "\"%s\" twice", MEMBERS[m].name);
+	list->at = json_list(&d->in, m == EDGES ? JSON_REALS : JSON_COUNTS, &list->n, fail);
+	return list->at ? 0 : -1;
+}
+
+static int read_plain(struct documents *d, enum member m, struct fail *fail)
+{
+	const size_t used = d->in.used;
+	size_t at;
+
+	if (json_plain(&d->in, &at, fail) != 0)
+		return -1;
+	if (m < UNDER)
+		d->in.used = used;
+	else if (d->value[m] > 0)
+		return json_bad(&d->in, fail, "\"%s\" twice", MEMBERS[m].name);
+	else if (strlen(d->in.text + at) + 1 < d->in.used - at)
+		return json_bad(&d->in, fail, "\"%s\" has a zero byte", MEMBERS[m].name);
+	else
+		d->value[m] = at;
+	return 0;
+}
+
+static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail)
+{
+	if (json_peek(&d->in, fail) < 0)
+		return -1;
+	if (*d->in.at != '{' && *d->in.at != '[')
+		return read_plain(d, m, fail);
+	const size_t used = d->in.used;
+	const char close = *d->in.at++ == '{' ? '}' : ']';
+	if (close == ']' && m >= EDGES && m <= INDEX) {
+		/* Of the index an array in an array. */
+		if (json_peek(&d->in, fail) < 0)
+			return -1;
+		if (*d->in.at != '[')
+			return read_list(d, m, fail);
+	}
+	if (read_all(d, m, close, depth, fail) != 0)
+		return -1;
+	if (m != HISTOGRAM || close == ']')
+		return 0;
+	const bool later = d->seen > 0;
+	if (take_channel(d, fail) != 0)
+		return -1;
+	d->in.used = later ? used : d->in.used;
+	return 0;
+}
+
+static int read_document(struct documents *d, struct fail *fail)
+{
+	const struct hist *const h = &d->document->hist;
+
+	d->seen = 0;
+	d->in.used = 1; /* so that 0 is no value's place */
+	if (*d->in.at != '{')
+		return not_ours(d, fail);
+	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
+		return -1;
+	forget_channel(d);
+	return d->seen == UINT64_MAX >> (64 - h->channels)
+		       ? 0
+		       : refuse(d, fail, "it has not all of its %lu channels",
+				(unsigned long)h->channels);
 }
 
 int documents_next(struct documents *d, struct document *document, struct fail *fail)
 {
 	*document = (struct document){.options = NULL};
+	d->document = document;
 	int rc = json_begin(&d->in, fail);
 
-	if (rc > 0 && take_document(d, document, fail) != 0)
+	if (rc > 0 && read_document(d, fail) != 0)
 		rc = -1;
 	if (rc < 0)
 		document_free(document);

@@ -36,8 +36,7 @@ static int lock_folder(const char *path, struct fail *fail)
 		 * locked.
 		 */
 		errno = errno == EBADF ? ENOLCK : errno;
-		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs",
-			   path);
+		fail_errno(fail, "%s: its folder cannot be locked, which --into needs", path);
 		close(fd);
 		return -1;
 	}
@@ -52,11 +51,10 @@ static int find_file(const char *path, struct fail *fail)
 	if (stat(path, &st) != 0)
 		return errno == ENOENT ? 0 : fail_errno(fail, "%s", path);
 	if (!S_ISREG(st.st_mode))
-		return fail_set(fail, STATUS_SYSTEM, "%s: not a regular file", path);
+		return fail_set(fail, STATUS_SYSTEM, "%s is not a regular file", path);
 	if (st.st_size == 0)
 		return fail_set(fail, STATUS_DATA,
-				"%s: is empty, not a histogram (remove it to begin a new one)",
-				path);
+				"%s is empty, not a histogram; remove it to begin a new one", path);
 	return 1;
 }
 
@@ -79,13 +77,13 @@ static int read_document(const char *path, struct document *document, struct fai
 	rc = documents_next(documents, document, fail);
 	if (rc == 0)
 		rc = fail_set(fail, STATUS_DATA,
-			      "%s: holds no histogram (remove it to begin a new one)", path);
+			      "%s holds no histogram; remove it to begin a new one", path);
 	if (rc > 0 && documents_next(documents, &second, fail) != 0) {
 		document_free(&second);
 		document_free(document);
 		rc = fail_set(fail, STATUS_DATA,
-			      "%s: holds more than one histogram (gpuhist --merge makes one of "
-			      "them)",
+			      "%s holds more than one histogram; gpuhist --merge makes one of "
+			      "them",
 			      path);
 	}
 	documents_close(documents);
@@ -119,8 +117,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	int rc = 0;
 	if (document.from.partial || document.from.parts != 1)
 		rc = fail_set(fail, STATUS_DATA,
-			      "%s: holds a part of a histogram, to which no run can be added",
-			      path);
+			      "%s holds a part of a histogram, so no run can be added to it", path);
 	else if (!sum_fits(why, &document.hist, like))
 		rc = fail_set(fail, STATUS_DATA, "this run cannot be added to %s: %s", path, why);
 	document_free(&document);
@@ -144,7 +141,6 @@ static int write_file(const char *path, const struct document *document, bool no
 static int add_locked(const char *path, struct document *run, bool nonzero, struct into_sum *total,
 		      struct fail *fail)
 {
-	static const struct sum_name RUN = {.path = "this run", .number = 1};
 	struct document document;
 	struct sum sum = {.documents = 0};
 	const int there = read_document(path, &document, fail);
@@ -152,10 +148,10 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)
 		return there < 0 ? -1 : write_file(path, run, nonzero, fail);
-	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
+	int rc = sum_add(&sum, &document, fail);
 	/* sum_add leaves the second document to its owner, which is the run. */
 	if (rc == 0)
-		rc = sum_add(&sum, run, &RUN, fail);
+		rc = sum_add(&sum, run, fail);
 	if (rc == 0)
 		rc = sum_finish(&sum, fail);
 	document_free(&document);
@@ -169,9 +165,9 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 int into_add(const char *path, const struct hist *hist, bool nonzero, const struct provenance *from,
 	     struct into_sum *sum, struct fail *fail)
 {
-	struct document run = {.hist = *hist, .from = *from};
+	char name[PATH_MAX], this_run[] = "this run";
+	struct document run = {.hist = *hist, .from = *from, .name = this_run};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
-	char name[PATH_MAX];
 	/*
 	 * The lock is held while the run is saved too, so that two runs that fail at the same time
 	 * find different names.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* json: the buffer, texts, tokens; arrays of numbers are in json_numbers.c. */
+/* json: the buffer, plain values, lists of numbers. */
 #include "document/json.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -13,10 +14,17 @@
 #include "base/again.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "bins/edges.h"
+#include "bins/exact.h"
+
+#define AHEAD (JSON_NUMBER + 1)     /* a number, an escape or a word can be looked at whole */
+#define PLAIN 32u                   /* more bytes than a plain number and its comma have */
+#define MOST ((size_t)BINS_MAX + 2) /* numbers of a list: all bins, under and over */
 
 int json_open(struct json *r, const char *path, struct fail *fail)
 {
 	*r = (struct json){.name = path_shown(path), .fd = -1};
+	snprintf(r->label, JSON_LABEL, "%.*s", PATH_MAX, r->name);
 	r->buffer = malloc(JSON_BUFFER + 1);
 	if (!r->buffer)
 		return fail_errno(fail, "%s", r->name);
@@ -35,7 +43,9 @@ void json_close(struct json *r)
 	free(r->text);
 }
 
-int json_bad(const struct json *r, uint64_t offset, struct fail *fail, const char *format, ...)
+/* ---- messages ---- */
+
+int json_bad(const struct json *r, struct fail *fail, const char *format, ...)
 {
 	char why[512];
 	va_list ap;
@@ -43,8 +53,8 @@ int json_bad(const struct json *r, uint64_t offset, struct fail *fail, const cha
 	va_start(ap, format);
 	vsnprintf(why, sizeof(why), format, ap);
 	va_end(ap);
-	return fail_set(fail, STATUS_DATA, "%s: document %llu: byte %llu: %s", r->name,
-			(unsigned long long)r->documents, (unsigned long long)offset + 1, why);
+	return fail_set(fail, STATUS_DATA, "%s: byte %llu: %s", r->label,
+			(unsigned long long)(r->offset + (uint64_t)(r->at - r->buffer) + 1), why);
 }
 
 int json_unexpected(const struct json *r, const char *wanted, struct fail *fail)
@@ -52,9 +62,8 @@ int json_unexpected(const struct json *r, const char *wanted, struct fail *fail)
 	const unsigned c = *r->at;
 
 	if (r->at == r->end)
-		return json_bad(r, json_offset(r), fail, "%s expected, not the end of the input",
-				wanted);
-	return json_bad(r, json_offset(r), fail,
+		return json_bad(r, fail, "%s expected, not the end of the input", wanted);
+	return json_bad(r, fail,
 			c > ' ' && c < 0x7f ? "%s expected, not '%c'"
 					    : "%s expected, not the byte 0x%02x",
 			wanted, c);
@@ -65,11 +74,11 @@ int json_unexpected(const struct json *r, const char *wanted, struct fail *fail)
 /* Reads some bytes, or finds the end. */
 static int read_some(struct json *r, struct fail *fail)
 {
-	const size_t room = JSON_BUFFER - (size_t)(r->end - r->buffer);
+	const size_t rest = JSON_BUFFER - (size_t)(r->end - r->buffer);
 	struct pollfd ready = {.fd = r->fd, .events = POLLIN};
 	ssize_t n;
 
-	while ((n = read(r->fd, r->end, room)) < 0 && (errno == EINTR || errno == EAGAIN))
+	while ((n = read(r->fd, r->end, rest)) < 0 && (errno == EINTR || errno == EAGAIN))
 		if (errno == EAGAIN && poll(&ready, 1, -1) < 0 && errno != EINTR)
 			break;
 	if (n < 0)
@@ -80,32 +89,62 @@ static int read_some(struct json *r, struct fail *fail)
 	return 0;
 }
 
-int json_fill(struct json *r, size_t want, struct fail *fail)
+/* Makes AHEAD bytes available from r->at on, unless the input ends before. */
+static int look_ahead(struct json *r, struct fail *fail)
 {
 	const size_t left = (size_t)(r->end - r->at);
 
-	if (left >= want || r->ended)
+	if (left >= AHEAD || r->ended)
 		return 0;
 	memmove(r->buffer, r->at, left);
 	r->offset += (uint64_t)(r->at - r->buffer);
 	r->at = r->buffer;
 	r->end = r->buffer + left;
-	while ((size_t)(r->end - r->at) < want && !r->ended)
+	while (r->end - r->at < (ptrdiff_t)AHEAD && !r->ended)
 		if (read_some(r, fail) != 0)
 			return -1;
 	return 0;
 }
 
+static inline const unsigned char *skip_white(const unsigned char *p)
+{
+	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
+		p++;
+	return p;
+}
+
 int json_peek(struct json *r, struct fail *fail)
 {
-	for (;;) {
-		while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')
-			r->at++;
-		if (r->at < r->end || r->ended)
-			return 0;
-		if (json_fill(r, 1, fail) != 0)
+	do {
+		if (look_ahead(r, fail) != 0)
 			return -1;
-	}
+		r->at += skip_white(r->at) - r->at;
+	} while (r->end - r->at < (ptrdiff_t)AHEAD && !r->ended);
+	return *r->at;
+}
+
+int json_begin(struct json *r, struct fail *fail)
+{
+	if (json_peek(r, fail) < 0)
+		return -1;
+	if (r->at < r->end && r->documents++ > 0)
+		snprintf(r->label, JSON_LABEL, "%.*s, document %llu", PATH_MAX, r->name,
+			 (unsigned long long)r->documents);
+	return r->at < r->end;
+}
+
+int json_mark(struct json *r, const char *marks, struct fail *fail)
+{
+	const int mark = json_peek(r, fail);
+	char wanted[16];
+
+	if (mark < 0)
+		return -1;
+	if (mark > 0 && strchr(marks, mark))
+		return *r->at++;
+	snprintf(wanted, sizeof(wanted), marks[1] != 0 ? "'%c' or '%c'" : "'%c'", marks[0],
+		 marks[1]);
+	return json_unexpected(r, wanted, fail);
 }
 
 /* ---- texts ---- */
@@ -114,14 +153,14 @@ int json_peek(struct json *r, struct fail *fail)
 static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fail)
 {
 	if (r->used + n >= JSON_TEXT)
-		return json_bad(r, json_offset(r), fail, "texts of more than %zu bytes", JSON_TEXT);
-	if (r->used + n >= r->room) {
-		const size_t room = 2 * (r->used + n) + 1024;
-		char *const text = realloc(r->text, room);
+		return json_bad(r, fail, "texts of more than %zu bytes", JSON_TEXT);
+	if (r->used + n >= r->capacity) {
+		const size_t capacity = 2 * (r->used + n) + 1024;
+		char *const text = realloc(r->text, capacity);
 		if (!text)
 			return fail_errno(fail, "%s", r->name);
 		r->text = text;
-		r->room = room;
+		r->capacity = capacity;
 	}
 	memcpy(r->text + r->used, bytes, n);
 	r->used += n;
@@ -138,18 +177,15 @@ static int take_text(struct json *r, size_t n, struct fail *fail)
 	return 0;
 }
 
+/* Called at a backslash. A zero follows the bytes in the buffer, so no digit is read past them. */
 static int take_escape(struct json *r, struct fail *fail)
 {
 	char utf8[4];
 	size_t taken;
-
-	if (json_fill(r, 12, fail) != 0)
-		return -1;
 	const size_t length = utf8_unescape(utf8, r->at, &taken);
+
 	if (length == 0)
-		return json_bad(r, json_offset(r), fail,
-				taken > 0 ? "half of a surrogate pair"
-					  : "a backslash that JSON does not have");
+		return json_bad(r, fail, "a backslash that JSON does not have");
 	r->at += taken;
 	return add_text(r, utf8, length, fail);
 }
@@ -157,37 +193,20 @@ static int take_escape(struct json *r, struct fail *fail)
 /* Takes a text from its quote on. */
 static int take_string(struct json *r, struct fail *fail)
 {
-	r->at++;
-	for (;;) {
+	for (r->at++;;) {
 		const unsigned char *p = r->at;
-		while (*p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\')
+		while (*p >= 0x20 && *p != '"' && *p != '\\')
 			p++;
-		if (take_text(r, (size_t)(p - r->at), fail) != 0)
-			return -1;
-		/* A character has at most four bytes. */
-		if (r->end - r->at < 4 && json_fill(r, 4, fail) != 0)
+		if (take_text(r, (size_t)(p - r->at), fail) != 0 || look_ahead(r, fail) != 0)
 			return -1;
 		if (*r->at == '"')
-			break;
-		if (*r->at < 0x20)
+			return r->at++, 0;
+		if (*r->at == '\\' ? take_escape(r, fail) != 0 : *r->at < 0x20)
 			return json_unexpected(r, "the end of a text", fail);
-		if (*r->at == '\\') {
-			if (take_escape(r, fail) != 0)
-				return -1;
-		} else if (*r->at >= 0x80) {
-			const size_t n = utf8_length(r->at, (size_t)(r->end - r->at));
-			if (n == 0)
-				return json_bad(r, json_offset(r), fail,
-						"a text that is not UTF-8");
-			if (take_text(r, n, fail) != 0)
-				return -1;
-		}
 	}
-	r->at++;
-	return 0;
 }
 
-/* ---- tokens ---- */
+/* ---- numbers and words ---- */
 
 /* Skips digits, of which there must be one; NULL: there is none. */
 static const unsigned char *digits(const unsigned char *p)
@@ -199,97 +218,152 @@ static const unsigned char *digits(const unsigned char *p)
 	return p > begin ? p : NULL;
 }
 
-/* Skips a number; NULL: it is not one of JSON. */
-static const unsigned char *number_end(const unsigned char *p)
+/* The length of the number at r->at; 0: *fail says why there is none. */
+static size_t numeral(struct json *r, struct fail *fail)
 {
-	p += *p == '-';
+	const unsigned char *p = r->at + (*r->at == '-');
+
 	p = *p == '0' ? p + 1 : digits(p);
 	if (p && *p == '.')
 		p = digits(p + 1);
-	if (p && (*p == 'e' || *p == 'E')) {
-		p++;
-		p = digits(p + (*p == '-' || *p == '+'));
-	}
-	return p;
-}
-
-size_t json_numeral(struct json *r, struct fail *fail)
-{
-	if (json_fill(r, JSON_NUMBER + 1, fail) != 0)
-		return 0;
-	const unsigned char *const end = number_end(r->at);
-	const size_t length = end ? (size_t)(end - r->at) : 0;
-	if (*r->at != '-' && !(*r->at >= '0' && *r->at <= '9'))
-		json_unexpected(r, "a number", fail);
-	else if (!end)
-		json_bad(r, json_offset(r), fail, "a number that JSON does not have");
-	else if (length > JSON_NUMBER)
-		json_bad(r, json_offset(r), fail, "a number of more than %u characters",
-			 JSON_NUMBER);
+	if (p && (*p == 'e' || *p == 'E'))
+		p = digits(p + 1 + (p[1] == '-' || p[1] == '+'));
+	if (p && p - r->at <= (ptrdiff_t)JSON_NUMBER)
+		return (size_t)(p - r->at);
+	if (p)
+		json_bad(r, fail, "a number of more than %u characters", JSON_NUMBER);
 	else
-		return length;
+		json_unexpected(r, "a JSON number", fail);
 	return 0;
 }
 
-static int take_word(struct json *r, struct fail *fail)
+int json_plain(struct json *r, size_t *at, struct fail *fail)
 {
 	static const char *const WORDS[] = {"true", "false", "null"};
+	const int c = json_peek(r, fail);
+	size_t length = 0;
+	int rc = -1;
 
-	if (json_fill(r, 5, fail) != 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
-		if (strncmp((const char *)r->at, WORDS[i], strlen(WORDS[i])) == 0)
-			return take_text(r, strlen(WORDS[i]), fail);
-	return json_unexpected(r, "a value", fail);
-}
-
-int json_token(struct json *r, struct json_token *token, struct fail *fail)
-{
-	size_t length;
-	int rc;
-
-	if (json_peek(r, fail) != 0)
-		return -1;
-	if (r->at == r->end)
-		return 0;
-	*token = (struct json_token){.kind = (char)*r->at, json_offset(r), r->used};
-	switch (token->kind) {
-	case '{':
-	case '}':
-	case '[':
-	case ']':
-	case ':':
-	case ',':
-		r->may_end = token->kind == '[';
-		rc = take_text(r, 1, fail);
-		break;
-	case '"':
+	*at = r->used;
+	if (c == '"') {
 		rc = take_string(r, fail);
-		break;
-	case 't':
-	case 'f':
-	case 'n':
-		token->kind = JSON_WORD;
-		rc = take_word(r, fail);
-		break;
-	default:
-		if (token->kind != '-' && !(token->kind >= '0' && token->kind <= '9'))
+	} else if (c >= 0) {
+		for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+			if (strncmp((const char *)r->at, WORDS[i], strlen(WORDS[i])) == 0)
+				length = strlen(WORDS[i]);
+		if (length == 0 && c != '-' && !(c >= '0' && c <= '9'))
 			return json_unexpected(r, "a value", fail);
-		token->kind = JSON_NUMERAL;
-		length = json_numeral(r, fail);
+		length = length > 0 ? length : numeral(r, fail);
 		rc = length > 0 ? take_text(r, length, fail) : -1;
 	}
-	token->length = r->used++ - token->text;
-	return rc == 0 ? 1 : -1;
+	r->used++;
+	return rc;
 }
 
-int json_begin(struct json *r, struct fail *fail)
+/* ---- lists ---- */
+
+/*
+ * Reads a number of up to 19 digits without an exponent, and without a point if it is a count, and
+ * the comma directly after it. NULL: something else is there.
+ */
+static inline const unsigned char *plain_number(const unsigned char *p, bool real, uint64_t *to)
 {
-	if (json_peek(r, fail) != 0)
+	const bool negative = real && *p == '-';
+	const unsigned char *const begin = p += negative;
+	uint64_t n = 0, digit;
+
+	for (; (digit = (uint64_t)*p - '0') <= 9; p++)
+		n = n * 10 + digit;
+	const unsigned char *const point = p;
+	if (real && *p == '.')
+		for (p++; (digit = (uint64_t)*p - '0') <= 9; p++)
+			n = n * 10 + digit;
+	const bool fraction = p > point;
+	if (*p != ',' || point == begin || p == point + 1 || (*begin == '0' && point > begin + 1) ||
+	    p - begin > 19 + fraction)
+		return NULL;
+	*to = n;
+	if (real) {
+		const int power = fraction ? (int)(point + 1 - p) : 0;
+		const double x = exact_double(exact_decimal(n, power)),
+			     signed_x = negative ? -x : x;
+		memcpy(to, &signed_x, sizeof(*to));
+	}
+	return p + 1;
+}
+
+/* Takes plain numbers, as many as there are and fit. Returns how many. */
+static size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
+{
+	const unsigned char *p = r->at, *next;
+	size_t n = 0;
+
+	while (n < most) {
+		const unsigned char *const begin = skip_white(p);
+		if (r->end - begin < (ptrdiff_t)PLAIN ||
+		    !(next = plain_number(begin, real, &to[n])))
+			break;
+		p = next;
+		n++;
+	}
+	r->at += p - r->at;
+	return n;
+}
+
+/* Takes any number that JSON has, and the mark after it, which it returns. */
+static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fail)
+{
+	static const int128_t SURE = (int128_t)1 << 53; /* doubles below are not rounded */
+	struct number n;
+	size_t length;
+
+	if (json_peek(r, fail) < 0 || (length = numeral(r, fail)) == 0)
 		return -1;
-	if (r->at == r->end)
-		return 0;
-	r->documents++;
-	r->begin = json_offset(r);
-	return *r->at == '{' ? 1 : json_unexpected(r, "an object", fail);
+	const char *const text = (const char *)r->at;
+	const bool finite = number_parse(&n, text, length) == 0;
+	if (real && !finite)
+		return json_bad(r, fail, "a number past the largest binary64");
+	if (!real && (!finite || !n.exact || n.integer < 0 || n.integer > (int128_t)UINT64_MAX ||
+		      (n.integer > SURE && strspn(text, "0123456789") < length)))
+		return json_bad(r, fail,
+				"a count must be a whole number from 0 to 2^64 - 1, and above 2^53 "
+				"of digits alone");
+	*to = (uint64_t)n.integer;
+	if (real)
+		memcpy(to, &n.value, sizeof(*to));
+	r->at += length;
+	return json_mark(r, ",]", fail);
+}
+
+void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail)
+{
+	const bool real = what == JSON_REALS;
+	size_t capacity = 1024;
+	uint64_t *list = malloc(capacity * sizeof(*list));
+	int mark = list ? json_peek(r, fail) : fail_errno(fail, "%s", r->name);
+
+	*n = 0;
+	if (mark == ']')
+		r->at++;
+	else if (mark >= 0)
+		mark = ',';
+	while (mark == ',') {
+		*n += take_plain(r, real, list + *n, capacity - *n);
+		if (*n < capacity) {
+			mark = take_number(r, real, list + *n, fail);
+			++*n;
+			continue;
+		}
+		capacity *= 2;
+		uint64_t *const larger = realloc(list, capacity * sizeof(*list));
+		list = larger ? larger : list;
+		if (!larger)
+			mark = fail_errno(fail, "%s", r->name);
+		else if (*n > MOST)
+			mark = json_bad(r, fail, "a list of more than %zu numbers", MOST);
+	}
+	if (mark == ']')
+		return list;
+	free(list);
+	return NULL;
 }

@@ -12,36 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
-
 typedef unsigned long ul;
 
 struct sum_part {
 	uint32_t part;
 	uint64_t order; /* how many parts were added before it */
-	struct sum_name name;
+	char *name;     /* of its document; owned */
 };
 
-void sum_name_text(char text[SUM_NAME], const struct sum_name *name)
-{
-	const char *const path = path_shown(name->path);
-
-	if (name->number > 1)
-		snprintf(text, SUM_NAME, "%.*s, document %llu", PATH_MAX, path,
-			 (unsigned long long)name->number);
-	else
-		snprintf(text, SUM_NAME, "%.*s", PATH_MAX, path);
-}
-
 /* "FILE cannot be added to FILE: why" */
-static int refuse(const struct sum *s, const struct sum_name *name, enum status status,
+static int refuse(const struct sum *s, const struct document *more, enum status status,
 		  const char *why, struct fail *fail)
 {
-	char this[SUM_NAME], first[SUM_NAME];
-
-	sum_name_text(this, name);
-	sum_name_text(first, &s->first);
-	return fail_set(fail, status, "%s cannot be added to %s: %s", this, first, why);
+	return fail_set(fail, status, "%s cannot be added to %s: %s", more->name, s->total.name,
+			why);
 }
 
 bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more)
@@ -53,47 +37,38 @@ bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more)
 	return false;
 }
 
-static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name,
-		    struct fail *fail)
+static int add_hist(struct sum *s, const struct document *more, struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
 	char why[AXIS_WHY];
 
-	if (!sum_fits(why, h, more))
-		return refuse(s, name, STATUS_DATA, why, fail);
-	return hist_add(h, more, &own) == 0 ? 0 : refuse(s, name, own.status, own.text, fail);
+	if (!sum_fits(why, h, &more->hist))
+		return refuse(s, more, STATUS_DATA, why, fail);
+	return hist_add(h, &more->hist, &own) == 0 ? 0
+						   : refuse(s, more, own.status, own.text, fail);
 }
 
-static int add_provenance(struct sum *s, const struct provenance *more, const struct sum_name *name,
-			  struct fail *fail)
+static int add_provenance(struct sum *s, const struct document *document, struct fail *fail)
 {
 	struct provenance *const from = &s->total.from;
+	const struct provenance *const more = &document->from;
 
 	if (__builtin_add_overflow(from->inputs, more->inputs, &from->inputs) ||
 	    __builtin_add_overflow(from->bytes, more->bytes, &from->bytes) ||
 	    __builtin_add_overflow(from->skipped, more->skipped, &from->skipped) ||
 	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
-		return refuse(s, name, STATUS_LIMIT,
+		return refuse(s, document, STATUS_LIMIT,
 			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
 	/* If the options differ, the sum has none in particular. */
-	if (strcmp(from->options ? from->options : "", more->options ? more->options : "") != 0)
+	if (from->options && (!more->options || strcmp(from->options, more->options) != 0))
 		from->options = NULL;
 	return 0;
 }
 
 /* ---- parts ---- */
 
-enum { PART = 64, OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
-
-/* "part 1 of 8", or "no part of a larger whole". */
-static const char *part_text(char text[PART], const struct provenance *from)
-{
-	if (from->parts == 1)
-		return "no part of a larger whole";
-	snprintf(text, PART, "part %lu of %lu", (ul)from->part, (ul)from->parts);
-	return text;
-}
+enum { OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
 
 /* Are both parts of one whole, counted alike from inputs that did not change? False: why not. */
 static bool parts_fit(char why[WHY], const struct provenance *sum, const struct provenance *more)
@@ -101,11 +76,10 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 	const char *const a = more->options ? more->options : "", *const b = sum->options
 										     ? sum->options
 										     : "";
-	char this[PART], first[PART];
 
 	if (more->parts != sum->parts)
-		snprintf(why, WHY, "it is %s, and that is %s", part_text(this, more),
-			 part_text(first, sum));
+		snprintf(why, WHY, "it is part %lu of %lu, not one of %lu", (ul)more->part,
+			 (ul)more->parts, (ul)sum->parts);
 	else if (sum->parts > 1 && strcmp(a, b) != 0)
 		snprintf(why, WHY,
 			 "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
@@ -122,17 +96,15 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 }
 
 /* Remembers a part of a whole. */
-static int note_part(struct sum *s, uint32_t part, const struct sum_name *name, struct fail *fail)
+static int note_part(struct sum *s, const struct document *document, struct fail *fail)
 {
-	if (s->documents == s->room) {
-		const size_t room = s->room > 0 ? 2 * s->room : 16;
-		struct sum_part *const more = realloc(s->parts, room * sizeof(*more));
-		if (!more)
-			return fail_errno(fail, "the names of %zu parts", room);
-		s->parts = more;
-		s->room = room;
-	}
-	s->parts[s->documents] = (struct sum_part){part, s->documents, *name};
+	struct sum_part *const more = realloc(s->parts, (s->documents + 1) * sizeof(*more));
+	char *const name = more ? strdup(document->name) : NULL;
+
+	s->parts = more ? more : s->parts;
+	if (!name)
+		return fail_errno(fail, "%s", document->name);
+	s->parts[s->documents] = (struct sum_part){document->from.part, s->documents, name};
 	return 0;
 }
 
@@ -146,23 +118,12 @@ static int by_part(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* "FILE and FILE: both are part 2 of 3" */
-static int refuse_twice(const struct sum *s, const struct sum_part *two, struct fail *fail)
-{
-	char name[SUM_NAME], other[SUM_NAME];
-
-	sum_name_text(name, &two[0].name);
-	sum_name_text(other, &two[1].name);
-	return fail_set(fail, STATUS_DATA, "%s and %s: both are part %lu of %lu", name, other,
-			(ul)two->part, (ul)s->total.from.parts);
-}
-
 int sum_finish(struct sum *s, struct fail *fail)
 {
 	struct provenance *const from = &s->total.from;
+	const struct sum_part *const parts = s->parts;
 	const uint64_t missing = from->parts - s->documents;
-	char one[SUM_NAME], list[LISTED * 12] = "", more[48] = "";
-	uint64_t part = 1, listed = 0;
+	char list[LISTED * 12] = "", more[48] = "";
 	size_t used = 0;
 
 	assert(s->documents > 0);
@@ -173,62 +134,59 @@ int sum_finish(struct sum *s, struct fail *fail)
 		return 0;
 	qsort(s->parts, s->documents, sizeof(*s->parts), by_part);
 	for (uint64_t i = 1; i < s->documents; i++)
-		if (s->parts[i].part == s->parts[i - 1].part)
-			return refuse_twice(s, &s->parts[i - 1], fail);
+		if (parts[i].part == parts[i - 1].part)
+			return fail_set(fail, STATUS_DATA, "%s and %s are both part %lu of %lu",
+					parts[i - 1].name, parts[i].name, (ul)parts[i].part,
+					(ul)from->parts);
 	/* No part is there twice, so `missing` is how many parts are missing. */
 	if (missing == 0) {
 		from->part = from->parts = 1;
 		from->state = 0;
 		return 0;
 	}
+	uint64_t part = 1, listed = 0;
 	for (uint64_t i = 0; listed < missing && listed < LISTED; part++) {
-		if (i < s->documents && s->parts[i].part == part) {
+		if (i < s->documents && parts[i].part == part)
 			i++;
-			continue;
-		}
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%llu",
-					 listed++ > 0 ? ", " : "", (unsigned long long)part);
+		else
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%llu",
+						 listed++ > 0 ? ", " : "",
+						 (unsigned long long)part);
 	}
 	if (missing > LISTED)
 		snprintf(more, sizeof(more), " and %llu more",
 			 (unsigned long long)missing - LISTED);
-	sum_name_text(one, &s->first);
-	return fail_set(fail, STATUS_DATA, "%s is a part of %lu; part%s %s%s %s missing", one,
-			(ul)from->parts, missing == 1 ? "" : "s", list, more,
+	return fail_set(fail, STATUS_DATA, "%s is a part of %lu; part%s %s%s %s missing",
+			s->total.name, (ul)from->parts, missing == 1 ? "" : "s", list, more,
 			missing == 1 ? "is" : "are");
 }
 
 /* ---- documents ---- */
 
-int sum_add(struct sum *s, struct document *document, const struct sum_name *name,
-	    struct fail *fail)
+int sum_add(struct sum *s, struct document *document, struct fail *fail)
 {
 	struct provenance *const from = &document->from;
-	char text[SUM_NAME], why[WHY];
+	char why[WHY];
 
-	if (from->partial) {
-		sum_name_text(text, name);
+	if (from->partial)
 		return fail_set(fail, STATUS_DATA,
-				"%s: holds partial counts, of a run that was still going on", text);
-	}
+				"%s holds the counts of a run that was still going on",
+				document->name);
 	if (s->documents > 0 && !parts_fit(why, &s->total.from, from))
-		return refuse(s, name, STATUS_DATA, why, fail);
-	if (from->parts > 1 && note_part(s, from->part, name, fail) != 0)
+		return refuse(s, document, STATUS_DATA, why, fail);
+	if (from->parts > 1 && note_part(s, document, fail) != 0)
 		return -1;
-	if (s->documents++ == 0) {
-		s->total = *document;
-		s->total.from.row_of = NULL;
-		s->first = *name;
-		*document = (struct document){.options = NULL};
-		return 0;
-	}
-	if (add_hist(s, &document->hist, name, fail) != 0)
-		return -1;
-	return add_provenance(s, from, name, fail);
+	if (s->documents++ > 0)
+		return add_hist(s, document, fail) != 0 ? -1 : add_provenance(s, document, fail);
+	s->total = *document;
+	*document = (struct document){.options = NULL};
+	return 0;
 }
 
 void sum_free(struct sum *s)
 {
+	for (uint64_t i = 0; s->parts && i < s->documents; i++)
+		free(s->parts[i].name);
 	document_free(&s->total);
 	free(s->parts);
 	*s = (struct sum){.documents = 0};

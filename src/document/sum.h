@@ -10,28 +10,19 @@
 #ifndef GPUHIST_SUM_H
 #define GPUHIST_SUM_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "document/document.h"
 
-/* Names a document in messages. The path is borrowed while the sum is used. */
-struct sum_name {
-	const char *path; /* "-": standard input */
-	uint64_t number;  /* of the document in the file, from 1 */
-};
-
 struct sum_part;
 
 /* A sum of documents, which begins as {0}. */
 struct sum {
-	struct document total;  /* the sum, once a document was added */
+	struct document total;  /* the sum, with the name of the document that was added first */
 	uint64_t documents;     /* how many were added */
-	struct sum_name first;  /* the document that was added first */
 	struct sum_part *parts; /* one for each document, if they are parts of a whole; owned */
-	size_t room;            /* how many documents fit in parts */
 };
 
 /*
@@ -40,17 +31,12 @@ struct sum {
  */
 bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more);
 
-/* "FILE", or "FILE, document 3"; a path that is too long is cut. */
-#define SUM_NAME (PATH_MAX + 64)
-void sum_name_text(char text[SUM_NAME], const struct sum_name *name);
-
 /*
  * Adds a document. The first one is moved into the sum, and *document is empty then; later ones
  * stay the caller's. -1: it does not belong to those before it (STATUS_DATA, both are named), or a
  * sum is above 2^64 - 1 (STATUS_LIMIT). After a failure sum_free is the only call allowed.
  */
-int sum_add(struct sum *s, struct document *document, const struct sum_name *name,
-	    struct fail *fail);
+int sum_add(struct sum *s, struct document *document, struct fail *fail);
 
 /*
  * Call it after the last document; there must have been one. -1: a part is there twice, or is

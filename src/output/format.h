@@ -84,11 +84,6 @@ void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t
 write_fn write_json; /* exact counts, whatever -C says: the rescue file is one of these */
 write_fn write_plot, write_svg;
 
-/* write_json.c: the document of a channel up to its counts. */
-enum json_edges { JSON_EDGES_REGULAR, JSON_EDGES_LISTED, JSON_EDGES_LEFT_OUT };
-void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
-		     const struct provenance *from, enum json_edges edges);
-
 enum format_kind {
 	FORMAT_ROWS,   /* a row for each bin: takes --no-header, --nonzero and --flow */
 	FORMAT_BINARY, /* never to a terminal */

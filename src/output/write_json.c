@@ -53,7 +53,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 
 /*
  * Writes `"name": value, `, a member that another one follows. Not by the slower output_print:
- * members are half of a small document, and who reads one writes it again for comparison.
+ * members are half of a small document.
  */
 static void member(struct output *out, const char *name, const char *value)
 {
@@ -140,30 +140,29 @@ static bool is_regular(const struct axis *axis)
 	return true;
 }
 
-static void write_axis(struct output *out, const struct axis *axis, enum json_edges edges)
+static void write_axis(struct output *out, const struct axis *axis, bool regular)
 {
 	const uint32_t bins = axis_bins(axis);
 	char text[NUMBER_TEXT + 1];
 
 	output_text(out, "\"axes\": [{");
-	member_text(out, "type", edges == JSON_EDGES_REGULAR ? "regular" : "variable");
+	member_text(out, "type", regular ? "regular" : "variable");
 	if (bins == 0) {
 		output_text(
 			out,
 			"\"lower\": 0, \"upper\": 0, \"bins\": 0, "
 			"\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
-	} else if (edges == JSON_EDGES_REGULAR) {
+	} else if (regular) {
 		finite_edge(&axis->edges, 0, text);
 		member(out, "lower", text);
 		finite_edge(&axis->edges, bins, text);
 		member(out, "upper", text);
 		member_count(out, "bins", bins);
 	} else {
-		const uint32_t listed = edges == JSON_EDGES_LISTED ? bins + 1 : 0;
 		output_text(out, "\"edges\": [");
-		for (uint32_t i = 0; i < listed && !output_failed(out); i++) {
+		for (uint32_t i = 0; i <= bins && !output_failed(out); i++) {
 			size_t length = finite_edge(&axis->edges, i, text);
-			if (i + 1 < listed)
+			if (i < bins)
 				text[length++] = ',';
 			output_write(out, text, length);
 		}
@@ -324,8 +323,9 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 	output_text(out, "]}}");
 }
 
-void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
-		     const struct provenance *from, enum json_edges edges)
+/* Writes the document of a channel up to its counts. */
+static void write_head(struct output *out, const struct hist *hist, uint32_t channel,
+		       const struct provenance *from, bool regular)
 {
 	static const char VERSION[] = "\"version\": \"" GPUHIST_VERSION "\"}";
 
@@ -337,21 +337,20 @@ void write_json_head(struct output *out, const struct hist *hist, uint32_t chann
 	member_text(out, "options", from->options ? from->options : "");
 	output_text(out, VERSION);
 	output_text(out, ", ");
-	write_axis(out, &hist->axis, edges);
+	write_axis(out, &hist->axis, regular);
 	output_text(out, "\"storage\": {\"type\": \"int\", ");
 }
 
 void write_json(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
-	const enum json_edges edges =
-		is_regular(&hist->axis) ? JSON_EDGES_REGULAR : JSON_EDGES_LISTED;
+	const bool regular = is_regular(&hist->axis);
 
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1)
 			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		write_json_head(out, hist, c, from, edges);
+		write_head(out, hist, c, from, regular);
 		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");

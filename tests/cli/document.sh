@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What a document says of the options: those that decide what is counted, as they were given, in one order.
+# What a document says of the options: those that decide what is counted, as they were given, in one order; documents
+# that are not what they say.
 # shellcheck shell=sh
 bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >twelve
 options() {
@@ -14,3 +15,57 @@ options --edges '0 1,2 3' -t f32 --closed
 options --record=6 -c 2 --offset=2 -t u8 -r full --clamp
 options --rows=2:4 --auto -t u16
 options
+
+# Changed in one place: what is wrong, and where if it is no JSON
+changed() { # FILE SED...
+	file=$1
+	shift
+	gpuhist -q --merge -f json "$file" >same.json
+	for how; do
+		sed "$how" "$file" >changed.json
+		cmp -s "$file" changed.json && echo 'nothing was changed'
+		printf '%.50s: ' "$how"
+		if gpuhist -q --merge -f json changed.json >sum.json 2>why; then
+			cmp -s sum.json same.json && echo 'the same' || grep -o '"storage.*' sum.json
+		else
+			sed 's/^gpuhist: changed.json//' why
+		fi
+	done
+}
+bytes '\0\0\0\0\0\0\360\077\1\2\3\4' >real
+gpuhist -q -t u16 -b 800 -r 0:1600 -c 2 -f json twelve >two.json
+gpuhist -q -t u8 -b 5 --clamp --auto -f json twelve >auto.json
+gpuhist -q -t u8 -b 14 -f json twelve >one.json
+gpuhist -q -t u8 -b 14 -f json --nonzero twelve >sparse.json
+gpuhist -q -t f64 --edges=0,0.1,7 -n 1 -f json real >edges.json
+gpuhist -q -t f64 --log=0.1:7 -b 2 -n 1 -f json real >log.json
+changed one.json 's/"samples": 12, //' 's/"samples": 12/"samples": -1/' 's/"samples": 12/"samples": "twelve"/' \
+	's/"samples": 12/&, &/' 's/"samples": 12/"samples": 12.0/' 's/"nan": 0/"nan": 1/' 's/"under": 0/"under": 1/' \
+	's/"u8"/"u9"/' 's/"u8"/"u8\\u0000"/' 's/"u8"/"i8"/' 's/"range", /"ranges", /' 's/"range", /"log", /' \
+	's/"range", /"mod", /' 's/"range", /"auto", "most": 3, /' 's/"0:14"/"014"/' 's/"0:14"/"0:15"/' 's/"0:14"/"14:0"/' \
+	's/"lower": 0/"lower": 1/' 's/"lower": 0/"lower": -0.0e9/' 's/"lower": 0, //' 's/"bins": 14/"bins": 13/' \
+	's/"bins": 14/"bins": 268435456/' 's/"bins": 14/"bins": 268435457/' 's/"bins": 14/"edges": [0]/' \
+	's/"closed": false/"closed": 0/' 's/"clamp": false, //' 's/"channels": 1/"channels": 2/' \
+	's/"channels": 1/"channels": 65/' 's/"part": 1/"part": 2/' 's/"axes": \[\(.*\)\], "st/"axes": [\1, \1], "st/' \
+	's/"values": \[/&18446744073709551616,/' 's/"values": \[0/"values": [1e17/' 's/"values": \[0/"values": [-1/' \
+	's/0,0,1,1/0,0,18446744073709551615,3/' 's/,0\]/,]/' 's/,0\]/,01]/' 's/,0\]/,0.]/' \
+	's/,0\]/,true]/' 's/"values": .*\]/"values": []/' 's/"values": .*\]/"values": null/' 's/}}$/}/' 's/}}$/}]/' \
+	's/"version"/"note": "\\ud83d\\ude00\\\/", &/' 's/"version"/"note": "\\ud83d", &/' 's/"version"/"note": "\\x", &/' \
+	's/"version"/note: 1, &/' 's/"version"/"note" 1, &/' "s/\"version\"/\"note\": \"$(printf '\t')\", &/" \
+	"s/\"version\"/\"note\": $(printf '%60s' '' | tr ' ' '[')$(printf '%60s' '' | tr ' ' ']'), &/" \
+	"s/\"version\"/\"note\": $(printf '%99s' '' | tr ' ' '['), &/" \
+	"s/\"version\"/\"note\": 1$(printf '%400s' '' | tr ' ' 0), &/"
+changed sparse.json 's/\[\[2,/[[0,/' 's/\[\[2,/[[3,/' 's/,13\]\]/,99]]/' 's/\[\[2,/[[/' 's/\[\[/[[1],[/' \
+	's/\[\[.*\]\]/[]/'
+changed edges.json 's/\[0,0.1,/[ -0e0 , 1E-1 ,/' 's/\[0,0.1,/[0,/' 's/\[0,0.1,/[0,1e999,/' 's/\[0,0.1,/[0,7,/' 's/\[0,/[0.5,/'
+changed log.json 's/\(,0.8366[0-9]*\)/\11/' 's/\(,0.8366\)[0-9]*/\1/'
+changed auto.json 's/"clamped_over": 0/"clamped_over": 2/' 's/"clamped_under": 0, //' 's/"most": 5/"most": 1/'
+changed two.json 's/channel1/channel_b/' 's/"channel": 1/"channel": 0/' 's/"channel": 1/"channel": 2/' \
+	's/"channel1"/"other"/' 's/\("channel1".*\)"inputs": 1/\1"inputs": 2/' 's/\("channel1".*\)"u16"/\1"i16"/'
+# No text makes it take more memory than its length and its bins
+sed 's/.*"writer_info": {//' one.json >body
+for long in '"%400000s"' '"%1100000s"'; do
+	# shellcheck disable=SC2059 # the format is the text
+	printf '{"writer_info": {"note": %s, ' "$(printf "$long" '')" | cat - body >changed.json
+	run gpuhist -q --merge --no-header --nonzero changed.json
+done

@@ -56,8 +56,6 @@ gpuhist --merge -f json -q rows.json >sum
 $c -r 97:100 -b 3 -S 1 -c 2 -f json -q odd seven ten -n 8 | gpuhist --merge -q -f json | cmp - sum
 gpuhist --merge rows.json --flow"
 shell "tail -1 rows.json | gpuhist --merge -f json | gpuhist --merge"
-shell "sed 's/row_first/row_fist/' rows.json | gpuhist --merge"
-shell "sed 's/\"row_records\": 2/\"row_records\": -2/' rows.json | gpuhist --merge"
 shell "$c -r 97:102 -b 5 --each=file -q -f json none ten | gpuhist --merge -f json | grep -o '\"inputs\": [0-9]*'"
 # --stats: figures of each row instead of its bins
 run $c -r 97:100 -b 3 --each=4 --stats ten seven

@@ -98,6 +98,14 @@ shell 'cat 1.json 2.json 2.json 3.json | gpuhist --merge'
 run gpuhist --merge 1.json other.json
 run gpuhist --merge 1.json a.json
 run gpuhist --merge a.json 1.json
+# As many as there can be: neither memory nor time for each; and many, out of order
+part 7 4294967295 >other.json
+part 4294967295 4294967295 | run gpuhist --merge - other.json
+for first in 3 1 5 2 4; do
+	for part in $(seq $first 5 99); do
+		part "$part" 99
+	done
+done | run gpuhist --merge
 
 run gpuhist --merge=some a.json
 # Only what holds something, where most bins are empty
@@ -108,7 +116,7 @@ shell 'grep -o "\"storage\".*" two.json'
 shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
 run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
-# What a tool has indented; what it has made doubles of, or put into another order, what another program wrote
+# What a tool has indented, made doubles of, put into another order or added to; what another program wrote
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json --nonzero a | gpuhist -q --merge -f json | cmp - two.json
 expand='s/\([][{},]\) */\1\n      /g'
@@ -116,7 +124,7 @@ sed "$expand" two.json >indented.json
 run gpuhist -q --merge indented.json two.json
 gpuhist -q --merge -f json two.json two.json two.json >three.json
 if command -v python3 >tool.log; then
-	for how in indent=4 indent=8 'separators=(",", " : ")'; do
+	for how in indent=4 sort_keys=True,indent=2 'separators=(",", " : ")'; do
 		python3 -c "import json; d = json.load(open('two.json')); print(json.dumps(d, $how))"
 	done
 else
@@ -125,19 +133,23 @@ fi >tools.json
 shell 'gpuhist -q --merge tools.json -f json | cmp - three.json'
 sed 's/"inputs": 1/"inputs": 1.0/' a.json >doubles.json
 run gpuhist --merge doubles.json
-sed 's/\[0,4,0\]/[0,4.0,0]/' a.json >doubles.json
+sed 's/\[0,4,0\]/[0,4.0,-0e5]/' a.json >doubles.json
 run gpuhist --merge doubles.json
 sed 's/\("metadata".*\), \("axes".*\), "storage"/\2, \1, "storage"/' a.json >order.json
 run gpuhist --merge order.json
 sed 's/"gpuhist": {/"hist": {/' a.json >other.json
 run gpuhist --merge a.json other.json
-sed 's/"clamp"/"note": 7, "clamp"/' a.json >noted.json
+sed 's/"clamp"/"note": [{"clamp": null}, "\\u00e9\\u0000"], "clamp"/; s/^{/{"part": [], /' a.json >noted.json
 run gpuhist --merge noted.json
 # Another program's sum with the words of the first
 sed 's/\[0,4,0\]/[0,6,0]/' a.json >sum.json
 run gpuhist --merge sum.json
 sed 's/\[0,4,0\]/[0,4,2]/' a.json >sum.json
 run gpuhist --merge sum.json
+# Counts of a run that goes on
+sed 's/"part": 1/"partial": true, &/' a.json >partial.json
+run gpuhist --merge partial.json
+run gpuhist --merge a.json partial.json
 # Parts of inputs that changed, or that were counted otherwise
 with_state() { # N: of part N
 	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
@@ -209,6 +221,10 @@ rm large?.json three.json cut.json
 big() { # COUNT: a document with so many samples in its bin
 	sed "s/\"\(samples\|bytes\)\": 4,/\"\1\": $1,/g; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
 }
+for count in inputs bytes skipped tail; do
+	sed "s/\"$count\": [0-9]*/\"$count\": 9223372036854775808/" a.json >big.json
+	run gpuhist --merge big.json big.json
+done
 big 18446744073709551613 >big.json
 run gpuhist --merge big.json b.json
 run gpuhist --merge big.json a.json -o old.csv
@@ -309,25 +325,7 @@ shell 'gpuhist -q --merge -f json rows.json >sum; gpuhist -q -t u8 -f json p1 | 
 shell 'gpuhist --each=file -f json p.pgm p.pgm | gpuhist -q --merge -f json >sum; gpuhist -f json p.pgm p.pgm | cmp - sum'
 # Of an input whose name is no text
 mv p3 "$(printf 'p"\\\377\n3')"
-shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"row_[^}]*" | head -n 2'
+shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"row_[^}]*" | sed -n 1,2p'
 shell 'gpuhist -q --merge -f json row.json | grep -o "\"bytes[^}]*"'
 # Some rows, which begin no input, are a histogram that is added again
 shell 'tail -n 2 row.json | gpuhist -q --merge -f json | gpuhist -q --merge -f json | grep -o "\"bytes[^}]*"'
-row() { # N SED: row N with another word
-	printf 'row %s %s\n' "$1" "$2"
-	sed -n "$1p" row.json | sed "$2" >other.json
-	run gpuhist -q --merge other.json
-}
-row 1 's/"inputs": 1/"inputs": 0/'
-row 2 's/"inputs": 0/"inputs": 1/'
-row 2 's/"inputs": 0/"inputs": 2/'
-row 2 's/\("bytes": \)4, "skipped": 0/\18, "skipped": 4/'
-row 2 's/"row_records": 1/"row_records": 2/'
-row 2 's/"row_first": 1/"row_first": 0/'
-row 2 's/"row_first": 1, //'
-row 2 's/"row_of": [^,]*, //'
-row 2 's/, "row_of.*"row_records": 1//'
-row 2 's/"part": 1, "parts": 1/"part": 2, "parts": 2/'
-row 2 's/p\\"/p\\u0000\\"/'
-gpuhist -t u8 -c 2 --each=4 -f json p1 | sed 's/\("channel1".*"row_first": \)4/\10/' >other.json
-run gpuhist -q --merge other.json

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exact: numbers with more bits than a binary64, and the one place where they are rounded, to the
+ * nearest number of a type, ties to even.
+ */
+#ifndef GPUHIST_EXACT_H
+#define GPUHIST_EXACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bins/wide.h"
+
+/*
+ * bits 2^exponent, plus something below 2^exponent if `more`. The highest of the bits is set; all
+ * are zero only for 0.
+ */
+struct exact {
+	uint64_t bits;
+	int exponent;
+	bool more;
+};
+
+/* x 2^exponent, plus something below 2^exponent if `more`. */
+struct exact exact_of(uint128_t x, int exponent, bool more);
+
+/* n / d 2^exponent; d is not 0. */
+struct exact exact_quotient(uint128_t n, uint64_t d, int exponent);
+
+/* digits 10^power, of a power from -27 to 27. */
+#define EXACT_TEN 27
+struct exact exact_decimal(uint64_t digits, int power);
+
+/*
+ * The code of the nearest number of a float type with so many bits of mantissa and exponent. What
+ * is past the largest number has the code of infinity or a larger one.
+ */
+uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent);
+
+/* The nearest binary64. */
+double exact_double(struct exact x);
+
+/* The upper 128 of the 256 bits of a product. */
+static inline uint128_t exact_high(uint128_t a, uint128_t b)
+{
+	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
+		       b0 = (uint64_t)b;
+	const uint128_t left = (uint128_t)a1 * b0, right = (uint128_t)a0 * b1;
+	const uint128_t middle = ((uint128_t)a0 * b0 >> 64) + (uint64_t)left + (uint64_t)right;
+
+	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
+}
+
+#endif
