@@ -374,30 +374,35 @@ static int check_alike(const struct documents *d, struct fail *fail)
 static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
 	struct list *const values = &d->list[VALUES], *const index = &d->list[INDEX];
-	const uint64_t *const value = values->at, *const place = index->at;
+	uint64_t *const value = values->at, *const place = index->at;
 	const size_t before = axis_kind_of(&h->axis)->ordered, bins = axis_bins(&h->axis);
-	const size_t over = before + bins;
-	uint64_t last = 0; /* one past the last place */
+	const size_t over = before + bins, entries = place ? index->n : over + 1;
+	uint64_t next = 0; /* the least that the next place can be */
 	struct hist_flow listed = {0};
 
-	const size_t entries = place ? index->n : over + 1;
 	if (values->n != entries)
 		return refuse(d, fail, "its storage has %zu values, not %zu", values->n, entries);
-	/* Pages that are not written take no memory. */
-	if (!h->count && !(h->count = calloc(h->channels * h->stride, sizeof(*h->count))))
-		return fail_errno(fail, "%s", d->in.name);
+	if (!place)
+		listed = (struct hist_flow){before ? value[0] : 0, value[over], 0};
+	if (!place && h->channels == 1) {
+		h->count = memmove(value, value + before, bins * sizeof(*value));
+		values->at = NULL;
+	} else if (!h->count) {
+		/* Pages that are not written take no memory. */
+		h->count = calloc(h->channels * h->stride, sizeof(*h->count));
+		if (!h->count)
+			return fail_errno(fail, "%s", d->in.label);
+	}
 	uint64_t *const count = h->count + c * h->stride;
-	for (size_t i = 0; i < values->n && place; i++) {
-		if (place[i] < last || place[i] > over)
+	if (!place && h->channels > 1)
+		memcpy(count, value + before, bins * sizeof(*count));
+	for (size_t i = 0; place && i < entries; i++) {
+		if (place[i] < next || place[i] > over)
 			return refuse(d, fail, "its index must rise, up to %zu", over);
-		last = place[i] + 1;
+		next = place[i] + 1;
 		*(place[i] < before  ? &listed.under
 		  : place[i] == over ? &listed.over
 				     : &count[place[i] - before]) = value[i];
-	}
-	if (!place) {
-		listed = (struct hist_flow){before ? value[0] : 0, value[over], 0};
-		memcpy(count, value + before, bins * sizeof(*count));
 	}
 	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
 		return refuse(d, fail,

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/huge.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "bins/edges.h"
 #include "bins/exact.h"
 
+#define INLINE static inline __attribute__((always_inline))
 #define AHEAD (JSON_NUMBER + 1)     /* a number, an escape or a word can be looked at whole */
 #define PLAIN 32u                   /* more bytes than a plain number and its comma have */
 #define MOST ((size_t)BINS_MAX + 2) /* numbers of a list: all bins, under and over */
@@ -195,13 +197,15 @@ static int take_string(struct json *r, struct fail *fail)
 {
 	for (r->at++;;) {
 		const unsigned char *p = r->at;
-		while (*p >= 0x20 && *p != '"' && *p != '\\')
+		while (*p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\')
 			p++;
 		if (take_text(r, (size_t)(p - r->at), fail) != 0 || look_ahead(r, fail) != 0)
 			return -1;
+		const size_t more = utf8_length(r->at, (size_t)(r->end - r->at));
 		if (*r->at == '"')
 			return r->at++, 0;
-		if (*r->at == '\\' ? take_escape(r, fail) != 0 : *r->at < 0x20)
+		if (*r->at == '\\' ? take_escape(r, fail) != 0
+				   : *r->at < 0x20 || more == 0 || take_text(r, more, fail) != 0)
 			return json_unexpected(r, "the end of a text", fail);
 	}
 }
@@ -266,7 +270,7 @@ int json_plain(struct json *r, size_t *at, struct fail *fail)
  * Reads a number of up to 19 digits without an exponent, and without a point if it is a count, and
  * the comma directly after it. NULL: something else is there.
  */
-static inline const unsigned char *plain_number(const unsigned char *p, bool real, uint64_t *to)
+INLINE const unsigned char *plain_number(const unsigned char *p, bool real, uint64_t *to)
 {
 	const bool negative = real && *p == '-';
 	const unsigned char *const begin = p += negative;
@@ -293,7 +297,7 @@ static inline const unsigned char *plain_number(const unsigned char *p, bool rea
 }
 
 /* Takes plain numbers, as many as there are and fit. Returns how many. */
-static size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
+INLINE size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
 {
 	const unsigned char *p = r->at, *next;
 	size_t n = 0;
@@ -337,30 +341,29 @@ static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fai
 
 void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail)
 {
-	const bool real = what == JSON_REALS;
-	size_t capacity = 1024;
-	uint64_t *list = malloc(capacity * sizeof(*list));
-	int mark = list ? json_peek(r, fail) : fail_errno(fail, "%s", r->name);
+	unsigned char *list = NULL;
+	size_t capacity = 0; /* bytes */
+	int mark = json_peek(r, fail);
 
 	*n = 0;
-	if (mark == ']')
+	/* A power of two, doubled, and under and over fit. */
+	if (!huge_grow(&list, &capacity, 9 << 10, 0))
+		mark = fail_errno(fail, "%s", r->name);
+	else if (mark == ']')
 		r->at++;
 	else if (mark >= 0)
 		mark = ',';
 	while (mark == ',') {
-		*n += take_plain(r, real, list + *n, capacity - *n);
-		if (*n < capacity) {
-			mark = take_number(r, real, list + *n, fail);
-			++*n;
-			continue;
-		}
-		capacity *= 2;
-		uint64_t *const larger = realloc(list, capacity * sizeof(*list));
-		list = larger ? larger : list;
-		if (!larger)
-			mark = fail_errno(fail, "%s", r->name);
+		uint64_t *const to = (uint64_t *)(void *)list;
+		const size_t most = capacity / sizeof(*to);
+		*n += what == JSON_REALS ? take_plain(r, true, to + *n, most - *n)
+					 : take_plain(r, false, to + *n, most - *n);
+		if (*n < most)
+			mark = take_number(r, what == JSON_REALS, to + (*n)++, fail);
 		else if (*n > MOST)
 			mark = json_bad(r, fail, "a list of more than %zu numbers", MOST);
+		else if (!huge_grow(&list, &capacity, 2 * capacity, capacity))
+			mark = fail_errno(fail, "%s", r->name);
 	}
 	if (mark == ']')
 		return list;
