@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bins/exact.h"
+
 static const char TOO_NARROW[] =
 	"the bins are narrower than binary64 can tell apart: fewer bins or a wider range would do";
 
@@ -294,7 +296,7 @@ double edges_value(const struct edges *e, uint32_t i)
 		return (double)NAN;
 	switch (e->form) {
 	case EDGES_RATIONAL:
-		return number_ratio(
+		return exact_ratio(
 			e->rational.lo * (int128_t)bins + (int128_t)i * e->rational.width, bins);
 	case EDGES_DYADIC:
 		return ldexp((double)(e->first + (int64_t)i), e->k);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact: numbers with more bits than a binary64, and the one place where they are rounded, to the
- * nearest number of a type, ties to even.
+ * exact: numbers of more bits than a float has, and the one place where they are rounded: once, to
+ * the nearest number of a type, ties to even.
  */
 #ifndef GPUHIST_EXACT_H
 #define GPUHIST_EXACT_H
@@ -12,8 +12,8 @@
 #include "bins/wide.h"
 
 /*
- * bits 2^exponent, plus something below 2^exponent if `more`. The highest of the bits is set; all
- * are zero only for 0.
+ * bits 2^exponent, or between that and (bits + 1) 2^exponent if `more`. The highest bit is set; of
+ * 0 none is.
  */
 struct exact {
 	uint64_t bits;
@@ -21,32 +21,33 @@ struct exact {
 	bool more;
 };
 
-/* x 2^exponent, plus something below 2^exponent if `more`. */
+/* x 2^exponent, or between that and (x + 1) 2^exponent if `more`. */
 struct exact exact_of(uint128_t x, int exponent, bool more);
 
-/* n / d 2^exponent; d is not 0. */
+/* n 2^exponent / d; d is not 0. */
 struct exact exact_quotient(uint128_t n, uint64_t d, int exponent);
 
-/* digits 10^power, of a power from -27 to 27. */
-#define EXACT_TEN 27
+/* digits 10^power; the power is at least -27 and at most 27. */
 struct exact exact_decimal(uint64_t digits, int power);
 
 /*
- * The code of the nearest number of a float type with so many bits of mantissa and exponent. What
- * is past the largest number has the code of infinity or a larger one.
+ * The code of the nearest number of a float type with that many bits of mantissa and exponent. Of
+ * what is past its largest number the code is infinity's or above that.
  */
 uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent);
 
-/* The nearest binary64. */
+/* The nearest binary64; of n / d, too. */
 double exact_double(struct exact x);
+double exact_ratio(int128_t n, uint64_t d);
 
 /* The upper 128 of the 256 bits of a product. */
 static inline uint128_t exact_high(uint128_t a, uint128_t b)
 {
 	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
 		       b0 = (uint64_t)b;
-	const uint128_t left = (uint128_t)a1 * b0, right = (uint128_t)a0 * b1;
-	const uint128_t middle = ((uint128_t)a0 * b0 >> 64) + (uint64_t)left + (uint64_t)right;
+	const uint128_t left = (uint128_t)a1 * b0, right = (uint128_t)a0 * b1,
+			low = (uint128_t)a0 * b0;
+	const uint128_t middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
 
 	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
 }

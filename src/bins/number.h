@@ -48,7 +48,4 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x);
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);
 
-/* The binary64 nearest to numerator/denominator, ties to even. 0 < denominator <= 2^28. */
-double number_ratio(int128_t numerator, uint32_t denominator);
-
 #endif

@@ -23,27 +23,16 @@
 #include <math.h>
 
 #include "bins/edges.h"
+#include "bins/exact.h"
 
 #define POINT 116u /* bits of a logarithm after its point */
 #define ONE ((uint128_t)1 << 127)
 #define LN2_64 0xb17217f7d1cf79acu /* ln 2, in units of 2^-64 */
 
-/* The upper 128 of 256 bits. */
-static uint128_t multiply_high(uint128_t a, uint128_t b)
-{
-	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
-		       b0 = (uint64_t)b;
-	const uint128_t low = (uint128_t)a0 * b0, left = (uint128_t)a1 * b0,
-			right = (uint128_t)a0 * b1;
-	const uint128_t middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
-
-	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
-}
-
 /* The product of two numbers from 1 up to 2, which is below 2. */
 static uint128_t multiply(uint128_t a, uint128_t b)
 {
-	return multiply_high(a, b) << 1;
+	return exact_high(a, b) << 1;
 }
 
 /* The square root of twice `half`, bit by bit: the largest whose square is not above that. */
@@ -52,7 +41,7 @@ static uint128_t square_root(uint128_t half)
 	uint128_t s = ONE;
 
 	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1)
-		if (multiply_high(s | bit, s | bit) <= half)
+		if (exact_high(s | bit, s | bit) <= half)
 			s |= bit;
 	return s;
 }
@@ -110,21 +99,7 @@ static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
 			product = multiply(product, root[j]);
 	/* 2^r is 1 + r ln 2, up to r^2 / 4. */
 	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
-	return product + multiply_high(product, above);
-}
-
-/* ones 2^exponent to the nearest binary64. */
-static double nearest(uint128_t ones, int exponent)
-{
-	const int bits = exponent < -1022 ? 1075 + exponent : 53; /* fewer if it is subnormal */
-
-	if (bits < 1)
-		return ldexp(1, -1074);
-	const uint32_t cut = 128 - (uint32_t)bits;
-	const uint128_t half = (uint128_t)1 << (cut - 1), rest = ones & ((half << 1) - 1);
-	const uint64_t kept = (uint64_t)(ones >> cut);
-
-	return ldexp((double)(kept + (rest >= half)), exponent + 1 - bits);
+	return product + exact_high(product, above);
 }
 
 void powers_edges(double *edges, double lo, double hi, uint32_t bins)
@@ -142,8 +117,8 @@ void powers_edges(double *edges, double lo, double hi, uint32_t bins)
 	edges[0] = lo;
 	for (uint32_t i = 1; i < bins; i++) {
 		const uint128_t x = lo_part + step * i + rest * i / bins;
-		edges[i] = nearest(power(root, x & (((uint128_t)1 << POINT) - 1)),
-				   lo_whole + (int)(x >> POINT));
+		const uint128_t ones = power(root, x & (((uint128_t)1 << POINT) - 1));
+		edges[i] = exact_double(exact_of(ones, lo_whole + (int)(x >> POINT) - 127, true));
 	}
 	edges[bins] = hi;
 }

@@ -53,7 +53,7 @@ static inline double take_double(struct bytes *b)
 }
 
 /* The nearest binary64 to n / d, ties to even: long division, a bit at a time. */
-static inline double plain_ratio(int128_t n, uint32_t d)
+static inline double plain_ratio(int128_t n, uint64_t d)
 {
 	const uint128_t magnitude = n < 0 ? -(uint128_t)n : (uint128_t)n;
 	uint64_t digits = 0; /* 53 bits from the first that is set, then one that rounds */

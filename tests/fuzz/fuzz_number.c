@@ -4,6 +4,7 @@
  * so, with the value that strtod and digits added up in 128 bits give; any number becomes the
  * shortest text that reads back.
  */
+#include "bins/exact.h"
 #include "bins/number.h"
 
 #include <ctype.h>
@@ -233,12 +234,28 @@ static void try_integer(int128_t x)
 	REQUIRE(length == strlen(text) && strcmp(text, plain) == 0, "%s, not %s", text, plain);
 }
 
-static void try_ratio(int128_t n, uint32_t d)
+static void try_ratio(int128_t n, uint64_t d)
 {
-	const double got = number_ratio(n, d), expected = plain_ratio(n, d);
+	const double got = exact_ratio(n, d), expected = plain_ratio(n, d);
 
-	REQUIRE(got == expected, "the nearest to n / %lu is %a, not %a", (unsigned long)d, expected,
-		got);
+	REQUIRE(got == expected, "the nearest to n / %llu is %a, not %a", (unsigned long long)d,
+		expected, got);
+}
+
+/* digits 10^power as a binary64 and as the code of a binary32: as strtod and strtof read it. */
+static void try_decimal(uint64_t digits, int power)
+{
+	char text[64];
+	uint32_t code;
+
+	snprintf(text, sizeof(text), "%llue%d", (unsigned long long)digits, power);
+	const struct exact x = exact_decimal(digits, power);
+	const float single = strtof(text, NULL);
+	memcpy(&code, &single, sizeof(code));
+	REQUIRE(exact_double(x) == strtod(text, NULL), "%s is %a", text, exact_double(x));
+	const uint64_t got = exact_code(x, 23, 8), infinity = 0x7f800000;
+	REQUIRE((got < infinity ? got : infinity) == code, "%s is the code %llx", text,
+		(unsigned long long)got);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -265,5 +282,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int128_t n = (int128_t)((uint128_t)high << 64 | take(&b, 8)) >> shift;
 	try_integer(n);
 	try_ratio(n, d == 0 ? (uint32_t)1 << 28 : d);
+	try_decimal(high >> shift % 64, (int)(d % 55) - 27);
+	/* A tie, or a little beside one, which only the rest of a division tells; a denormal. */
+	const uint64_t wide = high >> 1 | 1, digits = high >> 11;
+	const int exponent = -1074 - (int)(shift % 64);
+	try_ratio((((int128_t)1 << 53) + 1) * wide + (int)(d % 3) - 1, wide);
+	REQUIRE(exact_double(exact_of(digits, exponent, false)) == ldexp((double)digits, exponent),
+		"%llu 2^%d", (unsigned long long)digits, exponent);
 	return 0;
 }
