@@ -480,14 +480,15 @@ static int read_name(struct documents *d, enum member in, enum member *m, struct
 	if (json_plain(&d->in, &at, fail) != 0)
 		return -1;
 	const char *const name = d->in.text + at;
+	const enum member parent = in == DOCUMENT ? HISTOGRAM : in;
 	const size_t bytes = d->in.used - at;
-	*m = UNKNOWN;
-	for (enum member k = UNKNOWN + 1; k < END && in != UNKNOWN; k++)
-		if (MEMBERS[k].in == (in == DOCUMENT ? HISTOGRAM : in) &&
-		    strlen(MEMBERS[k].name) + 1 == bytes && strcmp(name, MEMBERS[k].name) == 0)
-			*m = k;
-	if (in == DOCUMENT && strncmp(name, "channel", 7) == 0)
-		*m = HISTOGRAM;
+	*m = END - 1;
+	while (*m > HISTOGRAM &&
+	       (MEMBERS[*m].in != parent || strlen(MEMBERS[*m].name) + 1 != bytes ||
+		strcmp(name, MEMBERS[*m].name) != 0))
+		--*m;
+	if (*m == HISTOGRAM && (in != DOCUMENT || strncmp(name, "channel", 7) != 0))
+		*m = UNKNOWN;
 	d->in.used = used;
 	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
 }
@@ -534,13 +535,13 @@ static int read_plain(struct documents *d, enum member m, struct fail *fail)
 	if (json_plain(&d->in, &at, fail) != 0)
 		return -1;
 	if (m < UNDER)
-		d->in.used = used;
-	else if (d->value[m] > 0)
+		return d->in.used = used, 0;
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond */
+	if (d->value[m] > 0)
 		return json_bad(&d->in, fail, "\"%s\" twice", MEMBERS[m].name);
-	else if (strlen(d->in.text + at) + 1 < d->in.used - at)
+	if (strlen(d->in.text + at) + 1 < d->in.used - at)
 		return json_bad(&d->in, fail, "\"%s\" has a zero byte", MEMBERS[m].name);
-	else
-		d->value[m] = at;
+	d->value[m] = at;
 	return 0;
 }
 

@@ -4,11 +4,13 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/again.h"
@@ -25,6 +27,8 @@
 
 int json_open(struct json *r, const char *path, struct fail *fail)
 {
+	struct stat st;
+
 	*r = (struct json){.name = path_shown(path), .fd = -1};
 	snprintf(r->label, JSON_LABEL, "%.*s", PATH_MAX, r->name);
 	r->buffer = malloc(JSON_BUFFER + 1);
@@ -34,7 +38,12 @@ int json_open(struct json *r, const char *path, struct fail *fail)
 	*r->end = 0;
 	r->fd = path_is_stdin(path) ? STDIN_FILENO
 				    : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
-	return r->fd >= 0 ? 0 : fail_errno(fail, "%s", r->name);
+	if (r->fd < 0)
+		return fail_errno(fail, "%s", r->name);
+	/* A number and a comma are two bytes or more. */
+	if (fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
+		r->longest = sizeof(uint64_t) * (size_t)fmin((double)st.st_size / 2 + 1, MOST);
+	return 0;
 }
 
 void json_close(struct json *r)
@@ -346,8 +355,7 @@ void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *
 	int mark = json_peek(r, fail);
 
 	*n = 0;
-	/* A power of two, doubled, and under and over fit. */
-	if (!huge_grow(&list, &capacity, 9 << 10, 0))
+	if (!huge_grow(&list, &capacity, 8192, 0))
 		mark = fail_errno(fail, "%s", r->name);
 	else if (mark == ']')
 		r->at++;
@@ -362,7 +370,10 @@ void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *
 			mark = take_number(r, what == JSON_REALS, to + (*n)++, fail);
 		else if (*n > MOST)
 			mark = json_bad(r, fail, "a list of more than %zu numbers", MOST);
-		else if (!huge_grow(&list, &capacity, 2 * capacity, capacity))
+		else if (!huge_grow(&list, &capacity,
+				    capacity < HUGE_PAGE || r->longest < 2 * capacity ? 2 * capacity
+										      : r->longest,
+				    capacity))
 			mark = fail_errno(fail, "%s", r->name);
 	}
 	if (mark == ']')

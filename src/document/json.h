@@ -31,6 +31,7 @@ struct json {
 	bool ended;            /* the input ends where the buffer does */
 	uint64_t offset;       /* of the buffer's first byte in the input */
 	uint64_t documents;    /* how many were begun */
+	size_t longest;        /* bytes of the longest list that a file can hold; 0: not known */
 	unsigned char *buffer; /* JSON_BUFFER bytes; a zero follows the last one that was read */
 	unsigned char *at;     /* the next byte to be taken */
 	unsigned char *end;    /* one past the last byte that was read */

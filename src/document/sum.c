@@ -99,13 +99,13 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 static int note_part(struct sum *s, const struct document *document, struct fail *fail)
 {
 	struct sum_part *const more = realloc(s->parts, (s->documents + 1) * sizeof(*more));
-	char *const name = more ? strdup(document->name) : NULL;
 
-	s->parts = more ? more : s->parts;
-	if (!name)
+	if (!more)
 		return fail_errno(fail, "%s", document->name);
-	s->parts[s->documents] = (struct sum_part){document->from.part, s->documents, name};
-	return 0;
+	s->parts = more;
+	more[s->documents] =
+		(struct sum_part){document->from.part, s->documents, strdup(document->name)};
+	return more[s->documents].name ? 0 : fail_errno(fail, "%s", document->name);
 }
 
 /* Equal parts sort in the order in which they were added: so messages do not depend on qsort. */

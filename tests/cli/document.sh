@@ -26,7 +26,7 @@ changed() { # FILE SED...
 		cmp -s "$file" changed.json && echo 'nothing was changed'
 		printf '%.50s: ' "$how"
 		if gpuhist -q --merge -f json changed.json >sum.json 2>why; then
-			cmp -s sum.json same.json && echo 'the same' || grep -o '"storage.*' sum.json
+			if cmp -s sum.json same.json; then echo 'the same'; else grep -o '"storage.*' sum.json; fi
 		else
 			sed 's/^gpuhist: changed.json//' why
 		fi
