@@ -12,8 +12,8 @@
 #include "bins/wide.h"
 
 /*
- * bits 2^exponent, or between that and (bits + 1) 2^exponent if `more`. The highest bit is set; of
- * 0 none is.
+ * bits 2^exponent, or between that and (bits + 1) 2^exponent if `more`. The highest bit is set
+ * unless the number is 0.
  */
 struct exact {
 	uint64_t bits;
@@ -31,12 +31,12 @@ struct exact exact_quotient(uint128_t n, uint64_t d, int exponent);
 struct exact exact_decimal(uint64_t digits, int power);
 
 /*
- * The code of the nearest number of a float type with that many bits of mantissa and exponent. Of
- * what is past its largest number the code is infinity's or above that.
+ * The code of the nearest number of a float type with that many bits of mantissa and exponent. A
+ * number past the largest one gets the code of infinity or a larger code.
  */
 uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent);
 
-/* The nearest binary64; of n / d, too. */
+/* The binary64 nearest to x, or to n / d. */
 double exact_double(struct exact x);
 double exact_ratio(int128_t n, uint64_t d);
 

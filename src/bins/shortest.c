@@ -27,7 +27,7 @@
 static uint128_t ten[TEN_MOST - TEN_LEAST + 1]; /* g: the first 126 bits of a power, plus 1 */
 static pthread_once_t ten_once = PTHREAD_ONCE_INIT;
 
-/* The first 126 bits of what the words hold, the last of which are zero. */
+/* The first 126 bits of a number of many words, the last of which are zero. */
 static uint128_t first_bits(const uint64_t word[TEN_WORDS])
 {
 	const uint64_t *top = word + TEN_WORDS - 1;

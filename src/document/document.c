@@ -4,9 +4,9 @@
  *
  * A document is one histogram, or an object of "channels", whose names begin with that word. The
  * members that define a histogram are one table, the tree MEMBERS. The reader walks the whole text,
- * keeps the plain values and the lists of this tree, each of which may be there once, and forgets
- * everything else as it passes. When a channel ends, the first one makes the histogram, later ones
- * must say the same, and its counts are taken.
+ * keeps the plain values and the lists of this tree, which must not be there twice, and forgets
+ * everything else. When a channel ends, its counts are taken; the first channel makes the histogram,
+ * and later ones must agree with it.
  */
 #include "document/document.h"
 
@@ -80,7 +80,7 @@ struct list {
 
 struct documents {
 	struct json in;
-	struct document *document;   /* what the text that is being read becomes */
+	struct document *document;   /* the document that is being read */
 	uint64_t seen;               /* a bit for each channel that was read */
 	size_t value[END];           /* of the channel, where in in.text; 0: it has none */
 	size_t first[END];           /* of the channel that was read first */
@@ -148,7 +148,7 @@ static int not_ours(const struct documents *d, struct fail *fail)
 			d->in.label);
 }
 
-/* The text of a plain value; "": there is none. */
+/* The text of a plain value, or "". */
 static const char *text_of(const struct documents *d, enum member m)
 {
 	return d->value[m] > 0 ? d->in.text + d->value[m] : "";
@@ -288,7 +288,7 @@ static bool is_edge(const struct axis *axis, uint32_t i, double listed)
 	return listed == (isinf(x) ? copysign(DBL_MAX, x) : x);
 }
 
-/* Are the edges that the channel has those of the axis? */
+/* Does the channel list the edges of the axis? */
 static int check_edges(const struct documents *d, const struct axis *axis, struct fail *fail)
 {
 	const struct list *const list = &d->list[EDGES];
@@ -303,7 +303,7 @@ static int check_edges(const struct documents *d, const struct axis *axis, struc
 		equal = number_parse(&n, text_of(d, m), strlen(text_of(d, m))) == 0 &&
 			is_edge(axis, m == LOWER ? 0 : bins, n.value);
 	return equal ? 0
-		     : refuse(d, fail, "its edges are not those of its type, binning and range");
+		     : refuse(d, fail, "its edges do not follow from its type, binning and range");
 }
 
 /* ---- a channel ---- */
@@ -357,7 +357,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 	return document->options && document->name ? 0 : fail_errno(fail, "%s", in->label);
 }
 
-/* Does this channel say what the first one said of them all? */
+/* Does this channel agree with the first one? */
 static int check_alike(const struct documents *d, struct fail *fail)
 {
 	for (enum member m = SAMPLES; m < END; m++)
@@ -406,7 +406,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	}
 	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
 		return refuse(d, fail,
-			      "under and over of its storage are not those of its writer_info "
+			      "under and over differ between its storage and its writer_info "
 			      "(did another program add or scale it?)");
 	return 0;
 }
@@ -423,10 +423,11 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 	for (uint32_t i = 0; i < bins; i++)
 		sum += hist_count(h, c, i);
 	if (sum != samples)
-		return refuse(d, fail,
-			      "its bins, under, over and nan are not its %llu samples (did "
-			      "another program add or scale it?)",
-			      (unsigned long long)samples);
+		return refuse(
+			d, fail,
+			"its bins, under, over and nan do not add up to its %llu samples (did "
+			"another program add or scale it?)",
+			(unsigned long long)samples);
 	const uint64_t least = bins > 0 ? hist_count(h, c, 0) : 0,
 		       greatest = bins > 0 ? hist_count(h, c, bins - 1) : 0;
 	/* A single bin holds the samples clamped at both ends. */
@@ -493,7 +494,7 @@ static int read_name(struct documents *d, enum member in, enum member *m, struct
 	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
 }
 
-/* Reads what an object or an array holds, up to the bracket that closes it. */
+/* Reads the rest of an object or array, with the bracket that closes it. */
 static int read_all(struct documents *d, enum member m, char close, unsigned depth,
 		    struct fail *fail)
 {
@@ -554,7 +555,7 @@ static int read_value(struct documents *d, enum member m, unsigned depth, struct
 	const size_t used = d->in.used;
 	const char close = *d->in.at++ == '{' ? '}' : ']';
 	if (close == ']' && m >= EDGES && m <= INDEX) {
-		/* Of the index an array in an array. */
+		/* The index is an array in an array. */
 		if (json_peek(&d->in, fail) < 0)
 			return -1;
 		if (*d->in.at != '[')

@@ -231,7 +231,7 @@ static const unsigned char *digits(const unsigned char *p)
 	return p > begin ? p : NULL;
 }
 
-/* The length of the number at r->at; 0: *fail says why there is none. */
+/* The length of the number at r->at, or 0 with *fail set. */
 static size_t numeral(struct json *r, struct fail *fail)
 {
 	const unsigned char *p = r->at + (*r->at == '-');
@@ -277,7 +277,7 @@ int json_plain(struct json *r, size_t *at, struct fail *fail)
 
 /*
  * Reads a number of up to 19 digits without an exponent, and without a point if it is a count, and
- * the comma directly after it. NULL: something else is there.
+ * the comma directly after it. NULL: there is no such number.
  */
 INLINE const unsigned char *plain_number(const unsigned char *p, bool real, uint64_t *to)
 {

@@ -67,8 +67,8 @@ enum json_numbers {
 void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail);
 
 /*
- * What is wrong with a document, STATUS_DATA: json_bad: "NAME: byte 1234: why", of the next byte;
- * json_unexpected: "NAME: byte 1234: WANTED expected, not 'x'". They return -1.
+ * Set *fail to STATUS_DATA and "NAME: byte 1234: why", with the place of the next byte;
+ * json_unexpected adds "WANTED expected, not 'x'". They return -1.
  */
 int json_bad(const struct json *r, struct fail *fail, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What a document says of the options: those that decide what is counted, as they were given, in one order; documents
-# that are not what they say.
+# The options in a document: those that decide what is counted, as they were given, in one order. Documents that do not
+# add up.
 # shellcheck shell=sh
 bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >twelve
 options() {
@@ -16,7 +16,7 @@ options --record=6 -c 2 --offset=2 -t u8 -r full --clamp
 options --rows=2:4 --auto -t u16
 options
 
-# Changed in one place: what is wrong, and where if it is no JSON
+# Changed in one place: the reason, and the place if it is no JSON
 changed() { # FILE SED...
 	file=$1
 	shift

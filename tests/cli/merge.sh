@@ -116,7 +116,7 @@ shell 'grep -o "\"storage\".*" two.json'
 shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
 run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
-# What a tool has indented, made doubles of, put into another order or added to; what another program wrote
+# Indented by a tool, with doubles, in another order, with another member; written by another program
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json --nonzero a | gpuhist -q --merge -f json | cmp - two.json
 expand='s/\([][{},]\) */\1\n      /g'

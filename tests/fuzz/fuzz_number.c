@@ -283,7 +283,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_integer(n);
 	try_ratio(n, d == 0 ? (uint32_t)1 << 28 : d);
 	try_decimal(high >> shift % 64, (int)(d % 55) - 27);
-	/* A tie, or a little beside one, which only the rest of a division tells; a denormal. */
+	/* A tie, or a number so near to one that only the rest of a division differs; a denormal. */
 	const uint64_t wide = high >> 1 | 1, digits = high >> 11;
 	const int exponent = -1074 - (int)(shift % 64);
 	try_ratio((((int128_t)1 << 53) + 1) * wide + (int)(d % 3) - 1, wide);
