@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -179,8 +180,21 @@ static void bad(void)
 
 /* ---- texts in pieces ---- */
 
-static const char DOCUMENT[] =
-	"{\"a\\u00e9\\ud83d\\ude00\\n\" :\t[1,22 ,333,4444], \"b\": -12.5e-3}\n ";
+/* A name of more bytes than are looked at ahead, and what may be cut in every place. */
+enum { LONG = 500, LENGTH = LONG + 60 };
+static char document[LENGTH + 1];
+
+static void make_document(void)
+{
+	const int n =
+		snprintf(document, sizeof(document),
+			 "{\"%*sa\\u00e9\\ud83d\\ude00\\n\" :\t[1,22 ,333,4444], \"b\": -12.5e-3}",
+			 LONG, "");
+
+	memset(document + n, '\n', (size_t)(LENGTH - n));
+}
+
+enum { TIMES = 4 };
 
 struct writer {
 	int fd;
@@ -191,10 +205,10 @@ static void *write_pieces(void *arg)
 {
 	const struct writer *const w = arg;
 
-	for (size_t k = 0; k < 4; k++)
-		for (size_t at = 0; at < sizeof(DOCUMENT) - 1; at += w->piece) {
-			const size_t rest = sizeof(DOCUMENT) - 1 - at;
-			if (write(w->fd, DOCUMENT + at, rest < w->piece ? rest : w->piece) <= 0)
+	for (size_t k = 0; k < TIMES; k++)
+		for (size_t at = 0; at < (size_t)LENGTH; at += w->piece) {
+			const size_t rest = (size_t)LENGTH - at;
+			if (write(w->fd, document + at, rest < w->piece ? rest : w->piece) <= 0)
 				return NULL;
 		}
 	close(w->fd);
@@ -206,7 +220,8 @@ static void pieces(void)
 	static const uint64_t RIGHT[] = {1, 22, 333, 4444};
 	const int saved = dup(STDIN_FILENO);
 
-	for (size_t piece = 1; piece < sizeof(DOCUMENT); piece++) {
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t piece = 1; piece < 99; piece++) {
 		struct fail fail = {.status = STATUS_OK};
 		struct json json;
 		pthread_t thread;
@@ -217,7 +232,7 @@ static void pieces(void)
 		close(fds[0]);
 		pthread_create(&thread, NULL, write_pieces, &w);
 		CHECK(json_open(&json, "-", &fail) == 0, "%s", fail.text);
-		for (size_t k = 0; k < 4; k++) {
+		for (size_t k = 0; k < TIMES; k++) {
 			size_t at = 0, end = 0, n = 0;
 			uint64_t *list = NULL;
 			const bool name = json_begin(&json, &fail) == 1 &&
@@ -228,7 +243,7 @@ static void pieces(void)
 			if (name)
 				list = json_list(&json, JSON_COUNTS, &n, &fail);
 			CHECK(list && n == 4 && memcmp(list, RIGHT, sizeof(RIGHT)) == 0 &&
-				      strcmp(json.text + at, "a\u00e9\U0001f600\n") == 0,
+				      strcmp(json.text + at + LONG, "a\u00e9\U0001f600\n") == 0,
 			      "%zu bytes a piece: %s", piece, fail.text);
 			free(list);
 			CHECK(json_mark(&json, ",", &fail) > 0 &&
@@ -241,9 +256,10 @@ static void pieces(void)
 		}
 		CHECK(json_begin(&json, &fail) == 0, "no end");
 		json_close(&json);
+		/* Nobody reads any more, so a writer that still writes ends. */
+		dup2(saved, STDIN_FILENO);
 		pthread_join(thread, NULL);
 	}
-	dup2(saved, STDIN_FILENO);
 	close(saved);
 }
 
@@ -253,6 +269,7 @@ int main(void)
 	reals();
 	counts();
 	bad();
+	make_document();
 	pieces();
 	scratch_leave();
 	return check_report();

@@ -59,7 +59,7 @@ changed sparse.json 's/\[\[2,/[[0,/' 's/\[\[2,/[[3,/' 's/,13\]\]/,99]]/' 's/\[\[
 	's/\[\[.*\]\]/[]/'
 changed edges.json 's/\[0,0.1,/[ -0e0 , 1E-1 ,/' 's/\[0,0.1,/[0,/' 's/\[0,0.1,/[0,1e999,/' 's/\[0,0.1,/[0,7,/' 's/\[0,/[0.5,/'
 changed log.json 's/\(,0.8366[0-9]*\)/\11/' 's/\(,0.8366\)[0-9]*/\1/'
-changed auto.json 's/"clamped_over": 0/"clamped_over": 2/' 's/"clamped_under": 0, //' 's/"most": 5/"most": 1/'
+changed auto.json 's/"clamped_over": 0/"clamped_over": 2/' 's/"clamped_under": 0/"clamped_under": 9/' 's/"clamped_under": 0, //' 's/"most": 5/"most": 1/'
 changed two.json 's/channel1/channel_b/' 's/"channel": 1/"channel": 0/' 's/"channel": 1/"channel": 2/' \
 	's/"channel1"/"other"/' 's/\("channel1".*\)"inputs": 1/\1"inputs": 2/' 's/\("channel1".*\)"u16"/\1"i16"/'
 # No text makes it take more memory than its length and its bins
@@ -69,3 +69,6 @@ for long in '"%400000s"' '"%1100000s"'; do
 	printf '{"writer_info": {"note": %s, ' "$(printf "$long" '')" | cat - body >changed.json
 	run gpuhist -q --merge --no-header --nonzero changed.json
 done
+# Options of 90,000 bytes in each of 12 channels are taken, as one of them is remembered at a time
+gpuhist -q -t u8 -c 12 -b 14 -f json twelve | sed "s/\"options\": \"/&$(printf '%90000s' '' | tr ' ' x)/g" >long.json
+run gpuhist -q --merge -f csv --nonzero --no-header long.json
