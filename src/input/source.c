@@ -229,7 +229,8 @@ void input_end(struct source *s, struct input *in)
 		s->current = NULL;
 }
 
-bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
+/* Is a failure known that comes first, before what is at this offset of an input? */
+static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
 	return s->failure.fail.status != STATUS_OK &&
 	       (in->index > s->failure.index ||
@@ -239,17 +240,14 @@ bool source_failed_before(const struct source *s, const struct input *in, uint64
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	if (s->stopped || source_failed_before(s, in, offset))
+	if (s->stopped || failed_before(s, in, offset))
 		return;
 	s->failure.fail = *f;
 	s->failure.index = in->index;
 	s->failure.offset = offset;
-	(void)!write(s->wake_pipe[1], "", 1);
 	for (struct input *each = s->inputs; each; each = each->next)
 		if (!each->ended)
 			input_end(s, each);
-	jobs_drop(s);
-	source_call_all(s);
 }
 
 void source_stop(struct source *s)
@@ -341,6 +339,20 @@ static bool nothing_left(const struct input *in)
 	return in->ended && !in->busy && in->kind->idle(in);
 }
 
+/* Is all work done that comes before the failure, and so nothing left that could fail first? */
+static bool failure_is_due(const struct source *s)
+{
+	const struct failure *const f = &s->failure;
+	const struct input *in = s->inputs;
+
+	if (f->fail.status == STATUS_OK)
+		return false;
+	while (in && in->index < f->index && nothing_left(in))
+		in = in->next;
+	return !in || in->index > f->index || nothing_left(in) ||
+	       (in->index == f->index && in->zstd && !jobs_before(in->zstd, f->offset));
+}
+
 /* A redirected file is left where the next program goes on. */
 static void close_input(struct source *s, struct input *in)
 {
@@ -350,26 +362,46 @@ static void close_input(struct source *s, struct input *in)
 	input_free(s, in);
 }
 
-void input_check(struct source *s, struct input *in)
+/* The input has nothing left: adds it up and frees it, once all of it was given back. */
+static bool settle_input(struct source *s, struct input **link)
 {
-	struct input **link = &s->inputs;
+	struct input *const in = *link;
 
-	if (!nothing_left(in))
-		return;
 	/*
 	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
 	 * end of all is near where no input follows: no reader waits for ranges of other workers.
 	 */
-	if (in->zstd || s->left != UINT64_MAX || !more_inputs(s))
+	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
+	in->spent = true;
 	if (in->lent > 0)
-		return;
-	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
+		return false;
+	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
-	while (*link != in)
-		link = &(*link)->next;
 	*link = in->next;
 	close_input(s, in);
+	if (s->left != UINT64_MAX && !s->inputs)
+		call_for_next(s);
+	return true;
+}
+
+/*
+ * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due.
+ * Called between tasks: nothing else frees a job or a live input, so a task may name both.
+ */
+static void settle(struct source *s)
+{
+	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
+		if (in->zstd)
+			jobs_settle(s, in);
+		if (!nothing_left(in) || !settle_input(s, link))
+			link = &in->next;
+	}
+	if (s->failure.due || !failure_is_due(s))
+		return;
+	s->failure.due = true;
+	(void)!write(s->wake_pipe[1], "", 1);
+	source_call_all(s);
 }
 
 /* ---- tasks ---- */
@@ -443,11 +475,11 @@ static void open_run_unlocks(struct source *s, struct request *q)
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what is finished; then what holds memory; then new work. A device is
+ * The most urgent first: what holds memory; then new work. A device is
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&sweep_task, &execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
+	&execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
 	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
 };
 
@@ -469,14 +501,10 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
-/*
- * Chunks of inputs behind a failure are not waited for: their rows (--each) wait for the end of the
- * input that failed, which never comes, until a reader returns the failure.
- */
 static bool is_over(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(in) && !source_failed_before(s, in, 0))
+		if (!nothing_left(in))
 			return false;
 	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
@@ -519,8 +547,9 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	lock_take(&s->lock);
 	s->reader_count += !r->takes;
 	r->takes = true;
-	while (!s->stopped && !answered(&q)) {
+	while (!s->stopped && !s->failure.due && !answered(&q)) {
 		const bool ran = run_one_unlocks(s, &q);
+		settle(s);
 		tell_ended_unlocks(s);
 		if (ran) {
 			if (s->wanted)
@@ -557,6 +586,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
+		settle(s);
 		tell_ended_unlocks(s);
 		lock_drop(&s->lock);
 	}

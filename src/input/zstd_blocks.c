@@ -183,8 +183,6 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	lock_take(&s->lock);
 	j->blocks = b;
-	if (j->ended)
-		return;
 	if (b) {
 		j->piece = b->piece;
 		j->pieces = b->slots;
@@ -361,7 +359,7 @@ void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trai
 {
 	j->sum.read = true;
 	j->sum.value = j->sum.follows ? little32(trailer) : 0;
-	if (j->in->zstd->open == j && !j->ended) {
+	if (j->in->zstd->open == j) {
 		job_close_open(j); /* what follows can be cut */
 		source_call(s);
 	}
@@ -423,11 +421,10 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 	else
 		do /* of a file, headers alone */
 			fetch_next_unlocks(s, j);
-		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q));
+		while (j->cut.from == FROM_FILE && may_fetch(s, j, q));
 	j->running--;
-	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
+	if (j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* to fetch the next block, while this one is unpacked */
-	job_check(s, j);
 }
 
 const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
@@ -511,7 +508,6 @@ static void unpack_run_unlocks(struct source *s, struct request *q)
 	else
 		read_next_unlocks(s, j);
 	j->running--;
-	job_check(s, j);
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
@@ -568,8 +564,6 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		why = block_execute(&slot->block, slot->sequences, slot->decoded, &b->past, to);
 	if (!slot->refused && !there)
 		lock_take(&s->lock);
-	if (j->ended) /* meanwhile */
-		return;
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
 	b->executed++;
@@ -586,13 +580,12 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = true;
 		execute_next_unlocks(s, j);
 		b->executing = false;
-		if (j->ended || !may_execute(s, j, q))
+		if (!may_execute(s, j, q))
 			break;
 		if (s->zstd.queue && !s->zstd.queue->next)
 			source_call(s); /* job_queue woke no reader: the queue was empty */
 	} while (true);
 	j->running--;
-	job_check(s, j);
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

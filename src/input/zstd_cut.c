@@ -498,13 +498,10 @@ static void start_job(struct source *s, struct input *in)
 	}
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
-	if (j && bad) {           /* freeing its job may free the input */
+	if (j && bad) {
 		input_end(s, in); /* nothing more is looked for */
 		source_call(s);
-		j->running = true;
 		job_end(s, j);
-		j->running = false;
-		job_check(s, j);
 	}
 }
 
@@ -518,7 +515,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	if (in->zstd->open) {
 		walk_on_unlocks(s, in);
 		source_call(s);
-		input_check(s, in);
 		return;
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
@@ -538,7 +534,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
-			input_check(s, in);
 			return;
 		}
 		if (in->zstd->cut.what == CUT_JOB && !job_fits(s, in->zstd->cut.need))

@@ -470,15 +470,14 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 			xxh64_add(&j->sum.hash, p->data, p->bytes);
 		lock_take(&s->lock);
 	}
-	const bool dropped = j->ended; /* meanwhile, by jobs_drop */
 	j->made += p->bytes;
 	ended |= again && differs(j, ended);
-	p->state = p->bytes > 0 && !dropped && !again ? PIECE_READY : PIECE_FREE;
+	p->state = p->bytes > 0 && !again ? PIECE_READY : PIECE_FREE;
 	if (ended && j->in->zstd->open == j) {
 		job_close_open(j);
 		source_call(s); /* what follows can be cut */
 	}
-	if (ended && !dropped)
+	if (ended)
 		job_end(s, j);
 	if (p->state == PIECE_READY && j->at != UNKNOWN)
 		job_queue(s, p);
@@ -502,7 +501,6 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
 		source_call(s);
 	s->zstd.decoding--;
-	job_check(s, j);
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

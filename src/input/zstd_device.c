@@ -16,9 +16,8 @@
  *
  * Batches keep one order from find to done, in whichever room they are, and the device has no batch
  * of a frame before all batches of the frame before it: so a room that is not free holds what comes
- * earlier in the inputs than all that waits for rooms, and will be handed out and counted. What a
- * batch had when it was sent stays the device's until it is done, so a job that has ended meanwhile
- * waits for that.
+ * earlier in the inputs than all that waits for rooms, and will be handed out and counted. A job
+ * does not end before its batches are done.
  *
  * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
  * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
@@ -272,7 +271,7 @@ static void send_unlocks(struct source *s)
 		struct zstd_job *const j = batch->job;
 		if (batch->state != BATCH_FULL)
 			return;
-		const bool sends = !j->ended && !j->blocks->refused;
+		const bool sends = !j->blocks->refused;
 		const char *why = NULL;
 		if (sends) {
 			r->sending = true;
@@ -284,7 +283,7 @@ static void send_unlocks(struct source *s)
 			lock_take(&s->lock);
 			r->sending = false;
 		}
-		if (why && !j->ended)
+		if (why)
 			refuse(j, why);
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
@@ -357,7 +356,6 @@ static void send_run_unlocks(struct source *s, struct request *q)
 	else
 		blocks_begin_unlocks(s, j);
 	j->running--;
-	job_check(s, j);
 }
 
 const struct task send_task = {send_ready, send_run_unlocks};
@@ -398,14 +396,13 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 	r->taken[batch->room] = false;
 	j->blocks->device.done++;
 	j->blocks->device.blocks -= batch->blocks;
-	if (!j->ended && !j->blocks->refused) {
+	if (!j->blocks->refused) {
 		if (got != UNPACKED_DONE)
 			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : "a block is damaged");
 		else
 			hand_out(s, j, batch->room, bytes);
 	}
 	source_call(s); /* for the next answer, or the room */
-	job_check(s, j);
 }
 
 static void done_unlocks(struct source *s, double seconds)

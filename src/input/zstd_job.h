@@ -98,7 +98,6 @@ struct zstd_job {
 	uint64_t handed;  /* if ordered: bytes handed out so far */
 	unsigned running; /* threads that decode it; more than one only for BLOCKS */
 	bool ended;       /* nothing more of it will be decoded */
-	bool dropped;     /* nothing of it is wanted: it lies behind a failure */
 	bool broken;      /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
@@ -185,21 +184,23 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
-/* Called by the thread that runs the job: it has ended, and the job after it gets its place. */
+/* The job has ended, and the job after it gets its place. */
 void job_end(struct source *s, struct zstd_job *j);
 
 /* All of a frame was added up: is the checksum after it another one? */
 bool job_sum_differs(const struct zstd_job *j);
 
-/* Frees the job, and checks its input, if nothing of the job is left. */
-void job_check(struct source *s, struct zstd_job *j);
+/* Frees the jobs of an input of which nothing is left. */
+void jobs_settle(struct source *s, struct input *in);
+
+/* Does a job live that begins before a packed offset? */
+bool jobs_before(const struct zstd_input *z, uint64_t offset);
 
 /*
  * Queues a piece whose place is known, for any reader. Unless ordered, no reader is called for a
  * piece in an empty queue: the caller takes it.
  */
 void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s);                           /* ends jobs behind a failure */
 void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
 void jobs_free(struct source *s);                           /* frees the free jobs */
 

@@ -199,7 +199,7 @@ static bool is_next(const struct zstd_piece *p)
 {
 	const struct checksum *const sum = &p->job->sum;
 
-	return sum->adds && !p->job->dropped && !sum->busy && p->begin == sum->added;
+	return sum->adds && !sum->busy && p->begin == sum->added;
 }
 
 static void add_unlocks(struct source *s, struct zstd_piece *p)
@@ -234,14 +234,13 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 	for (unsigned i = 0; i < j->pieces; i++) {
 		struct zstd_piece *const each = &j->piece[i];
 		if (each->job == j && each->state == PIECE_COUNTED &&
-		    (!j->sum.adds || j->dropped || each->begin + each->bytes <= j->sum.added)) {
+		    (!j->sum.adds || each->begin + each->bytes <= j->sum.added)) {
 			each->state = PIECE_FREE;
 			freed = true;
 		}
 	}
 	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
 		source_call(s); /* the job goes on */
-	job_check(s, j);
 }
 
 /* ---- pieces ---- */
