@@ -115,7 +115,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->spec = *spec;
 	s->length = length;
 	set_kept(s, spec->memory);
-	s->zstd.queue_end = &s->zstd.queue;
 	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
@@ -479,8 +478,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
-	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
+	&execute_task, &done_task,   &send_task,  &feed_task, &decode_task, &piece_task,
+	&fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task,   &wait_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -506,7 +505,7 @@ static bool is_over(const struct source *s)
 	for (const struct input *in = s->inputs; in; in = in->next)
 		if (!nothing_left(in))
 			return false;
-	return !s->opening && !s->zstd.mended && !more_inputs(s);
+	return !s->opening && !more_inputs(s);
 }
 
 /* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
@@ -727,7 +726,6 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	jobs_free(s);
-	seams_free(s->zstd.mended);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);

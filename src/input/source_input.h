@@ -4,7 +4,7 @@
  *
  * One lock guards all of it. It is never held while a thread reads, opens, waits for an input,
  * decodes or copies much; what the thread works on is marked as its own then (input.busy,
- * source.opening, job.running, a piece that is FILLING or OUT). Functions are called with the lock
+ * source.opening, job.running, a piece that is FILLING or has `out`). Functions are called with the lock
  * held and keep it, unless their comment says that they are called without it; those whose names
  * end in _unlocks give it up in between.
  *
@@ -118,13 +118,11 @@ struct budget {
 
 /* Decoding, of all inputs (zstd_job.h). */
 struct decoding {
-	struct zstd_piece *queue, **queue_end; /* ready pieces of known offset */
-	struct seam *mended;                   /* records that were put together */
-	struct zstd_job *free_jobs;            /* ended jobs; the next ones take their buffers */
-	unsigned jobs;                         /* live jobs */
-	unsigned decoding;                     /* jobs that a thread decodes, but for BLOCKS */
-	struct rooms *rooms;                   /* of the unpacker, once it is used; or NULL */
-	unsigned on_device;                    /* jobs that have the unpacker */
+	struct zstd_job *free_jobs; /* ended jobs; the next ones take their buffers */
+	unsigned jobs;              /* live jobs */
+	unsigned decoding;          /* jobs that a thread decodes, but for BLOCKS */
+	struct rooms *rooms;        /* of the unpacker, once it is used; or NULL */
+	unsigned on_device;         /* jobs that have the unpacker */
 };
 
 struct source {
@@ -166,17 +164,16 @@ struct task {
 	void (*run_unlocks)(struct source *s, struct request *q);
 };
 extern const struct task execute_task, /* put the next block together */
-	mended_task,                 /* hand out a record that lay in several pieces */
-	decode_task,                 /* decode a frame, or some small ones, with one thread */
-	piece_task,                  /* hand out a piece that was decoded */
-	fetch_task,                  /* read blocks, some ahead of those who decode them */
-	unpack_task,                 /* read a block, or decode its literals and sequences */
-	send_task,                   /* send blocks to a device that decodes them */
-	done_task,                   /* take what a device has decoded */
-	feed_task,                   /* cut off a frame for that device */
-	wait_task,                   /* wait for what a device decodes */
-	plain_task,                  /* read plain samples */
-	cut_task;                    /* cut frames off */
+	decode_task,                   /* decode a frame, or some small ones, with one thread */
+	piece_task,                    /* hand out what was decoded */
+	fetch_task,                    /* read blocks, some ahead of those who decode them */
+	unpack_task,                   /* read a block, or decode its literals and sequences */
+	send_task,                     /* send blocks to a device that decodes them */
+	done_task,                     /* take what a device has decoded */
+	feed_task,                     /* cut off a frame for that device */
+	wait_task,                     /* wait for what a device decodes */
+	plain_task,                    /* read plain samples */
+	cut_task;                      /* cut frames off */
 
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {

@@ -155,11 +155,9 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	blocks_free(j->blocks);
 	j->blocks = NULL;
 	cut_as_steps(s, &j->cut);
-	j->piece = j->own;
-	j->pieces = j->cut.pieces;
-	j->known = j->made;
+	j->known = j->decoded;
 	j->known_sum = xxh64_end(&j->sum.hash);
-	j->made = 0;
+	j->decoded = 0;
 	xxh64_begin(&j->sum.hash);
 	decoder_begin(j->decoder);
 	j->sum.read = false;
@@ -183,10 +181,6 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	lock_take(&s->lock);
 	j->blocks = b;
-	if (b) {
-		j->piece = b->piece;
-		j->pieces = b->slots;
-	}
 	if (!b || (job_is_devices(j) && !device_begin(s, j)))
 		go_in_steps(s, j);
 }
@@ -212,11 +206,13 @@ void blocks_check(struct source *s, struct zstd_job *j)
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
-	else if (!b->refused && sum->read && j->cut.content != UNKNOWN && j->made < j->cut.content)
+	else if (!b->refused && sum->read && j->cut.content != UNKNOWN &&
+		 j->decoded < j->cut.content)
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
 			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
-	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
+	const bool reported =
+		bad ? j->decoded < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported && (bad || job_sum_differs(j))) {
 		go_in_steps(s, j);
 		return;
@@ -531,19 +527,19 @@ static bool execute_ready(const struct source *s, const struct request *q)
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
 {
-	p->sorted = false;
-	if (p->bytes > j->cut.content - j->made) {
-		p->bytes = (size_t)(j->cut.content - j->made);
+	if (p->bytes > j->cut.content - j->decoded) {
+		p->bytes = (size_t)(j->cut.content - j->decoded);
 		why = "it does not hold as much as its header says";
 	}
-	j->made += p->bytes;
+	j->decoded += p->bytes;
 	if (why) {
 		j->blocks->refused = true;
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 	}
-	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
-	if (p->bytes > 0 && j->at != UNKNOWN)
-		job_queue(s, p);
+	if (p->bytes > 0)
+		job_add(s, p);
+	else
+		p->state = PIECE_FREE;
 }
 
 /* The next block becomes a piece. */
@@ -582,8 +578,8 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = false;
 		if (!may_execute(s, j, q))
 			break;
-		if (s->zstd.queue && !s->zstd.queue->next)
-			source_call(s); /* job_queue woke no reader: the queue was empty */
+		if (j->ready && !j->ready->next)
+			source_call(s); /* job_add called no reader for it */
 	} while (true);
 	j->running--;
 	if (piece_task.ready(s, q))

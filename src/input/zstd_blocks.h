@@ -95,7 +95,8 @@ struct blocks {
 
 static inline bool blocks_begun(const struct zstd_job *j)
 {
-	return j->piece != j->own;
+	/* The frame's header was taken. */
+	return j->blocks && __atomic_load_n(&j->taken, __ATOMIC_RELAXED) > 0;
 }
 
 /* Is the frame a device's from its first block on? */

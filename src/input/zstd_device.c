@@ -75,7 +75,6 @@ static bool have_rooms(struct source *s)
 	return count > 0 && r;
 }
 
-/* The job's pieces are those of the rooms that hold its batches. */
 bool device_begin(struct source *s, struct zstd_job *j)
 {
 	struct on_device *const d = &j->blocks->device;
@@ -83,8 +82,6 @@ bool device_begin(struct source *s, struct zstd_job *j)
 	if (!have_rooms(s))
 		return false;
 	s->zstd.on_device++;
-	j->piece = s->zstd.rooms->piece;
-	j->pieces = s->zstd.rooms->count;
 	d->has = true;
 	d->at = j->cut.offset + j->cut.header;
 	block_scan_begin(&d->scan, j->cut.window);

@@ -127,7 +127,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->in = in;
 	j->cut = *c;
 	j->at = in->at;
-	j->made = j->handed = j->taken = 0;
+	j->decoded = j->taken = 0;
 	j->running = 0;
 	j->ended = j->broken = false;
 	j->sum = (struct checksum){.follows = c->checksum,
@@ -137,8 +137,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->fail = c->fail;
 	decoder_begin(j->decoder);
 	j->known = 0;
-	j->piece = j->own;
-	j->pieces = c->how == HOW_BLOCKS ? 0 : c->pieces;
+	j->made = j->ready = NULL;
+	j->made_end = &j->made;
 	for (unsigned i = 0; i < PIECES; i++) {
 		j->own[i].job = j;
 		j->own[i].state = PIECE_FREE;
@@ -184,23 +184,29 @@ bool jobs_backlog(const struct source *s)
 
 #define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
 
-void job_queue(struct source *s, struct zstd_piece *p)
+void job_add(struct source *s, struct zstd_piece *p)
 {
+	struct zstd_job *const j = p->job;
+
+	p->state = PIECE_MADE;
+	p->from = 0;
+	p->out = 0;
 	p->next = NULL;
-	*s->zstd.queue_end = p;
-	s->zstd.queue_end = &p->next;
+	*j->made_end = p;
+	j->made_end = &p->next;
+	if (!j->ready)
+		j->ready = p;
 	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
-	if (s->zstd.queue != p || s->spec.ordered)
+	if (j->at != UNKNOWN && (s->spec.ordered || piece_next(s) != p))
 		source_call(s);
 }
 
-/* Gives a job its place: its ready pieces go to any reader. */
+/* Gives a job its place: its pieces go to any reader. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
-	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].job == j && j->piece[i].state == PIECE_READY)
-			job_queue(s, &j->piece[i]);
+	for (const struct zstd_piece *p = j->ready; p; p = p->next)
+		source_call(s);
 	if (!j->ended)
 		source_call(s);
 }
@@ -209,7 +215,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
+	const uint64_t end = j->decoded < FAR - j->at ? j->at + j->decoded : FAR;
 
 	if (j->fail.status != STATUS_OK && end < in->limit)
 		source_fail(s, in, j->cut.offset, &j->fail);
@@ -250,8 +256,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (j->fail.status != STATUS_OK || j->at >= j->in->limit ||
-	    !job_sum_differs(j))
+	if (j->fail.status != STATUS_OK || j->at >= j->in->limit || !job_sum_differs(j))
 		return;
 	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);
@@ -279,12 +284,7 @@ static void retire(struct source *s, struct zstd_job **link)
 /* Is something of the job being decoded, handed out, counted or added up? */
 static bool is_in_use(const struct zstd_job *j)
 {
-	bool out = j->running > 0 || j->sum.busy;
-
-	for (unsigned i = 0; i < j->pieces; i++)
-		out |= j->piece[i].job == j &&
-		       j->piece[i].state > PIECE_FILLING; /* FILLING: a block that is not wanted */
-	return out;
+	return j->running > 0 || j->sum.busy || j->made;
 }
 
 void jobs_settle(struct source *s, struct input *in)

@@ -61,15 +61,15 @@ struct cut {
 
 struct zstd_piece {
 	struct zstd_job *job;
-	struct zstd_piece *next; /* the next piece in the queue */
+	struct zstd_piece *next; /* the next piece of the job that was made */
 	unsigned char *room;
 	size_t size;
 	const unsigned char *data; /* in the room, or memory of BLOCKS */
 	size_t bytes;
-	uint64_t begin;    /* offset among the job's decoded bytes */
-	bool sorted;       /* parts of records were taken out */
-	size_t from, left; /* if sorted: offset of the whole records that are left; their bytes */
-	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_OUT, PIECE_COUNTED } state;
+	uint64_t begin; /* offset among the job's decoded bytes */
+	size_t from;    /* the bytes before that were handed out, or are not wanted */
+	unsigned out;   /* threads that copy or count bytes of it */
+	enum { PIECE_FREE, PIECE_FILLING, PIECE_MADE, PIECE_COUNTED } state;
 };
 
 /*
@@ -94,17 +94,17 @@ struct zstd_job {
 	struct input *in;
 	struct cut cut;
 	uint64_t at;      /* offset of its first decoded byte, or UNKNOWN */
-	uint64_t made;    /* bytes decoded so far */
-	uint64_t handed;  /* if ordered: bytes handed out so far */
+	uint64_t decoded; /* bytes decoded so far */
 	unsigned running; /* threads that decode it; more than one only for BLOCKS */
 	bool ended;       /* nothing more of it will be decoded */
 	bool broken;      /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
-	/* `own`, or the pieces of `blocks`, or those of the device's rooms, of which some are its */
-	struct zstd_piece *piece, own[PIECES];
-	unsigned pieces; /* how many pieces `piece` has */
-	uint64_t taken;  /* packed bytes that were taken from the input; read without the lock */
+	struct zstd_piece own[PIECES]; /* what CALLS and STEPS fill */
+	/* pieces that were made, in order, until they are counted and in the checksum */
+	struct zstd_piece *made, **made_end;
+	struct zstd_piece *ready; /* the first of them that is not all handed out */
+	uint64_t taken; /* packed bytes that were taken from the input; read without the lock */
 	struct decoder *decoder;
 	struct blocks *blocks; /* what BLOCKS decodes with, or NULL */
 	/* bytes that BLOCKS handed out before libzstd began the frame again; their checksum */
@@ -197,10 +197,10 @@ void jobs_settle(struct source *s, struct input *in);
 bool jobs_before(const struct zstd_input *z, uint64_t offset);
 
 /*
- * Queues a piece whose place is known, for any reader. Unless ordered, no reader is called for a
- * piece in an empty queue: the caller takes it.
+ * The job's next piece was made. Unless ordered, no reader is called if it is the one that is
+ * handed out next: the caller takes it.
  */
-void job_queue(struct source *s, struct zstd_piece *p);
+void job_add(struct source *s, struct zstd_piece *p);
 void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
 void jobs_free(struct source *s);                           /* frees the free jobs */
 
@@ -211,6 +211,9 @@ bool jobs_backlog(const struct source *s);
 
 /* If ordered: may a job still have something to hand out? */
 bool jobs_wait(const struct source *s);
+
+/* The piece that is handed out next; NULL: it is not ready. */
+struct zstd_piece *piece_next(const struct source *s);
 
 /* A piece that was lent comes back. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);
