@@ -197,6 +197,8 @@ void source_call_all(struct source *s)
 /* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
 static void await_unlocks(struct source *s)
 {
+	if (device_wait_unlocks(s))
+		return;
 	cut_waits(s);
 	s->wait.sleepers++;
 	lock_wait(&s->lock, &s->wait.wake);
@@ -478,8 +480,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &done_task,   &send_task,  &feed_task, &decode_task, &piece_task,
-	&fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task,   &wait_task,
+	&execute_task, &device_task, &feed_task, &decode_task, &piece_task,
+	&unpack_task,  &plain_task,  &cut_task,  &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)

@@ -163,15 +163,12 @@ struct task {
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 };
-extern const struct task execute_task, /* put the next block together */
+extern const struct task execute_task, /* put the next block of a long frame together */
+	device_task,                   /* take what a device has decoded, or send it more */
+	feed_task,                     /* cut off a frame for that device */
 	decode_task,                   /* decode a frame, or some small ones, with one thread */
 	piece_task,                    /* hand out what was decoded */
-	fetch_task,                    /* read blocks, some ahead of those who decode them */
-	unpack_task,                   /* read a block, or decode its literals and sequences */
-	send_task,                     /* send blocks to a device that decodes them */
-	done_task,                     /* take what a device has decoded */
-	feed_task,                     /* cut off a frame for that device */
-	wait_task,                     /* wait for what a device decodes */
+	unpack_task,                   /* find or read a block, or decode what is in it */
 	plain_task,                    /* read plain samples */
 	cut_task;                      /* cut frames off */
 

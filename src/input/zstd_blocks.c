@@ -128,7 +128,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	block_past_begin(&b->past, j->cut.window);
 	b->have = b->in_ring = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
+	b->fetched = b->read_begun = b->scanned = b->unpack_begun = b->placed = b->executed =
+		b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
 	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
@@ -238,21 +239,16 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 		return j->running == 0;
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (b->fetching || b->over || b->refused ||
-	    (stream && b->begun < b->fetched && s->reader_count == 1))
+	    (stream && b->unpack_begun < b->fetched && s->reader_count == 1))
 		return false;
-	const uint64_t unsized = b->fetched - b->sized, enough = blocks_wanted(j);
-	if (unsized == 0 && b->end >= enough)
+	const uint64_t unplaced = b->fetched - b->placed, enough = blocks_wanted(j);
+	if (unplaced == 0 && b->end >= enough)
 		return true; /* it is over */
-	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
+	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* Fetch so far ahead that readers who unpack do not wait. */
-	return b->last || (b->fetched - b->begun <= b->slots / 2 &&
+	return b->last || (b->fetched - b->unpack_begun <= b->slots / 2 &&
 			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
-}
-
-static bool fetch_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_fetch);
 }
 
 /* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
@@ -322,8 +318,8 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 /* Gives places to the blocks whose sizes are known. */
 static void give_places(struct blocks *b)
 {
-	while (b->sized < b->fetched && b->slot[b->sized % b->slots].sized) {
-		const unsigned i = (unsigned)(b->sized++ % b->slots);
+	while (b->placed < b->fetched && b->slot[b->placed % b->slots].sized) {
+		const unsigned i = (unsigned)(b->placed++ % b->slots);
 		const uint32_t bytes = b->slot[i].block.bytes;
 		if (b->ring_bytes - b->in_ring < bytes)
 			b->in_ring = 0;
@@ -343,8 +339,8 @@ static void add_block(struct source *s, struct blocks *b)
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
 	b->fetched++;
-	if (slot->read && b->reads + 1 == b->fetched)
-		b->reads++;
+	if (slot->read && b->read_begun + 1 == b->fetched)
+		b->read_begun++;
 	else
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
@@ -381,14 +377,14 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		b->scanned++;
 		give_places(b);
 	}
-	if (b->scanned > b->begun)
+	if (b->scanned > b->unpack_begun)
 		source_call(s); /* to unpack it */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->fetched == b->sized && b->end >= blocks_wanted(j);
+	const bool enough = b->fetched == b->placed && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
@@ -407,10 +403,8 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		blocks_last(s, j, b->head);
 }
 
-static void fetch_run_unlocks(struct source *s, struct request *q)
+static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_fetch);
-
 	j->running++;
 	if (!blocks_begun(j))
 		blocks_begin_unlocks(s, j);
@@ -423,8 +417,6 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 		source_call(s); /* to fetch the next block, while this one is unpacked */
 }
 
-const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
-
 /* ---- unpack ---- */
 
 static bool may_unpack(const struct source *s, const struct zstd_job *j, const struct request *q)
@@ -434,23 +426,18 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	(void)s;
 	(void)q;
 	return blocks_begun(j) && !b->refused &&
-	       ((b->begun < b->scanned && b->idle > 0) || b->reads < b->fetched);
-}
-
-static bool unpack_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_unpack);
+	       ((b->unpack_begun < b->scanned && b->idle > 0) || b->read_begun < b->fetched);
 }
 
 /* Reads the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	struct block_slot *const slot = &b->slot[b->reads++ % b->slots];
+	struct block_slot *const slot = &b->slot[b->read_begun++ % b->slots];
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->reads < b->fetched)
+	if (b->read_begun < b->fetched)
 		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
@@ -469,7 +456,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const uint64_t number = b->begun++;
+	const uint64_t number = b->unpack_begun++;
 	const unsigned i = (unsigned)(number % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
@@ -483,7 +470,7 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 		slot->sized = !why;
 		give_places(b);
 	}
-	slot->decoded = block->sequences == 0 && number < b->sized ? slot->place : slot->literals;
+	slot->decoded = block->sequences == 0 && number < b->placed ? slot->place : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
@@ -493,17 +480,33 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 	b->coder[b->idle++] = coder;
 }
 
-static void unpack_run_unlocks(struct source *s, struct request *q)
+static void unpack_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_unpack);
-	struct blocks *const b = j->blocks;
+	const struct blocks *const b = j->blocks;
 
 	j->running++;
-	if (b->begun < b->scanned && b->idle > 0)
+	if (b->unpack_begun < b->scanned && b->idle > 0)
 		unpack_next_unlocks(s, j);
 	else
 		read_next_unlocks(s, j);
 	j->running--;
+}
+
+/* ---- the task "unpack": blocks are fetched ahead of those who unpack them ---- */
+
+static bool unpack_ready(const struct source *s, const struct request *q)
+{
+	return blocks_find(s, q, may_fetch) || blocks_find(s, q, may_unpack);
+}
+
+static void unpack_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = blocks_find(s, q, may_fetch);
+
+	if (j)
+		fetch_unlocks(s, j, q);
+	else
+		unpack_unlocks(s, blocks_find(s, q, may_unpack));
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};

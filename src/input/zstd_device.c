@@ -138,12 +138,6 @@ static struct zstd_job *next_to_send(const struct source *s)
 	return NULL;
 }
 
-static bool send_ready(const struct source *s, const struct request *q)
-{
-	(void)q;
-	return next_to_send(s);
-}
-
 /* What is found next in the frame; or why the frame is refused, or how its file failed. */
 struct search {
 	const char *why;
@@ -342,11 +336,8 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	send_unlocks(s);
 }
 
-static void send_run_unlocks(struct source *s, struct request *q)
+static void go_on_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = next_to_send(s);
-
-	(void)q;
 	j->running++;
 	if (blocks_begun(j))
 		find_unlocks(s, j);
@@ -354,8 +345,6 @@ static void send_run_unlocks(struct source *s, struct request *q)
 		blocks_begin_unlocks(s, j);
 	j->running--;
 }
-
-const struct task send_task = {send_ready, send_run_unlocks};
 
 /* ---- done ---- */
 
@@ -421,33 +410,38 @@ static void done_unlocks(struct source *s, double seconds)
 		take_answer(s, got, bytes);
 }
 
-static bool done_ready(const struct source *s, const struct request *q)
+bool device_wait_unlocks(struct source *s)
+{
+	const bool waits = next_done(s);
+
+	if (waits)
+		done_unlocks(s, WAIT_SECONDS);
+	return waits;
+}
+
+/* ---- the task ---- */
+
+static bool has_answer(const struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	const struct batch *const batch = next_done(s);
 
-	(void)q;
 	return batch && (batch->state == BATCH_VOID || u->answered(u->arg, batch->room));
 }
 
-static void done_run_unlocks(struct source *s, struct request *q)
+static bool device_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	done_unlocks(s, 0);
+	return has_answer(s) || next_to_send(s);
 }
 
-const struct task done_task = {done_ready, done_run_unlocks};
-
-/* A request that has got something does not wait for the device. */
-static bool wait_ready(const struct source *s, const struct request *q)
-{
-	return q->got == 0 && next_done(s);
-}
-
-static void wait_run_unlocks(struct source *s, struct request *q)
+static void device_run_unlocks(struct source *s, struct request *q)
 {
 	(void)q;
-	done_unlocks(s, WAIT_SECONDS);
+	if (has_answer(s))
+		done_unlocks(s, 0);
+	else
+		go_on_unlocks(s, next_to_send(s));
 }
 
-const struct task wait_task = {wait_ready, wait_run_unlocks};
+const struct task device_task = {device_ready, device_run_unlocks};

@@ -133,6 +133,9 @@ void cut_as_steps(const struct source *s, struct cut *c);
 /* Can the device, once it is ready, have one more frame? */
 bool device_has_room(const struct source *s); /* zstd_device.c */
 
+/* If a device has blocks, waits for its next answer, for a millisecond at most. */
+bool device_wait_unlocks(struct source *s); /* zstd_device.c */
+
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);
 
