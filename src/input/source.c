@@ -637,15 +637,19 @@ bool source_all_plain(const struct source *s)
 	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);
 }
 
+/* Is the job a long frame? */
+static bool is_long(const struct zstd_job *j)
+{
+	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
+}
+
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE &&
-			   (j->cut.how == HOW_BLOCKS || j->cut.how == HOW_STEPS ||
-			    j->cut.room > WHOLE_MAX);
+		unpacks |= j->cut.from == FROM_FILE && is_long(j);
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -659,7 +663,7 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
-	if (j->cut.how != HOW_STEPS || packed == 0 || !j->in->is_file)
+	if (!is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
 	return all < 0x1p63 ? (uint64_t)all : 0;

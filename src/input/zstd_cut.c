@@ -103,12 +103,12 @@ void cut_as_steps(const struct source *s, struct cut *c)
 	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* Plans the job of a frame whose end was found. */
-static void plan_found(const struct source *s, struct cut *c, const struct frame *f)
+/* Plans the job of a frame whose end was found, one of `many` or not. */
+static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool many)
 {
 	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
 	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
-	const uint64_t most = waits ? FIND_MAX : WHOLE_MAX;
+	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
 	/*
@@ -354,7 +354,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 	     CONTEXT_BYTES);
 	if (c->need > s->use.memory) {
 		*c = alone;
-		plan_found(s, c, first);
+		plan_found(s, c, first, false);
 	}
 }
 
@@ -399,7 +399,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 			c->stored = f.stored;
 			gather(s, in, &f, c);
 		} else if (found == FIND_FRAME) {
-			plan_found(s, c, &f);
+			plan_found(s, c, &f, !few_left(s, in, &f, last));
 		} else {
 			cut_as_steps(s, c);
 		}
