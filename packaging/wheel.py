@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the program where they put scripts, its manual
-and completions below the environment's share. The same bytes from the same tarball.
+"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the Python module, the program in the folder of
+scripts, its manual and completions below the environment's share. The same bytes from the same tarball and tree.
 usage: python3 packaging/wheel.py .../gpuhist-VERSION-linux-MACHINE.tar.gz FOLDER
 """
 import base64
@@ -23,10 +23,15 @@ License-File: LICENSE.zstd
 Description-Content-Type: text/markdown
 
 A Unix filter for 64-bit Linux: it counts binary integers and floats, from pipes and files, into a histogram as CSV, JSON,
-`.npy` or a picture, on all cores, and on an NVIDIA GPU where that saves time. No Python is needed to run it.
+`.npy` or a picture, on all cores, and on an NVIDIA GPU if that saves time.
 
     gpuhist -t u8 -f plot /bin/sh      # the bytes of a file, as a picture
     gpuhist --help                     # all options
+
+The module runs it for Python:
+
+    counts, edges = gpuhist.histogram("iq.cf32", bins=1000, range=(-1, 1))   # as numpy.histogram; arrays, too
+    document = gpuhist.run("adc.u16", bins=4096, stats=True)                 # a UHI histogram, for hist
 """
 WHEEL = """\
 Wheel-Version: 1.0
@@ -51,7 +56,9 @@ major, minor = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program).groups
 tag = f"py3-none-manylinux_{int(major)}_{int(minor)}_{machine}"
 
 info = f"{name}-{version}.dist-info"
-files = {f"{name}-{version}.data/scripts/gpuhist": program}
+module = pathlib.Path(__file__).parents[1] / "python"
+files = {str(file.relative_to(module)): file.read_bytes() for file in sorted(module.glob("gpuhist/*")) if file.is_file()}
+files[f"{name}-{version}.data/scripts/gpuhist"] = program
 files |= {f"{name}-{version}.data/data/{file}": text for file, text in data.items()}
 files |= {f"{info}/licenses/{file}": text for file, text in licences.items()}
 files[f"{info}/METADATA"] = METADATA.format(version=version).encode()

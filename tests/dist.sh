@@ -78,14 +78,18 @@ images run --isolation chroot "$container" -- sh -x commands
 python3 -m venv "$work/venv"
 pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"; }
 pip install --no-index "$wheel"
-"$work/venv/bin/gpuhist" -V | sed 's/^build: wheel/build: tarball/' >"$work/wheel"
+"$work/venv/bin/gpuhist" -V >"$work/installed"
+sed 's/wheel/tarball/' "$work/installed" >"$work/wheel"
 "$program" -V | cmp - "$work/wheel"
 for file in share/man/man1/gpuhist.1 share/bash-completion/completions/gpuhist share/zsh/site-functions/_gpuhist \
 	share/fish/vendor_completions.d/gpuhist.fish; do
 	cmp "$work/out/$name/$file" "$work/venv/$file"
 done
 [ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$work/text")" = 0,97,98,4 ] || fail 'a wrong count'
+"$work/venv/bin/python" -m gpuhist -V | cmp - "$work/installed"
+"$work/venv/bin/python" -c 'import gpuhist; assert gpuhist.run(b"abca", type="u8", bins=256)["storage"]["values"][98] == 2'
 pip uninstall --yes gpuhist
+[ ! -e "$(echo "$work"/venv/lib/python3*/site-packages/gpuhist)" ] || fail 'pip left the module'
 [ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
 [ ! -e "$work/venv/share/man/man1/gpuhist.1" ] || fail 'pip left the manual'
 minor=${glibc#GLIBC_2.}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Exact histograms of files, bytes and arrays, by the gpuhist program.
+
+>>> counts, edges = gpuhist.histogram("iq.cf32", bins=1000, range=(-1, 1))
+>>> document = gpuhist.run("adc.u16", bins=4096, stats=True)
+"""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+__all__ = ["Error", "histogram", "program", "run"]
+
+# struct's letters for the items of a memoryview, as gpuhist's types.
+_TYPES = dict(zip("?cBbHhIiLlQqefd", "u8 u8 u8 i8 u16 i16 u32 i32 u64 i64 u64 i64 f16 f32 f64".split()))
+
+
+class Error(RuntimeError):
+    """What gpuhist said when it failed, and its exit status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def program() -> str:
+    """Return the path of the program that was installed with this module, else of the one in PATH."""
+    beside = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", "posix_user"),
+              str(pathlib.Path(__file__).parents[1] / "bin"))
+    found = shutil.which("gpuhist", path=os.pathsep.join(beside)) or shutil.which("gpuhist")
+    if not found:
+        raise FileNotFoundError("the gpuhist program is neither installed with this module nor in PATH")
+    return found
+
+
+def _option(name: str, value: Any) -> list[str]:
+    name = "--" + name.replace("_", "-")
+    if value is None or value is False:
+        return []
+    if isinstance(value, (tuple, list)):
+        value = (":" if name in ("--range", "--log", "--rows") else ",").join(map(str, value))
+    return [name if value is True else f"{name}={value}"]
+
+
+def _samples(data: Any) -> tuple[memoryview, dict[str, Any]]:
+    """Return the bytes of data, copied only if an array is not contiguous, and the options that describe them."""
+    if isinstance(data, (bytes, bytearray)):
+        return memoryview(data), {}
+    if hasattr(data, "dtype"):
+        flat = data.reshape(-1)
+        return memoryview(flat.view("u1")), {"raw": True, "type": "u8" if flat.dtype.kind == "b" else flat.dtype.str}
+    view = memoryview(data)
+    if view.format.lstrip("@") not in _TYPES:
+        raise TypeError(f"gpuhist has no type for items of the format {view.format!r}")
+    return view.cast("B"), {"raw": True, "type": _TYPES[view.format.lstrip("@")]}
+
+
+def _feed(pipe: Any, data: memoryview) -> None:
+    # gpuhist closes the pipe early if it has counted enough, or failed; its message says why.
+    with contextlib.suppress(BrokenPipeError), pipe:
+        while data:
+            data = data[os.write(pipe.fileno(), data[: 1 << 20]):]
+
+
+def run(data: Any, **options: Any) -> dict[str, Any]:
+    """Count a FILE, a list of FILEs, bytes or an array, and return gpuhist's JSON: a UHI histogram.
+
+    Options are the long options of the command, with _ for -: type="i16be", range=(0, 4096), stats=True.
+    """
+    samples, files = None, [data] if isinstance(data, (str, os.PathLike)) else data
+    if not isinstance(files, (list, tuple)):
+        samples, described = _samples(data)
+        files, options = ["-"], described | options
+    command = [program()]
+    for name, value in (options | {"quiet": True, "format": "json"}).items():
+        command += _option(name, value)
+    command += ["--", *map(os.fspath, files)]
+    with tempfile.TemporaryFile() as messages, subprocess.Popen(
+            command, stdin=subprocess.DEVNULL if samples is None else subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=messages, bufsize=0) as child:
+        try:
+            if samples is not None:
+                threading.Thread(target=_feed, args=(child.stdin, samples), daemon=True).start()
+                child.stdin = None
+            document = child.stdout.read()
+        except BaseException:
+            child.kill()
+            raise
+        status = child.wait()
+        messages.seek(0)
+        said = messages.read().decode(errors="replace").strip().replace("gpuhist: ", "")
+    if status:
+        raise Error(said or f"gpuhist was killed by signal {-status}", status)
+    return json.loads(document)
+
+
+def _channels(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [document] if "axes" in document else list(document.values())
+
+
+def _extent(data: Any, options: dict[str, Any]) -> tuple[float, float]:
+    """Return the minimum and maximum of all samples, apart from each other as numpy.histogram wants them."""
+    facts = [channel["writer_info"]["gpuhist"]
+             for channel in _channels(run(data, **options | {"bins": 1, "range": (0, 1), "stats": 50}))]
+    if any(fact["nan"] or fact.get("stats_minus_inf") or fact.get("stats_plus_inf") for fact in facts):
+        raise ValueError("the data has NaN or infinity: give a range")
+    if not facts[0]["samples"]:
+        return 0, 1
+    low, high = min(fact["stats_minimum"] for fact in facts), max(fact["stats_maximum"] for fact in facts)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = None,  # pylint: disable=redefined-builtin
+              **options: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return (counts, edges) as numpy.histogram does, of a FILE, a list of FILEs, bytes or an array.
+
+    Without a range, the data is read twice: first for its minimum and maximum. Edges are binary64 for every type. Each
+    channel has a row of counts. weights, density and the names of rules for bins raise TypeError.
+    """
+    import numpy as np  # pylint: disable=import-outside-toplevel
+
+    if options.keys() & {"weights", "density"} or isinstance(bins, str):
+        raise TypeError("gpuhist counts each sample once, into a number of bins or between given edges")
+    other = options.keys() & {"auto", "log", "mod"}
+    options.setdefault("closed", not other)  # the last bin, as numpy's
+    if np.ndim(bins) == 0:
+        if range is not None or not other:
+            options["range"] = _extent(data, options) if range is None else np.asarray(range).tolist()
+        document = run(data, **options | {"bins": int(bins)})
+    else:
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.writelines(f"{edge!r}\n" for edge in np.asarray(bins).tolist())
+            file.flush()
+            document = run(data, **options | {"edges": f"@{file.name}"})
+    axis = _channels(document)[0]["axes"][0]
+    edges = np.asarray(axis["edges"], float) if "edges" in axis else np.linspace(axis["lower"], axis["upper"], axis["bins"] + 1)
+    flow = slice(1 if axis["underflow"] else 0, -1)
+    counts = np.array([channel["storage"]["values"][flow] for channel in _channels(document)])
+    return counts if len(counts) > 1 else counts[0], edges

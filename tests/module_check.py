@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The Python module beside numpy.histogram, and its documents in hist.
+
+usage: module_check.py GPUHIST [SEED]
+"""
+import array
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+GPUHIST = os.path.realpath(sys.argv[1])
+MODULE = pathlib.Path(__file__).parents[1] / "python"
+rng = numpy.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+results = []
+sys.path.insert(0, str(MODULE))
+sys.dont_write_bytecode = True
+import gpuhist  # noqa: E402 pylint: disable=wrong-import-position
+
+# The program under test instead of an installed one.
+gpuhist.program = lambda: GPUHIST
+
+
+def check(name, good):
+    results.append(bool(good))
+    if not good:
+        print(f"FAILED {name}")
+
+
+def raises(name, kind, said, *arguments, **options):
+    try:
+        gpuhist.histogram(*arguments, **options)
+        check(f"{name}: nothing raised", False)
+    except kind as error:
+        check(f"{name}: {error}", said in str(error))
+        return error
+    return None
+
+
+def same(name, data, *arguments, exact=True, **options):
+    """Counts and edges are numpy's; those of integers may differ in the last bit, where ours are the exact quotient."""
+    counts, edges = gpuhist.histogram(data, *arguments, **options)
+    wide = numpy.asarray(data).astype("f8")
+    theirs, at = numpy.histogram(wide, *arguments, **options)
+    check(f"{name}: counts", counts.dtype == theirs.dtype and numpy.array_equal(counts, theirs))
+    check(f"{name}: edges", numpy.array_equal(edges, at) if exact else numpy.allclose(edges, at, rtol=1e-15, atol=1e-12))
+
+
+for dtype in ("f2", "f4", "f8", ">f4", ">f8", "u1", "i1", "<u2", ">u2", "i2", "i4", ">i4", "u4", "i8", "?"):
+    samples = (rng.normal(size=20_001) * 50).astype(dtype)
+    floats = samples.dtype.kind == "f"
+    same(dtype, samples, exact=floats)
+    same(f"{dtype} -7:9", samples, 16, (-7, 9), exact=floats)
+    same(f"{dtype} edges", samples, [-20, -3, 0, 1, 44])
+x = rng.normal(size=10_001)
+same("numpy's own numbers", x, numpy.int64(37), (numpy.float32(-1.5), numpy.float64(2)))
+same("numpy's own edges", x, numpy.linspace(-2, 2, 5001))
+same("equal samples", numpy.full(9, 7.25))
+same("nothing", numpy.array([], "f4"))
+same("not contiguous", x.reshape(73, 137)[::3, ::2])
+same("two dimensions, in Fortran's order", numpy.asfortranarray(x.reshape(73, 137)))
+same("array.array", array.array("d", x.tolist()))
+same("a memoryview", memoryview(array.array("h", range(-9, 99))), exact=False)
+same("the last edge", [0.0, 1.0, 1.0, 2.0] * numpy.ones(4), 2, (0, 1))
+same("much more than a pipe holds", rng.integers(0, 1 << 20, 3_000_000, "u4"), 64, (0, 1 << 20))
+counts, _ = gpuhist.histogram((x + 2j * x).astype("c8"), 8, (-3, 3))
+check("channels are rows", numpy.array_equal(counts, [numpy.histogram(x.astype("f4").astype("f8") * k, 8, (-3, 3))[0]
+                                                      for k in (1, 2)]))
+counts, _ = gpuhist.histogram(b"hello", 3, (97, 112), type="u8")
+check("bytes", counts.tolist() == [1, 1, 3])
+check("count= leaves bytes behind", gpuhist.run(bytes(50_000_000), count=3, type="u8")["storage"]["values"][1:3] == [3, 0])
+with tempfile.TemporaryDirectory() as folder:
+    files = [pathlib.Path(folder) / f"{name}.f32" for name in "ab"]
+    for file in files:
+        x.astype("f4").tofile(file)
+    one, edges = gpuhist.histogram(files[0], 20)
+    two, _ = gpuhist.histogram(files, 20)
+    check("FILEs", numpy.array_equal(2 * one, two)
+          and numpy.array_equal(one, numpy.histogram(x.astype("f4").astype("f8"), 20)[0]))
+    check("a FILE as text", numpy.array_equal(gpuhist.histogram(str(files[0]), 20)[1], edges))
+    document = gpuhist.run(files[0], log=(0.5, 8), bins=4, stats=[50, 99.9], flow=False)
+    check("run", document["axes"][0]["edges"] == [0.5, 1, 2, 4, 8] and "stats_mean" in document["writer_info"]["gpuhist"])
+    try:
+        import hist
+        import uhi.io.json
+        read = hist.Hist(json.loads(json.dumps(document), object_hook=uhi.io.json.object_hook))
+        check("hist", numpy.array_equal(read.values(), document["storage"]["values"][1:-1]))
+    except ImportError:
+        print("left out: hist is not installed")
+    raises("a FILE that is missing", gpuhist.Error, "No such file", pathlib.Path(folder) / "c.f32", 3, (0, 1))
+check("status", raises("no bins", gpuhist.Error, "--bins 0", x, 0).status == 2)
+raises("a rule", TypeError, "number of bins", x, "auto")
+raises("density", TypeError, "each sample once", x, density=True)
+raises("NaN", ValueError, "NaN", numpy.array([1, numpy.nan]))
+raises("a type that is unknown", gpuhist.Error, "--type", numpy.array(["a"]), 3, (0, 1))
+raises("an option that is unknown", gpuhist.Error, "--binz", x, binz=3)
+check("bins that wrap", gpuhist.histogram(numpy.arange(10, dtype="u1"), 4, mod=True)[0].tolist() == [3, 3, 2, 2])
+check("bins of equal ratio", gpuhist.histogram(x, 3, log=(1, 8))[1].tolist() == [1, 2, 4, 8])
+with tempfile.TemporaryDirectory() as folder:
+    os.symlink(GPUHIST, pathlib.Path(folder) / "gpuhist")
+    environment = os.environ | {"PYTHONPATH": str(MODULE), "PATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-m", "gpuhist", "-t", "u8", "-r0:1"], input=b"\0", capture_output=True,
+                          env=environment, check=False)
+check("python -m gpuhist", done.returncode == 0 and done.stdout.startswith(b"bin,lower,upper,count\n0,0,"))
+print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+sys.exit(not all(results))
