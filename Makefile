@@ -219,6 +219,7 @@ demo: $(PROGRAM) $(BUILD)/sample
 
 #: make bench            whole runs beside their ceilings and peers; a few minutes
 #: make bench-loops      one worker on every type, samples that repeat and noise, beside reading and OTHER=PROGRAM
+#: make bench-readme     the table of README.md
 #: make bench-gpu        on a machine with a GPU: the kernels alone, then the engines side by side
 GIB     = 1
 RUNS    = 5
@@ -227,8 +228,8 @@ bench-loops: GIB = 0.25
 bench-loops: RUNS = 9
 bench-gpu: GIB = 8
 bench-gpu: RUNS = 2
-bench bench-loops: $(PROGRAM) $(BUILD)/bench
-	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(if $(filter bench-loops,$@),loops $(OTHER))
+bench bench-loops bench-readme: $(PROGRAM) $(BUILD)/bench
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(patsubst bench%,%,$(@:bench-%=%)) $(OTHER)
 bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench_kernels
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
@@ -243,5 +244,5 @@ help:
 
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
-.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
+.PHONY: all bench bench-gpu bench-loops bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
 	fuzz fuzzers help test torture
