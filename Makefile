@@ -3,7 +3,7 @@
 # CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX with the folders below it and DESTDIR
 # are the user's, by the command line or the environment: what the build needs is in other variables and is never lost.
 
-VERSION = 0.2.0
+VERSION = 0.3.0-dev
 
 # make's own defaults for these two are no choice of the user's.
 CC     := $(if $(filter default,$(origin CC)),cc,$(CC))
@@ -90,8 +90,10 @@ FLAGS_TEXT := $(call version,$(CC),1p) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL
 # First of all: a compiler without zstd.h would say so a hundred times over.
 $(eval $(call stamp,$(FLAGS),FLAGS_TEXT,,; $$(CC) $$(ALL_CPPFLAGS) $$(CFLAGS) -E packaging/needs.c >/dev/null))
 
-# How -V says this program was built, and what a program for other computers needs: set by the packaging.
-FORM_FLAGS = $(if $(FORM),-DFORM='"$(FORM)"') \
+# How -V says this program was built, and what a program for other computers needs: set by the packaging. A development
+# build names its commit, too.
+COMMIT    := $(if $(filter %-dev,$(VERSION)),$(shell git --git-dir=.git rev-parse --short HEAD 2>/dev/null))
+FORM_FLAGS = $(if $(COMMIT),-DCOMMIT='" ($(COMMIT))"') $(if $(FORM),-DFORM='"$(FORM)"') \
 	$(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
 FORM_TEXT := flags $(FORM_FLAGS)
 $(eval $(call stamp,$(BUILD)/form,FORM_TEXT,$(FLAGS)))

@@ -12,10 +12,11 @@ for tool in dpkg-buildpackage dh; do
 		exit 1
 	}
 done
-case $(head -n 1 debian/changelog) in
-"gpuhist (${name#gpuhist-})"* | "gpuhist (${name#gpuhist-}-"*) ;;
+version=${name#gpuhist-}
+case $version:$(head -n 1 debian/changelog) in
+*-dev:* | "$version:gpuhist ($version)"* | "$version:gpuhist ($version-"*) ;;
 *)
-	echo "deb: the first entry of debian/changelog is not for ${name#gpuhist-}" >&2
+	echo "deb: the first entry of debian/changelog is not for $version" >&2
 	exit 1
 	;;
 esac
@@ -24,6 +25,12 @@ folder=$(realpath "$2")
 rm -rf "$folder/deb"
 mkdir -p "$folder/deb/$name"
 tar --create --exclude=./build --exclude=./.git --exclude=./gpuhist . | tar --extract --directory="$folder/deb/$name"
+# Between two releases the package has an entry of its own.
+case $version in *-dev)
+	printf 'gpuhist (%s~dev) UNRELEASED; urgency=medium\n\n  * A development build.\n\n%s\n\n' "${version%-dev}" \
+		"$(sed -n '/^ -- /{p;q;}' debian/changelog)" | cat - debian/changelog >"$folder/deb/$name/debian/changelog"
+	;;
+esac
 # The make that runs this must not give its flags and variables to the one of the package.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 cd "$folder/deb/$name"

@@ -43,7 +43,8 @@ SHARED = ("man/man1/gpuhist.1", "bash-completion/completions/gpuhist", "zsh/site
           "fish/vendor_completions.d/gpuhist.fish")
 
 tarball = pathlib.Path(sys.argv[1])
-name, version, _, machine = tarball.name.removesuffix(".tar.gz").split("-")
+full, _, machine = tarball.name.removesuffix(".tar.gz").rsplit("-", 2)
+name, _, version = full.replace("-dev", ".dev0").partition("-")
 with tarfile.open(tarball) as tar:
     def read(path):
         return tar.extractfile(f"{tarball.name.removesuffix('.tar.gz')}/{path}").read()

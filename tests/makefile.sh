@@ -203,8 +203,15 @@ sed -i 's/, 2026-.*/, unreleased/' "$work/copy/CHANGELOG.md"
 check eval '! release'
 check grep -q '^release: CHANGELOG begins with .* unreleased' "$work/err"
 title='packages have the version of the Makefile'
-check grep -q "^gpuhist (${name#gpuhist-}[-)]" "$tree/debian/changelog"
-check grep -qx "  version: \"${name#gpuhist-}\"" "$tree/packaging/recipe.yaml"
+# Between two releases the packages may name either one.
+case $name in
+*-dev) ;;
+*)
+	check grep -q "^gpuhist (${name#gpuhist-}[-)]" "$tree/debian/changelog"
+	check grep -qx "  version: \"${name#gpuhist-}\"" "$tree/packaging/recipe.yaml"
+	check grep -q "version(\"${name#gpuhist-}\")" "$tree/packaging/spack/package.py"
+	;;
+esac
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

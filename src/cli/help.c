@@ -108,7 +108,13 @@ static const char ALL_OPTIONS[] =
 "N and SIZE may end in K M G T (powers of 1024) or KB MB GB TB (of 1000).\n";
 /* clang-format on */
 
-/* The packaging sets FORM to what was made, and NEEDS to what another computer needs to run it. */
+/*
+ * The packaging sets FORM to the kind of package, and NEEDS to what another computer needs to run it. A
+ * build of a checkout between two releases has its COMMIT.
+ */
+#ifndef COMMIT
+#define COMMIT ""
+#endif
 #ifndef FORM
 #define FORM "from source"
 #endif
@@ -120,7 +126,7 @@ const char *options_text(enum options_result asked)
 {
 	static char version[512];
 
-	snprintf(version, sizeof(version), "gpuhist %s\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
+	snprintf(version, sizeof(version), "gpuhist %s" COMMIT "\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
 		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
 	return asked == OPTIONS_HELP ? FIRST_PAGE : asked == OPTIONS_LIST ? ALL_OPTIONS : version;
 }

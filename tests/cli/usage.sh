@@ -2,7 +2,7 @@
 # Wrong command lines; the help fits a screen; help and version are printed to standard output.
 # shellcheck shell=sh
 # The facts of the build differ from build to build.
-shell "gpuhist -V | sed '2,\$s/: .*/: .../'"
+shell "gpuhist -V | sed '1s/-dev.*//; 2,\$s/: .*/: .../'"
 shell 'gpuhist -h | sed -n 1p'
 shell 'gpuhist --help | sed -n 1p'
 printf '\1bcd' >a
