@@ -49,7 +49,7 @@ for name in "$@"; do
 	work=$bin/work
 	mkdir "$work"
 	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") 2>&1 </dev/null |
-		sed 's/"version": "[0-9.]*"/"version": "VERSION"/g' >"$bin/got"
+		sed 's/"version": "[^"]*"/"version": "VERSION"/g' >"$bin/got"
 	if [ -n "$update" ]; then
 		cp "$bin/got" "$here/cli/$name.exp"
 	elif cmp -s "$bin/got" "$here/cli/$name.exp"; then

@@ -32,6 +32,7 @@ numbers 300 100000 8 >ids.u64
 floats 60 >power.f32
 cp ids.u64 latency.u64
 cp power.f32 a.f32
+zstd -q a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32
 cp power.f32 iq.sigmf-data
@@ -41,9 +42,11 @@ cp power.f32 iq.sigmf-data
 	printf '\210\0\0\0\0\0\0\0{"wte.weight":{"dtype":"F32","shape":[6,50],"data_offsets":[0,1200]},'
 	printf '"bias":{"dtype":"BF16","shape":[400],"data_offsets":[1200,2000]}}  ' && floats 60 && numbers 400 65536 2
 } >model.safetensors
-printf '0.5\n-1e3\n7\n' >numbers.txt
-cp numbers.txt latencies.txt
-printf 'host,latency\na,0.5\n"b, c",70\nd,71\n' >log.csv
+printf '0.5\n-1e3\n7\n' >latency.txt
+cp latency.txt latencies.txt
+printf 'host,latency,amplitude\na,0.5,0.25\n"b, c",70,0.5\nd,71,0.75\n' >hits.csv
+cp hits.csv log.csv
+zstd -q hits.csv
 for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
