@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu: the start, and the only place where the GPU fails; lanes; the way through a slot. */
+/* gpu: starts the GPU, records its failure, and moves chunks through lanes and slots. */
 #include "gpu/gpu.h"
 
 #include <assert.h>
@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "gpu/gpu_state.h"
 
-#define LOOK_NS 1000000 /* from one look to the next, while the driver starts */
+#define LOOK_NS 1000000 /* polling interval while the driver starts */
 
 /* ---- the state ---- */
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void set_state(struct gpu *gpu, enum gpu_state state)
 {
 	lock_assert_held(&gpu->lock);
@@ -74,7 +74,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 
 /* ---- the start ---- */
 
-/* Makes the region, with the job in it, as the helper shares no other memory with us. */
+/* Makes the region and puts the job in it: the GPU process shares no other memory with us. */
 static struct region *make_region(const struct counting *c, const struct gpu_size *size, int *fd)
 {
 	struct region plan = {
@@ -108,10 +108,7 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 	return r;
 }
 
-/*
- * Starts the helper, whose environment shows it the one device. In this process only the link's
- * thread is started. gpu_fail is called with the reason if that fails.
- */
+/* Makes the region and the thread that starts the GPU process. Calls gpu_fail if either fails. */
 static void start_helper(struct gpu *gpu)
 {
 	int fd;
@@ -305,10 +302,7 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
 	return 0;
 }
 
-/*
- * Is this an extent that samples of the type can have, or EXTENT_NONE? A faulty GPU may say
- * anything.
- */
+/* Can samples of the type have this extent, or is it EXTENT_NONE? A faulty GPU may report any. */
 static bool is_extent(const struct extent *e, const struct sample_type *type)
 {
 	const uint64_t most = type->code_bytes == 8   ? UINT64_MAX
@@ -320,9 +314,9 @@ static bool is_extent(const struct extent *e, const struct sample_type *type)
 }
 
 /*
- * --auto: takes over the extent of the chunk's samples, and with it the k at which they were
- * counted: the one that was given if that is large enough, else that of all samples of the lane and
- * the chunk's own (driver/pump.c). -1: no samples have such an extent.
+ * --auto: sets the slot's extent to the chunk's, and its k to the k of the counters. If the k sent
+ * was too small, pump.c has recounted the chunk at the k of the lane's samples and the chunk's
+ * together. Returns -1 if the extent is impossible.
  */
 static int take_extent(struct lane *lane, struct slot *slot)
 {

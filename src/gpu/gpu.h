@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu: an engine that may be missing, and slots to fill.
+ * gpu: counts chunks on the GPU, if there is one.
  *
- * The driver is in another process, a helper (gpu_link.c), which shares the slots' memory with us.
- * A worker opens a lane, its own way to the device, takes slots for it and gives them chunks of
- * samples:
+ * The CUDA driver runs in the "GPU process" ("helper" in names, gpu_link.c). It shares "slots" with
+ * us, buffers for a chunk of samples and its counters. A worker opens a "lane", its own queue of
+ * slots on the GPU, and for each chunk calls
  *
- *	gpu_take_slot; gpu_submit; gpu_done until it is GPU_DONE; gpu_free
+ *	gpu_take_slot; gpu_submit; gpu_done until it returns GPU_DONE; gpu_free
  *
  * Any worker may take any free slot, so the bus decides how many workers feed the GPU. Counters
  * come back with each chunk, or stay on the device until the end (gpu_table.h).
  *
- * When the helper dies, falls silent, or gives a wrong sum, the GPU has failed for good, and no
- * thread waits for it any more. The slots' memory is ours, so the CPU can count every chunk that
- * was not committed.
+ * If the GPU process dies, hangs or returns a wrong sum, the GPU has failed for good, and no thread
+ * waits for it any more. Slots are in our memory too, so the CPU can count uncommitted chunks.
  */
 #ifndef GPUHIST_GPU_H
 #define GPUHIST_GPU_H
@@ -31,40 +30,39 @@ struct gpu; /* gpu_state.h */
 
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
-	unsigned device;                 /* its number among the visible ones */
-	unsigned lanes;                  /* most lanes: workers that may feed the GPU */
-	bool unpacks;                    /* the GPU may decode zstd, too (gpu_unpack.h) */
-	bool fetch; /* counters are fetched for each chunk, however many there are */
-	uint64_t
-		memory; /* bytes for lanes and slots, which have a lane and two slots in any case */
+	unsigned device;                 /* index among the visible devices */
+	unsigned lanes;                  /* most workers that may feed the GPU */
+	bool unpacks;                    /* the GPU may also decode zstd (gpu_unpack.h) */
+	bool fetch;      /* fetch the counters of each chunk, however many there are */
+	uint64_t memory; /* bytes for lanes and slots; the least is one lane and two slots */
 };
 
 enum gpu_state {
-	GPU_NONE, /* none was started */
+	GPU_NONE, /* not started */
 	GPU_STARTING,
 	GPU_READY,
-	GPU_FAILED, /* permanently, before it was ready or after */
+	GPU_FAILED, /* for good, before or after it was ready */
 };
 
-/* A slot's states, in order, and FREE again. When the GPU fails slots stay as they are. */
+/* A slot's states, in order and then FREE again. When the GPU fails, slots keep their state. */
 enum slot_state {
 	SLOT_FREE,
-	SLOT_TAKEN,     /* a lane has the slot, to fill it or with its answer */
-	SLOT_SUBMITTED, /* the helper's, until gpu_done says otherwise */
+	SLOT_TAKEN,     /* a lane fills it or reads its results */
+	SLOT_SUBMITTED, /* the GPU process has it, until gpu_done returns GPU_DONE */
 };
 
-/* What is on its way through the GPU: a chunk, or a part of the table that stays. */
+/* A chunk on its way through the GPU, or a part of the table (gpu_table.h), or packed blocks. */
 struct slot {
 	enum slot_state state; /* atomic */
-	enum slot_order order; /* what it was submitted for */
-	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
-	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
-	struct chunk chunk;    /* the chunk in the slot; the worker's */
-	uint32_t room;   /* ORDER_COUNT: room that has the samples; NO_ROOM: the slot has them */
-	size_t at;       /* byte of that room, or of the table (ORDER_FETCH) */
-	uint32_t *cells; /* counters that came back, unless they stay; valid until gpu_free */
-	int k;           /* --auto: k at which cells were counted, from gpu_done on */
-	struct extent extent; /* --auto: extent of the chunk's samples, from gpu_done on */
+	enum slot_order order; /* operation requested */
+	unsigned char *data;   /* gpu_slot_bytes() long; the worker fills it */
+	size_t bytes, samples; /* size of its chunk; set by gpu_submit */
+	struct chunk chunk;    /* its chunk, as the source returned it */
+	uint32_t room;         /* ORDER_COUNT: room with the samples; NO_ROOM: they are in data */
+	size_t at;             /* offset in that room, or in the table (ORDER_FETCH) */
+	uint32_t *cells;       /* counters fetched by gpu_done; valid until gpu_free */
+	int k;                 /* --auto: k of the counters, after gpu_done */
+	struct extent extent;  /* --auto: extent of the chunk's samples, after gpu_done */
 	unsigned index;
 };
 
@@ -75,20 +73,20 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 
 struct lane {
 	struct gpu *gpu;
-	size_t cells;         /* counters of a chunk */
-	uint64_t *total;      /* counts of committed chunks; NULL: counters stay (gpu_table.h) */
-	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) */
-	int k;                /* slots_of_k: k at which total is counted */
+	size_t cells;    /* counters of a chunk */
+	uint64_t *total; /* counts of committed chunks; NULL: kept on the device (gpu_table.h) */
+	bool slots_of_k; /* --auto: total is counted in slots (auto.h) */
+	int k;           /* slots_of_k: k at which total is counted */
 	struct extent extent; /* slots_of_k: extent of the samples committed so far */
 };
 
-/* Starts the GPU; any thread. NULL and errno: memory is short, or no lock can be made. */
+/* Starts the GPU; any thread. Returns NULL with errno if memory or a lock cannot be had. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
-/* Ends the GPU without waiting for the helper. No lane may be open. Takes NULL. */
+/* Closes the GPU without waiting for its process. No lane may be open. Accepts NULL. */
 void gpu_close(struct gpu *gpu);
 
-/* Waits until the GPU is ready (0) or will not be (-1). */
+/* Waits until the GPU is ready (returns 0) or has failed (-1). */
 int gpu_wait(struct gpu *gpu);
 
 /* Is the GPU neither ready nor failed yet? Never waits and takes no lock. */
@@ -98,39 +96,39 @@ bool gpu_starting(const struct gpu *gpu);
 bool gpu_lane_free(const struct gpu *gpu);
 
 /*
- * Opens a lane for the calling worker alone. Never waits. NULL: no lane is free, or there is no
- * memory (errno is ENOMEM).
+ * Opens a lane for the calling worker alone. Never waits. Returns NULL if no lane is free or memory
+ * is short (errno is ENOMEM).
  */
 struct lane *gpu_lane_open(struct gpu *gpu);
 
-/* All slots of the lane must be free, or the GPU must have failed. Takes NULL. */
+/* All slots of the lane must be free, or the GPU must have failed. Accepts NULL. */
 void gpu_lane_close(struct lane *lane);
 
-/* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
+/* Returns a free slot, the worker's until gpu_free, or NULL. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/* May the lane count what was decoded in rooms (gpu_unpack.h) where it is, on the device? */
+/* Can the GPU count bytes that it decoded (gpu_unpack.h) without another copy to it? */
 bool gpu_counts_rooms(const struct lane *lane);
 
 /*
- * Submits the slot to have `bytes` bytes at `data` counted. These are whole records, at slot->data
- * or in a room. -1: the GPU has failed.
+ * Submits a slot to count `bytes` bytes at `data`: whole records, in slot->data or in a room.
+ * Returns -1 if the GPU has failed.
  */
 int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes);
 
 enum gpu_answer {
-	GPU_LOST = -1, /* the GPU has failed, and the slot is as it was */
+	GPU_LOST = -1, /* the GPU has failed; the slot is unchanged */
 	GPU_NOT_YET,
-	GPU_DONE, /* the slot is TAKEN again; what came back is in slot->cells */
+	GPU_DONE, /* the slot is TAKEN again, its counters in slot->cells */
 };
 
-/* Sleeps until the slot is answered, for at most `seconds`; may return sooner. */
+/* Waits up to `seconds` for the slot's results; may return sooner. */
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds);
 
-/* --auto: brings a chunk's cells and the lane's total to the coarser k of the two. */
+/* --auto: coarsens a chunk's cells and the lane's total to one k that fits both. */
 void gpu_align(struct lane *lane, struct slot *slot);
 
-/* Frees a slot, for any lane, whose samples the GPU or the CPU counted, or which had none. */
+/* Frees a slot for any lane, after its samples were counted or if it had none. */
 void gpu_free(struct slot *slot);
 
 /* The size of each slot. */
@@ -140,23 +138,23 @@ size_t gpu_slot_bytes(const struct lane *lane);
 void gpu_fail(struct gpu *gpu, const char *what, const char *why);
 bool gpu_failed(const struct gpu *gpu);
 
-/* Makes the GPU's failure that of a run, which cannot go on without it. Returns -1. */
+/* Sets *fail to the GPU's failure, for a run that cannot go on without the GPU. Returns -1. */
 int gpu_fail_run(struct gpu *gpu, struct fail *fail);
 
-/* What -v and warnings report. All zero: none was started. */
+/* Facts for -v and warnings. All zero if no GPU was started. */
 struct gpu_report {
 	enum gpu_state state;
-	char why[256];        /* the reason, where it failed */
-	char name[128];       /* of the device */
+	char why[256];        /* why it failed */
+	char name[128];       /* name of the device */
 	double start_seconds; /* from gpu_start until it was ready */
 	unsigned slots;       /* 0: it was never ready */
-	unsigned rooms;       /* in which zstd is decoded */
+	unsigned rooms;       /* slots for decoding zstd */
 	size_t slot_bytes;
-	uint64_t memory; /* of all that is shared with the helper, and of all lanes */
+	uint64_t memory; /* bytes shared with the GPU process, plus those of all lanes */
 	char kernel[32];
 };
 
-/* The report at this moment. Any thread. */
+/* Copies the current report. Any thread. */
 void gpu_describe(struct gpu *gpu, struct gpu_report *report);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_link: the helper, as the program knows it: started, listened to, given up.
+ * gpu_link: starts the GPU process (driver/helper.h) and watches it.
  *
- * The link's thread starts the helper (driver/helper.h) and then listens to it, because the kernel
- * ends a helper when the thread that started it ends. Whatever happens to the helper, this thread
- * notices:
+ * One thread does both, because the process is killed when the thread that started it exits. The
+ * thread calls gpu_fail if
  *
- *	it dies             the socket ends
- *	the driver fails    it says so, and ends
- *	it is silent        slots wait, and for ANSWER_LOOKS none is answered: the helper is
- *	                    stopped, a call of the driver hangs, or a kernel never ends
- *	it never starts     it is not ready after START_LOOKS
+ *	the process dies     the socket reports end of file
+ *	the driver fails     the process says so and exits
+ *	the process hangs    slots wait, but none is answered for ANSWER_LOOKS: it is stopped, or
+ *	                     a driver call or a kernel does not return
+ *	it does not start    it is not ready after START_LOOKS
  *
- * and calls gpu_fail. link_close ends the socket and joins the thread, whose end kills the helper.
- * Nobody waits for the helper, because a process in a call of the driver may never end.
+ * link_close shuts the socket down and joins the thread, whose exit kills the GPU process. Nobody
+ * waits for that, because a process inside a driver call may never exit.
  */
 #include "gpu/gpu_state.h"
 
@@ -33,8 +32,8 @@
 #include "base/signals.h"
 
 /*
- * The most looks, a second apart, until a start or an answer. Looks are counted, because a clock
- * would go on while both processes are stopped.
+ * Limits for a start and for an answer, as a number of checks a second apart: unlike a clock, that
+ * number stands still while both processes are stopped.
  */
 #define START_LOOKS 60u
 /* Another program may keep a shared GPU busy for seconds; a chunk takes milliseconds. */
@@ -45,7 +44,7 @@ extern char **environ;
 
 /* ---- the start ---- */
 
-/* Sets the helper's descriptors. link_open has moved ours out of the way of these numbers. */
+/* Sets the child's descriptors. link_open has moved ours away from these numbers. */
 static int set_files(posix_spawn_file_actions_t *actions, const struct link *link)
 {
 	int rc = 0;
@@ -58,9 +57,9 @@ static int set_files(posix_spawn_file_actions_t *actions, const struct link *lin
 }
 
 /*
- * Gives the helper a session of its own, ignores no signal, and blocks only USR1: `pkill -USR1
- * gpuhist` asks for the progress, and finds the helper by its name too. A signal to our process
- * group may arrive before the session is made.
+ * Gives the child its own session and default signal actions, and blocks only USR1: `pkill -USR1
+ * gpuhist` asks for progress, but matches the child's name too. A signal to our process group may
+ * still arrive before the child has its session.
  */
 static void set_attributes(posix_spawnattr_t *attributes)
 {
@@ -77,7 +76,7 @@ static void set_attributes(posix_spawnattr_t *attributes)
 	posix_spawnattr_setsigdefault(attributes, &all);
 }
 
-/* Starts our own executable file, whatever has become of its name. Returns an error number. */
+/* Starts our own executable, even if it was renamed or deleted. Returns an error number. */
 static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
@@ -102,7 +101,7 @@ static int spawn(struct link *link)
 
 /* ---- listening ---- */
 
-/* How the helper ended, as far as that is known within a tenth of a second. */
+/* Describes how the GPU process ended, if that is known within 0.1 s. */
 static void describe_end(const struct link *link, char *text, size_t size)
 {
 	int status = 0;
@@ -136,7 +135,7 @@ static unsigned waiting_slots(const struct gpu *gpu)
 	return waiting;
 }
 
-/* Called after each second without a message: fails the GPU if its helper is silent too long. */
+/* Called after each second without a message. Fails the GPU if its process is silent too long. */
 static void check_silence(struct gpu *gpu)
 {
 	struct link *const link = &gpu->link;
@@ -152,7 +151,7 @@ static void check_silence(struct gpu *gpu)
 			 starting ? "it did not start in time" : "its process does not answer");
 }
 
-/* Makes a text from the helper safe to show on a terminal. */
+/* Makes text from the GPU process safe to show on a terminal. */
 static void make_plain(char *text, size_t size)
 {
 	text[size - 1] = '\0';
@@ -161,11 +160,11 @@ static void make_plain(char *text, size_t size)
 			*text = '?';
 }
 
-/* Handles one message. False: there will be no more. */
+/* Handles one message. Returns false if no more will come. */
 static bool listen_once(struct gpu *gpu)
 {
 	struct notice notice = {.kind = 0};
-	/* MSG_TRUNC: returns the full length, also of a message that is too long. */
+	/* With MSG_TRUNC, recv returns the full length even of a message that is too long. */
 	const ssize_t got = recv(gpu->link.socket, &notice, sizeof(notice), MSG_TRUNC);
 	char why[64];
 
@@ -216,7 +215,7 @@ static void *link_main(void *arg)
 			break;
 		if (n == 0)
 			check_silence(gpu);
-		/* A helper that is not heard would be waited for without end. */
+		/* Without poll() we would never learn that the process has ended. */
 		if (n < 0 && errno != EINTR)
 			gpu_fail(gpu, "driver", strerror(errno));
 	}
@@ -224,7 +223,7 @@ static void *link_main(void *arg)
 	return NULL;
 }
 
-/* Moves a descriptor out of the numbers that the helper's descriptors will have. */
+/* Moves a descriptor above the numbers that the child's descriptors will have. */
 static int move_up(int fd)
 {
 	if (fd < 0 || fd > HELPER_REGION)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_plan: the GPU's share of -M, divided among lanes and slots; the device that is shown. */
+/* gpu_plan: divides the GPU's share of -M among lanes and slots, and picks the visible device. */
 #include "gpu/gpu_plan.h"
 
 #include <assert.h>
@@ -12,14 +12,14 @@
 
 /* ---- slots ---- */
 
-#define SLOT_LEAST ((uint64_t)256 << 10) /* bytes of a slot where memory is short */
-#define SLOT_SMALL ((uint64_t)1 << 20)   /* elsewhere: fewer slots rather than smaller ones */
+#define SLOT_LEAST ((uint64_t)256 << 10) /* least bytes of a slot if memory is short */
+#define SLOT_SMALL ((uint64_t)1 << 20)   /* otherwise: rather fewer slots than smaller ones */
 #define SLOT_ENOUGH ((uint64_t)4 << 20)
 #define SLOT_MOST ((uint64_t)64 << 20)
 #define SLOTS_LEAST 4u
 #define ROOM_LEAST (4 * (size_t)UNPACK_BLOCK_MAX) /* least bytes of a slot that is a room */
-#define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
-/* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
+#define SLOTS_MORE 4u /* slots beyond one per lane: for chunks on the bus or being counted */
+/* This many slots keep the bus busy; with more, each would only be smaller. */
 #define SLOTS_BUSY 16u
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
@@ -27,7 +27,7 @@ static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-/* At most this many bytes, in whole samples and whole pages, but at least a record. */
+/* Rounds down to whole samples and pages, but returns at least a record. */
 static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 {
 	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
@@ -36,7 +36,7 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 					     : (record + unit - 1) / unit * unit;
 }
 
-/* Bytes of a lane: a total unless counters stay; statistics. */
+/* Bytes of a lane: statistics and, unless counters stay on the device, a total. */
 static uint64_t lane_bytes_for(const struct counting *c, bool stays)
 {
 	return (stays ? 0 : c->cells * sizeof(uint64_t)) +
@@ -44,8 +44,8 @@ static uint64_t lane_bytes_for(const struct counting *c, bool stays)
 }
 
 /*
- * How many slots are rooms, in which zstd is decoded. Most are, because a batch is longer on its
- * way than a chunk, and the CPU may count what was decoded.
+ * Number of slots that are rooms, for decoding zstd. Most are, because a batch takes longer than a
+ * chunk, and the CPU may count the decoded bytes.
  */
 static unsigned rooms_of(uint64_t slots)
 {
@@ -61,7 +61,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t lane_bytes = lane_bytes_for(c, stays);
 	/* A chunk should have many more bytes than the counters that it fetches. */
 	const uint64_t fetched = stays ? 0 : c->cells * sizeof(uint32_t);
-	/* Of all cells, and an extent (driver/kernel.h); or what a batch is answered by. */
+	/* All cells and an extent (driver/kernel.h), or the answer to a batch. */
 	const size_t cell_bytes = fetched + 64;
 	const uint64_t least = within(16 * fetched, SLOT_SMALL, SLOT_MOST);
 	const uint64_t most = within(SLOT_ENOUGH, least, SLOT_MOST);
@@ -69,7 +69,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t small = least_of_all + cell_bytes, two = 2 * small;
 	const uint64_t memory = spec->memory;
 	const bool fits = memory >= two + lane_bytes;
-	/* Where memory is short a lane without a slot is of no use. */
+	/* A lane needs a slot, or it is useless. */
 	const uint64_t beside = !fits            ? 1
 				: lane_bytes > 0 ? (memory - two) / lane_bytes
 						 : UINT64_MAX,
@@ -79,8 +79,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t wanted = within(lanes + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
 				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
-	/* All wanted slots, of the best size. Where memory is short: fewer, down to `busy`; then
-	 * smaller, down to `least`; fewer, down to SLOTS_LEAST; smaller, down to `small`; fewer. */
+	/* All wanted slots, of the best size. If memory is short: fewer, down to `busy`; smaller,
+	 * down to `least`; fewer, down to SLOTS_LEAST; smaller, down to `small`; then fewer. */
 	uint64_t slots = within(left / (most + cell_bytes), busy, wanted);
 	slots = within(left / (least + cell_bytes), SLOTS_LEAST, slots);
 	slots = within(left / small, 2, slots);
@@ -108,7 +108,7 @@ void device_show(char *text, size_t size, const char *visible, unsigned number)
 		snprintf(text, size, "%u", number);
 		return;
 	}
-	/* After an entry that names no device the driver shows none. */
+	/* The driver ignores every entry after an invalid one. */
 	for (; v && (number > 0 || *v == '-' || *v == ',' || *v == '\0'); number--) {
 		v = *v == '-' || *v == ',' ? NULL : strchr(v, ',');
 		v = v ? v + 1 : NULL;

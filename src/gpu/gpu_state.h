@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_state: what the files of this folder share, and no worker sees. */
+/* gpu_state: declarations private to this directory. */
 #ifndef GPUHIST_GPU_STATE_H
 #define GPUHIST_GPU_STATE_H
 
@@ -11,16 +11,16 @@
 #include "gpu/gpu_plan.h"
 #include "gpu/region.h"
 
-/* The helper, as the link's thread knows it (gpu_link.c). */
+/* The connection to the GPU process (gpu_link.c). */
 struct link {
 	pthread_t thread;
 	bool running; /* the thread was started and has to be joined */
-	int socket;   /* ours; -1: none */
+	int socket;   /* our end; -1: none */
 	int theirs, region_fd;
-	bool closing;      /* atomic: from now on the end of the socket is no failure */
+	bool closing;      /* atomic: end of file on the socket is no longer a failure */
 	pid_t helper;      /* used by the link's thread alone */
-	uint64_t answered; /* slots that the helper had answered at the last look */
-	unsigned silent;   /* looks in a row at which it owed an answer, and had given none */
+	uint64_t answered; /* slots answered by the time of the last check */
+	unsigned silent;   /* consecutive checks without the start or answer that was due */
 };
 
 struct gpu {
@@ -30,30 +30,30 @@ struct gpu {
 	struct link link;
 	struct region *region; /* NULL: none */
 	struct slot slot[REGION_SLOTS];
-	/* Slots and rooms that can be used, as the helper said; const once the GPU is ready. */
+	/* Usable slots and rooms, as the GPU process reported; const once the GPU is ready. */
 	unsigned slots, rooms;
-	uint64_t submitted;       /* how many slots were ever submitted; atomic */
+	uint64_t submitted;       /* slots submitted so far; atomic */
 	uint64_t batches;         /* batches submitted to rooms, by one thread at a time */
 	uint64_t table_samples;   /* samples committed to the table that stays; atomic */
-	struct lock lock;         /* guards all below */
+	struct lock lock;         /* guards everything below */
 	enum gpu_state state;     /* atomic: read without the lock too */
 	unsigned lanes;           /* open lanes; atomic */
-	struct gpu_report report; /* except for its state */
+	struct gpu_report report; /* its state field is unused */
 };
 
-/* By the link's thread: the helper says that it is ready. -1: what it says cannot be true. */
+/* The link's thread reports that the GPU is ready. Returns -1 if the notice cannot be right. */
 int gpu_is_ready(struct gpu *gpu, const struct notice *notice);
 
-/* Hands a slot over to the helper. */
+/* Submits a slot to the GPU process. */
 void slot_to_helper(struct gpu *gpu, struct slot *slot);
 
-/* The answer of a slot, as gpu_done says it; the slot stays SUBMITTED. */
+/* Like gpu_done, but the slot stays SUBMITTED. */
 enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double seconds);
 
-/* Makes the socket, and starts the thread that starts the helper. -1 and errno. */
+/* Makes the socket and the thread that starts the GPU process. Returns -1 with errno on failure. */
 int link_open(struct gpu *gpu, int region_fd);
 
-/* Ends the socket and joins the thread. Takes a link that was never opened. */
+/* Shuts the socket down and joins the thread. Does nothing if the link was never opened. */
 void link_close(struct gpu *gpu);
 
 #endif

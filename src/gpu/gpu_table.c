@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_table: chunks are committed one by one, and the table is fetched piece by piece, once. */
+/* gpu_table: commits chunks one by one, and fetches the table once, in pieces. */
 #include "gpu/gpu_table.h"
 
 #include "gpu/gpu_state.h"
@@ -21,7 +21,7 @@ bool gpu_table_lost(const struct gpu *gpu)
 	return committed(gpu) > 0 && gpu_failed(gpu);
 }
 
-/* Has a slot filled with the counters from `first` on; it has room for `most`. */
+/* Submits a slot to fetch up to `most` counters from `first` on. */
 static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 {
 	const size_t left = gpu->spec.counting->cells - first;
@@ -55,7 +55,7 @@ int gpu_table_fetch(struct gpu *gpu, struct counts *totals)
 
 	if (committed(gpu) == 0)
 		return 0;
-	/* Each slot is asked for another piece as soon as the one in it was added. */
+	/* Each slot fetches its next piece as soon as its last one has been added. */
 	for (size_t i = 0; i < pieces + slots; i++) {
 		struct slot *const slot = &gpu->slot[i % slots];
 		enum gpu_answer answer = GPU_NOT_YET;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_unpack: rooms in, decoded bytes out. */
+/* gpu_unpack: submits rooms of packed blocks and collects their decoded bytes. */
 #include "gpu/gpu_unpack.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void submit(void *arg, unsigned which, size_t packed)
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	slot->order = ORDER_UNPACK;
 	slot->bytes = packed;
-	slot->samples = (size_t)gpu->batches++; /* its place among the batches */
+	slot->samples = (size_t)gpu->batches++; /* sequence number of the batch */
 	slot_to_helper(gpu, slot);
 }
 

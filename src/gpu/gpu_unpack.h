@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_unpack: the GPU as the source's unpacker. Its rooms are slots that no lane
- * takes; a batch's decoded bytes come back into its room, where they are samples like others.
+ * gpu_unpack: the GPU as the source's unpacker. Its "rooms" are slots that no lane takes: buffers
+ * for a batch of packed blocks, which its decoded bytes then replace.
  */
 #ifndef GPUHIST_GPU_UNPACK_H
 #define GPUHIST_GPU_UNPACK_H
@@ -10,8 +10,8 @@
 #include "input/unpacker.h"
 
 /*
- * An unpacker that is not demanded. *gpu may be set later, by any thread, atomically; it must outlive
- * all use.
+ * Returns an unpacker that is not demanded. Any thread may set *gpu later, atomically; the variable
+ * must outlive the unpacker.
  */
 struct unpacker gpu_unpacker(struct gpu **gpu);
 

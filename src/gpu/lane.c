@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane: a turn on the GPU reaps the slots that are done, fills one and submits it; and after the
- * GPU has failed, the CPU counts what the GPU had not counted.
+ * lane: a turn reaps finished slots, then fills one and submits it. After the GPU has failed, the
+ * CPU counts the chunks that the GPU has not.
  *
- * A chunk is counted when it is committed: when its slot is done, and its counters, unless they stay
- * on the device (gpu_table.h), sum to its samples. Only then is it given back to the source. Until
- * then it is in our own memory.
+ * A chunk is committed when its slot is done and its counters, unless they stay on the device
+ * (gpu_table.h), sum to its samples. Only then do we return it to the source; until then it is in
+ * our own memory.
  *
- * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
- * once, when they are submitted or counted here. Counting again does not change them.
+ * Statistics (counting_adds_stats) are different: a worker adds each sample once, when it submits
+ * or counts the chunk. A recount does not change them.
  */
 #include "gpu/lane.h"
 
@@ -22,29 +22,28 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_table.h"
 
-#define WAIT_SECONDS 0.1 /* longest wait for the slot sent first; then a free one is looked for */
-#define TELLING_SLOTS 2u /* slots after which the speed of a lane is known */
+#define WAIT_SECONDS 0.1 /* longest wait for the oldest slot before looking for a free one */
+#define TELLING_SLOTS 2u /* slots counted before the speed of a lane is known */
 /*
- * A worker without a slot counts a block itself, which takes memory bandwidth and cache from those
- * that fill slots. With few counters that is worth it, unless the lane brings FASTER times as much
- * as its own counting.
+ * A worker without a slot counts a block itself, which takes memory bandwidth and cache from
+ * workers that fill slots. With few counters that pays, unless the lane is more than FASTER times
+ * as fast as the worker itself.
  */
 #define FASTER 1.7
 #define FASTER_STAYS 1.0
-#define NAP_NS 50000 /* a pause while other workers have all slots */
+#define NAP_NS 50000 /* pause while other workers have all slots */
 
 /* A worker with a lane. */
 struct feeder {
 	struct lane *lane;
-	struct slot *sent[REGION_SLOTS]; /* a ring, in the order in which they were submitted */
+	struct slot *sent[REGION_SLOTS]; /* ring of slots in the order of submission */
 	unsigned first, count;
-	struct stats *stats;  /* statistics of all samples submitted, for each channel; or NULL */
+	struct stats *stats;  /* statistics of all samples submitted, per channel; or NULL */
 	uint64_t committed;   /* samples in the lane's total */
-	struct holder holder; /* of the lane's total, for snapshots */
-	uint64_t bytes;       /* bytes that the device has counted for the lane */
+	struct holder holder; /* lets a snapshot lock the lane's total */
+	uint64_t bytes;       /* bytes counted by the device for the lane */
 	double began;         /* clock when the lane was opened */
-	/* A submitted chunk is in the source's memory, to be given back before the next take. */
-	bool lent;
+	bool lent; /* a submitted chunk is in the source's memory; return it before the next take */
 };
 
 static void push(struct feeder *f, struct slot *slot)
@@ -77,15 +76,15 @@ static void add_totals(void *arg)
 						    .shared = !lane->slots_of_k,
 						    .k = lane->k,
 						    .extent = lane->extent});
-		/* The lane's k stays that of all samples it has counted. */
+		/* The lane keeps its k, which fits all samples it has counted. */
 		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
 	}
 	f->committed = 0;
 }
 
 /*
- * Commits a chunk and adds it to the worker's report, both between two snapshots of the lane's
- * total. -1: its counters do not sum to its samples.
+ * Commits a chunk and adds it to the worker's report, with no snapshot in between. Returns -1 if
+ * its counters do not sum to its samples.
  */
 static int commit(struct worker *w, struct slot *slot)
 {
@@ -117,7 +116,7 @@ static int commit(struct worker *w, struct slot *slot)
 
 /* ---- reaping ---- */
 
-/* Reaps the first slot that was sent. TURN_NO_ROOM: it is not done yet. */
+/* Reaps the oldest slot. Returns TURN_NO_ROOM if it is not done yet. */
 static enum turn reap(struct worker *w, double seconds)
 {
 	struct feeder *const f = w->feeder;
@@ -137,7 +136,7 @@ static enum turn reap(struct worker *w, double seconds)
 	return TURN_DONE;
 }
 
-/* Reaps the slots that are done, from the first on, or all: TURN_DONE or TURN_LOST. */
+/* Reaps finished slots, oldest first; `all` waits for every one. Returns TURN_DONE or TURN_LOST. */
 static enum turn reap_some(struct worker *w, bool all)
 {
 	enum turn turn = TURN_DONE;
@@ -150,9 +149,8 @@ static enum turn reap_some(struct worker *w, bool all)
 /* ---- feeding ---- */
 
 /*
- * Takes a chunk into a slot, or one that was decoded in a room and is on the device already, and
- * submits it. Where CPU workers may count, this worker counts what a GPU that has just failed does
- * not take.
+ * Takes a chunk, into the slot or in a room where the device decoded it, and submits it. If the GPU
+ * has just failed, this worker counts the chunk, unless --device=gpu forbids it.
  */
 static enum turn fill(struct worker *w, struct slot *slot)
 {
@@ -182,7 +180,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	return rc != 0 ? TURN_FAILED : TURN_LOST;
 }
 
-/* Reaps, then fills a slot. With nothing to do it waits a while, or returns TURN_NO_ROOM. */
+/* Reaps, then fills a slot. If none is free, waits a while or returns TURN_NO_ROOM. */
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
@@ -205,8 +203,7 @@ static enum turn step(struct worker *w, bool wait)
 }
 
 /*
- * Is it better to wait for a slot than to count meanwhile? Counting uses the memory bandwidth from
- * which other workers fill their slots. So waiting is better if the lane has brought far more than
+ * Is it better to wait for a slot than to count meanwhile? Yes, if the lane is much faster than
  * this worker's own turns on the CPU.
  */
 static bool is_faster(const struct worker *w)
@@ -228,7 +225,7 @@ static void close_lane(struct worker *w)
 		return;
 	struct lane *const lane = f->lane;
 	if (lane) {
-		/* If the worker failed, nothing more is counted, but others may wait for the slots. */
+		/* Even if this worker has failed, others may be waiting for its slots. */
 		if (!gpu_failed(lane->gpu))
 			(void)reap_some(w, true);
 		snapshot_leave(&f->holder);
@@ -242,7 +239,7 @@ static void close_lane(struct worker *w)
 	w->feeder = NULL;
 }
 
-/* Opens a lane, if the GPU has one now. -1: no memory. */
+/* Opens a lane, if the GPU has a free one. Returns -1 if memory is short. */
 static int open_lane(struct worker *w)
 {
 	const struct work *const work = w->work;
@@ -276,7 +273,7 @@ static enum turn lane_turn(struct worker *w)
 		return !alone ? TURN_NO_ROOM : gpu_failed(gpu) ? TURN_LOST : TURN_END;
 	const double start = clock_seconds(), read = w->read_seconds;
 	const enum turn turn = step(w, alone || is_faster(w));
-	/* What was not reading was waiting for the bus and the GPU. */
+	/* Time not spent reading was spent waiting for the bus and the GPU. */
 	w->count_seconds += clock_seconds() - start - (w->read_seconds - read);
 	return turn;
 }
@@ -295,8 +292,8 @@ static enum turn lane_finish(struct worker *w)
 /* ---- after the GPU has failed ---- */
 
 /*
- * Under --device=gpu no engine takes the place of a GPU that has failed, and nothing that of a
- * table that is lost; else the CPU counts what is still in slots.
+ * Has the CPU count the chunks still in slots. Under --device=gpu, or if the table on the device is
+ * lost, the run fails instead.
  */
 static int lane_recount(struct worker *w)
 {
@@ -306,7 +303,7 @@ static int lane_recount(struct worker *w)
 
 	if (work->gpu_only || gpu_table_lost(work->gpu))
 		return gpu_fail_run(work->gpu, &w->fail);
-	counting.stats = false; /* statistics have these samples already */
+	counting.stats = false; /* statistics already include these samples */
 	cpu_close(w);
 	int rc = cpu_open(w, &counting, work->counts);
 	while (rc == 0 && f->count > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* region: where its parts are, and how a thread sleeps on a word of it. */
+/* region: its layout, and sleeping on a word of it. */
 #include "gpu/region.h"
 
 #include <linux/futex.h>
@@ -29,7 +29,7 @@ void region_wait(uint32_t *word, uint32_t seen, double seconds)
 				       .tv_nsec =
 					       (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
-	/* Not FUTEX_PRIVATE: the other process wakes it. */
+	/* Not FUTEX_PRIVATE: the other process wakes us. */
 	(void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 

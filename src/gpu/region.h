@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region: the memory that the program and the GPU's helper share, and what they tell each other
- * through it.
+ * region: the memory shared by the program and the GPU process.
  *
- * It begins with struct region; the job's table of edges, the slots' counters and the slots'
- * samples follow, in this order, each at a multiple of a page. The program makes it and starts the
- * helper, which reports over their socket when it is ready (struct notice).
+ * It begins with struct region, followed by the job's table of edges, the slots' counters and the
+ * slots' samples, each page-aligned. The program makes it and starts the GPU process, which reports
+ * over a socket when it is ready (struct notice).
  *
- * A slot belongs to the helper while its state is SHARED_SUBMITTED, otherwise to the program. Who
- * sees a slot's state sees all that was written to the slot before.
+ * The GPU process owns a slot while its state is SHARED_SUBMITTED, the program otherwise. A thread
+ * that sees a slot's state also sees everything written to the slot before.
  *
- * Both are the same program, and trust each other. But a device may count wrong: so what it counted
- * must have the right sum, and what it says must lie within bounds.
+ * Both processes run the same program and trust each other. But a device may count wrong, so the
+ * program checks its sums and the range of its results.
  */
 #ifndef GPUHIST_GPU_REGION_H
 #define GPUHIST_GPU_REGION_H
@@ -26,40 +25,33 @@
 #define REGION_SLOTS 64u
 #define NO_ROOM UINT32_MAX
 
-/* Descriptors of the helper. */
+/* File descriptors of the GPU process. */
 enum { HELPER_SOCKET = 3, HELPER_REGION = 4 };
 
-/*
- * The program's first argument where it is the helper; the process id of the program that started
- * it follows.
- */
+/* First argument of the GPU process, to which its parent's process id is appended. */
 #define HELPER_ARGUMENT "--gpu-helper="
 
 enum shared_state {
 	SHARED_OURS,      /* the program's */
-	SHARED_SUBMITTED, /* the helper's, until it gives the slot back */
+	SHARED_SUBMITTED, /* the GPU process's, until it returns the slot */
 };
 
 enum slot_order {
-	/* Copy samples, unless they lie in a room; count; fetch counters, unless they stay. */
-	ORDER_COUNT,
-	/* Fetch a part of the counters that stay, to where samples are in other slots. */
-	ORDER_FETCH,
-	/* For rooms: */
-	ORDER_UNPACK, /* decode packed blocks, and put decoded bytes in their place */
+	ORDER_COUNT,  /* copy samples unless in a room, count, fetch counters unless they stay */
+	ORDER_FETCH,  /* fetch counters that stay on the device into the slot's sample buffer */
+	ORDER_UNPACK, /* decode the packed blocks in a room, and put the decoded bytes there */
 };
 
 struct shared_slot {
 	_Alignas(64) uint32_t state; /* enum shared_state; a futex */
 	uint32_t awaited;            /* a thread sleeps until the state changes */
-	/* enum slot_order. The program writes this and all below; the helper extent, too. */
-	uint32_t order;
-	/* ORDER_COUNT: room whose decoded bytes from offset `at` on are the samples */
-	uint32_t room; /* NO_ROOM: the samples are in the slot */
-	uint64_t at;   /* ORDER_FETCH: first byte of the table */
+	/* The program writes the rest; the GPU process writes extent, too. */
+	uint32_t order; /* enum slot_order */
+	uint32_t room;  /* ORDER_COUNT: room with the samples; NO_ROOM: they are in the slot */
+	uint64_t at;    /* ORDER_COUNT: offset in the room; ORDER_FETCH: in the table */
 	uint64_t bytes, samples;
 	int32_t k; /* --auto: the lane's k */
-	/* --auto: extent of the lane's samples; in the answer, of the chunk's samples */
+	/* --auto: extent of the lane's samples; on return, of the chunk's */
 	struct extent extent;
 };
 
@@ -67,33 +59,33 @@ struct region {
 	uint64_t total; /* bytes of the whole region */
 	uint64_t table_at, cells_at, data_at;
 	uint64_t table_bytes;
-	uint64_t slot_bytes, cell_bytes; /* of each slot */
-	uint32_t slots;                  /* slots, including rooms */
-	uint32_t rooms;           /* the last slots, in which blocks are decoded (gpu_unpack.h) */
-	uint32_t stays;           /* counters stay on the device */
-	uint32_t doorbell;        /* a futex; rises by one with each slot that is submitted */
-	uint32_t sleeping;        /* the helper sleeps until the doorbell rings */
-	char device[512];         /* CUDA_VISIBLE_DEVICES for the helper */
-	struct counting counting; /* its addresses are the program's */
+	uint64_t slot_bytes, cell_bytes; /* of a slot's samples, and of its counters */
+	uint32_t slots;                  /* including rooms */
+	uint32_t rooms;                  /* the last slots, for decoding zstd (gpu_unpack.h) */
+	uint32_t stays;                  /* counters stay on the device */
+	uint32_t doorbell;               /* futex; incremented for each submitted slot */
+	uint32_t sleeping;               /* the GPU process sleeps until the doorbell rings */
+	char device[512];                /* CUDA_VISIBLE_DEVICES for the GPU process */
+	struct counting counting;        /* its addresses are valid in the program only */
 	struct shared_slot slot[REGION_SLOTS];
 };
 
-/* A message from the helper. */
+/* A message from the GPU process. */
 enum notice_kind { NOTICE_READY = 1, NOTICE_FAILED };
 
 struct notice {
 	uint32_t kind;
-	uint32_t slots; /* READY: slots that can be used; fewer than asked for if memory is short */
-	uint32_t rooms; /* READY: rooms that can be used */
+	uint32_t slots; /* READY: usable slots; fewer than requested if memory is short */
+	uint32_t rooms; /* READY: usable rooms */
 	char name[128]; /* READY: name of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
 };
 
-/* Computes where the parts of the region are, and its size. */
+/* Computes the offsets and size of the region. */
 void region_lay_out(struct region *region);
 
-/* Where a slot's samples and counters are. */
+/* A slot's samples, and its counters. */
 static inline unsigned char *region_data(struct region *r, unsigned slot)
 {
 	return (unsigned char *)r + r->data_at + slot * r->slot_bytes;
@@ -110,13 +102,13 @@ static inline uint32_t *region_cells(struct region *r, unsigned slot)
 void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
-/* A slot's state; all that was written before it was set is visible. */
+/* Returns a slot's state; everything written before it was set is visible. */
 static inline enum shared_state slot_state_of(const struct shared_slot *s)
 {
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
 }
 
-/* Gives the slot back, and wakes the thread that waits for it, if there is one. */
+/* Returns the slot to the program, and wakes the thread that waits for it, if any. */
 static inline void slot_answer(struct shared_slot *s)
 {
 	__atomic_store_n(&s->state, SHARED_OURS, __ATOMIC_SEQ_CST);
@@ -124,7 +116,7 @@ static inline void slot_answer(struct shared_slot *s)
 		region_wake(&s->state);
 }
 
-/* Submits the slot, and wakes the helper if it sleeps. */
+/* Submits the slot, and wakes the GPU process if it sleeps. */
 static inline void slot_submit(struct region *r, struct shared_slot *s)
 {
 	__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_SEQ_CST);
