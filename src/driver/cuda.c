@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda: libcuda.so.1, opened by its soname, symbol by symbol. */
+/* cuda: opens libcuda.so.1 and looks its functions up. */
 #include "driver/cuda.h"
 
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ bool cuda_found(void)
 }
 
 /*
- * The library is never closed: once the driver has threads of its own it cannot be unloaded. POSIX
- * returns symbols as object pointers; memcpy is the conversion to functions that C allows.
+ * The library is never closed: the driver cannot be unloaded once it has started threads. dlsym
+ * returns object pointers, which ISO C converts to function pointers only by memcpy.
  */
 static void load(struct cuda *cuda)
 {

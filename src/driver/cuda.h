@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda: the driver, loaded at run time; the only file that knows its functions.
- *
- * libcuda.so.1 is opened by its soname into one struct of typed pointers. Neither compiling nor
- * running this needs the toolkit.
+ * cuda: the CUDA driver, loaded at run time into a struct of typed pointers; the only file that
+ * declares its functions. Neither the build nor the program needs the toolkit for it.
  */
 #ifndef GPUHIST_CUDA_H
 #define GPUHIST_CUDA_H
@@ -12,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The driver's own names and numbers, as far as we use them. */
+/* The driver's types and constants that we use. */
 typedef int CUresult;
 typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
@@ -31,7 +29,7 @@ enum {
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DISABLE_TIMING = 2,
 	CU_ATTRIBUTE_SM_COUNT = 16,
-	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* the most shared memory that a block may have */
+	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* most shared memory of a block */
 	CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 };
 
@@ -70,26 +68,26 @@ enum {
 #define CUDA_MEMBER(name, symbol, arguments) CUresult(*name) arguments;
 struct cuda {
 	CUDA_FUNCTIONS(CUDA_MEMBER)
-	/* Is told of every error. Does not return: the driver is not called again after one. */
+	/* Called on any error. Must not return: the driver is never called again after one. */
 	void (*fail)(const char *what, const char *why);
-	CUdevice device; /* the first device, which is used */
+	CUdevice device; /* the device in use: the first */
 	CUmodule module; /* the kernels */
 };
 #undef CUDA_MEMBER
 
-/* Is there a driver on this machine? Loads the library, and starts nothing in it. */
+/* Does this machine have a driver? Loads the library without initialising it. */
 bool cuda_found(void);
 
 /*
- * Opens the library, finds every symbol, and makes a context of the first device, with the kernels,
- * current in this thread. All but fail is set here.
+ * Opens the library, makes a context on the first device current in this thread, and loads the
+ * kernels. Sets every field but `fail`, which the caller sets.
  */
 void cuda_open(struct cuda *cuda);
 
-/* Calls fail, with the driver's name of the error, unless the result is CUDA_SUCCESS. */
+/* Calls fail with the error's name, unless the result is CUDA_SUCCESS. */
 void cuda_must(const struct cuda *cuda, CUresult result, const char *what);
 
-/* A kernel by its name. */
+/* Returns the kernel with this name. */
 CUfunction cuda_function(const struct cuda *cuda, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device: from a driver that may be missing to slots that can be used. */
+/* device: opens the driver, and allocates slots on the device. */
 #include "driver/device.h"
 
 #include <time.h>
@@ -17,8 +17,8 @@ void device_open(struct device *d)
 }
 
 /*
- * Takes a slot's memory on the device: for the chunk, its counters, its packed samples. False:
- * there is not enough memory, and the slot is not used.
+ * Allocates a slot's memory on the device: for the chunk, its counters and its packed samples.
+ * Returns false if the device has too little memory; the slot is then not used.
  */
 static bool slot_make(struct device *d, struct device_slot *s)
 {
@@ -41,7 +41,7 @@ static bool slot_make(struct device *d, struct device_slot *s)
 	return r == CUDA_SUCCESS;
 }
 
-/* Copies explicit edges, which are page-locked too, to the device. */
+/* Copies explicit edges, if any, from page-locked memory to the device. */
 static void upload_edges(struct device *d)
 {
 	if (d->plan.table_bytes == 0)
@@ -55,7 +55,7 @@ static void upload_edges(struct device *d)
 		d->slot[k].chunk.table = d->edges;
 }
 
-/* Makes the counters that stay, all 0. */
+/* Allocates and clears the counters that stay on the device. */
 static void make_counters(struct device *d)
 {
 	const size_t bytes = (size_t)d->plan.cells * sizeof(uint64_t);
@@ -65,7 +65,7 @@ static void make_counters(struct device *d)
 		  "clear");
 }
 
-/* Waits until edges and counters are there: orders may be queued on the other stream. */
+/* Waits until edges and counters are set: orders may be queued on the other stream. */
 static void finish(struct device *d)
 {
 	CUresult r = d->cuda.event_record(d->slot[0].done, d->stream[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: one GPU in the helper's hands: the driver, the kernels that the job needs, and what each
- * slot has on the device. An error of the driver ends the helper (cuda.h).
+ * device: one GPU in the GPU process: the driver, the kernels that the job needs, and each slot's
+ * state on the device. A driver error ends the process (cuda.h).
  */
 #ifndef GPUHIST_DEVICE_H
 #define GPUHIST_DEVICE_H
@@ -11,49 +11,50 @@
 #include "input/unpacker.h"
 
 /*
- * One stream copies while the other counts. With a stream for each of 32 slots the bus switched
- * between them at every copy: 46 to 50 GB/s, where two streams carry 52.
+ * One stream copies while the other counts. With a stream for each of 32 slots, the bus switched
+ * streams at every copy and carried 46 to 50 GB/s; with two streams it carries 52.
  */
 #define DEVICE_STREAMS 2u
 #define UNPACK_STREAMS 4u /* for groups of batches */
 
 struct device_slot {
-	CUevent done;              /* recorded after all that was queued for the slot's order */
-	struct kernel_chunk chunk; /* its stream and data are those of its latest order */
-	CUdeviceptr data;          /* the slot's own memory, to which samples are copied */
-	/* Of its current order: */
+	CUevent done;              /* recorded after all operations of the slot's order */
+	struct kernel_chunk chunk; /* its stream and data belong to the latest order */
+	CUdeviceptr data;          /* the slot's own copy of samples */
+	/* The current order: */
 	uint64_t samples;
 	int k;             /* --auto: k at which the chunk is counted */
-	struct extent all; /* --auto: extent of the lane's samples; with the chunk's if `again` */
-	bool again;        /* the chunk is being counted for the second time */
+	struct extent all; /* --auto: extent of the lane's samples; if `again`, the chunk's too */
+	bool again;        /* the chunk is being counted a second time */
 };
 
-/* A room, in which blocks of zstd are decoded (unpack.c). */
+/* A room, for decoding zstd blocks (unpack.c). */
 struct device_room {
 	struct unpack_memory memory;
 	CUevent done;               /* recorded after its batch */
-	struct device_group *group; /* of its current order */
+	struct device_group *group; /* group of its current order */
 };
 
-/* Batches that are decoded together, on a stream of their own. */
+/* Batches decoded together, on a stream of their own. */
 struct device_group {
 	CUstream stream;
-	CUevent chained, kept; /* the next group waits for these: chains done, bytes in the ring */
-	unsigned batches;      /* batches that are not done; 0: the stream is free */
+	CUevent chained;  /* its blocks' offsets are known; the next group waits for it */
+	CUevent kept;     /* its bytes are in the ring; the next group waits for it */
+	unsigned batches; /* unfinished batches; 0: the stream is free */
 };
 
 struct unpacking {
 	unsigned rooms;
 	CUfunction sequences, chain, literals, place, resolve, keep;
-	uint64_t begun;                  /* batches that were begun: the number of the next one */
-	const struct device_group *last; /* group that was begun last; NULL: none */
+	uint64_t begun;                  /* batches begun so far, which numbers the next one */
+	const struct device_group *last; /* group begun last, or NULL */
 	struct device_group group[UNPACK_STREAMS];
 	struct device_room room[UNPACKER_ROOMS];
 };
 
 struct device {
 	struct region *region;    /* shared with the program */
-	struct counting counting; /* the region's, with addresses of this process */
+	struct counting counting; /* the region's, with this process's addresses */
 	struct cuda cuda;
 	struct kernel_plan plan;
 	CUstream stream[DEVICE_STREAMS];
@@ -64,19 +65,19 @@ struct device {
 	struct unpacking unpacking;
 };
 
-/* Opens the driver, and makes the streams. */
+/* Opens the driver and makes the streams. */
 void device_open(struct device *d);
 
-/* Once all pages of the region exist: page-locks them, and makes as many slots as fit. */
+/* Page-locks the region, whose pages must all exist, and makes as many slots as fit. */
 void device_make_slots(struct device *d);
 
 /* Makes the rooms, or as many as fit. */
 void unpack_make_rooms(struct device *d);
 
-/* Queues the next batches in order, g->batches of them, which are in these rooms. */
+/* Queues the next g->batches batches, which are in these rooms, in order. */
 void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms);
 
-/* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
+/* Executes orders until the process ends (pump.c). */
 void pump(struct device *d) __attribute__((noreturn));
 
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gpu_image: the kernels, as nvcc compiled them, inside the program; or a note that there are none.
- */
+/* gpu_image: embeds the compiled kernels in the program, if it is built with nvcc. */
 #include "driver/gpu_image.h"
 
 #include <stddef.h>
 
 #ifdef GPU_IMAGE
-/* The build sets this to a text such as " for sm_75 sm_90, and PTX of 75 for others (CUDA 13.0)". */
+/* The build sets this, for example to " for sm_75 sm_90, and PTX of 75 for others (CUDA 13.0)". */
 #ifndef GPU_FACTS
 #define GPU_FACTS ""
 #endif
-/* The assembler includes the file that the build names; a fatbin must be aligned to 8 bytes. */
+/* The assembler includes the file named by the build. A fatbin must be aligned to 8 bytes. */
 __asm__(".section .rodata\n"
 	".balign 64\n"
 	"gpu_image_start:\n"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_image: the kernels that are in this program. */
+/* gpu_image: the kernels embedded in this program. */
 #ifndef GPUHIST_GPU_IMAGE_H
 #define GPUHIST_GPU_IMAGE_H
 
-/* The embedded fatbin; NULL in a program that was built without nvcc. */
+/* The fatbin; NULL in a program built without nvcc. */
 extern const void *const kernel_image;
-/* For -V: the devices that it is for, or that there is none. */
+/* For -V: the devices that it supports, or that there are no kernels. */
 extern const char kernel_facts[];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* helper: a clean process, a device, the pump. */
+/* helper: sets the GPU process up, opens the device, and runs the pump. */
 #include "driver/helper.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ bool helper_asked(int argc, char **argv)
 	return argc == 2 && strncmp(argv[1], HELPER_ARGUMENT, strlen(HELPER_ARGUMENT)) == 0;
 }
 
-/* Closes what the program that started us had inherited itself. */
+/* Closes descriptors that our parent had inherited. */
 static void close_others(void)
 {
 	const int first = HELPER_REGION + 1;
@@ -43,8 +43,9 @@ static void close_others(void)
 }
 
 /*
- * Sets the name that `ps` shows, closes all other files, and arranges for this process to die with
- * the thread of process `parent` that started it, even while the driver hangs in a call.
+ * Sets the name that `ps` shows, closes other files, and has the kernel kill this process when the
+ * thread of `parent` that started it exits, even if a driver call hangs. Returns false if the
+ * descriptors are not ours.
  */
 static bool become_helper(const char *parent)
 {
@@ -56,7 +57,7 @@ static bool become_helper(const char *parent)
 	close_others();
 	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds must not be prolonged */
+	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* keep microsecond naps short */
 	if (getppid() != (pid_t)strtol(parent, NULL, 10))
 		_exit(0); /* the program has ended already */
 	return true;
@@ -91,7 +92,7 @@ static struct region *map_region(void)
 	return r;
 }
 
-/* Touches all pages while the driver starts: making 32 thousand of them takes as long as that. */
+/* Touches all pages while the driver starts: allocating 32 thousand takes as long as the start. */
 static void *touch(void *arg)
 {
 	const struct device *const d = arg;
@@ -116,8 +117,8 @@ static void say_ready(const struct device *d)
 }
 
 /*
- * A helper that never ends must not keep a file system from being unmounted. Called after the
- * driver's start, in which the user's variables may hold relative paths.
+ * A process that never ends must not keep a file system from being unmounted. Called after the
+ * driver has started, because its environment variables may hold relative paths.
  */
 static void leave_folder(void)
 {
@@ -125,7 +126,7 @@ static void leave_folder(void)
 		fail("/", strerror(errno));
 }
 
-/* The counting of the job, with addresses of this process. */
+/* Copies the job's counting, with this process's addresses. */
 static void take_job(struct device *d)
 {
 	const struct region *const r = d->region;
@@ -150,7 +151,7 @@ int helper_main(char **argv)
 	d = (struct device){.region = map_region(), .cuda.fail = fail};
 	if (setenv("CUDA_VISIBLE_DEVICES", d.region->device, 1) != 0)
 		fail("memory", strerror(errno));
-	/* A connection takes the driver 25 ms, and it would make 8. One for each stream is enough. */
+	/* By default the driver makes 8 connections, 25 ms each; one for each stream is enough. */
 	static_assert(DEVICE_STREAMS == 2 && UNPACK_STREAMS == 4, "the numbers below");
 	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.region->rooms > 0 ? "6" : "2", 0);
 	take_job(&d);

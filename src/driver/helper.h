@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper: the process that has the driver: this program, started once more by itself (gpu_link.c).
+ * helper: the GPU process, which runs the driver. The program starts itself again for it
+ * (gpu_link.c).
  *
- * It has nothing but the region, a socket to the program that started it, and the device files of
- * the driver; and a session of its own, so that neither a pipeline nor a terminal is affected by
- * it. It ends when the driver fails, or, by SIGKILL, with the thread that started it.
+ * The process has only the region, a socket to its parent and the driver's device files open, and a
+ * session of its own, so it affects neither pipelines nor terminals. It exits when the driver
+ * fails, and is killed when the thread that started it exits.
  */
 #ifndef GPUHIST_HELPER_H
 #define GPUHIST_HELPER_H
 
 #include <stdbool.h>
 
-/* Do the arguments of main ask for the helper? */
+/* Do main's arguments ask for the GPU process? */
 bool helper_asked(int argc, char **argv);
 
-/* Runs the helper to its end. Returns an exit status only where a user started it by hand. */
+/* Runs the GPU process. Returns an exit status only if a user started it by hand. */
 int helper_main(char **argv);
 
 #endif

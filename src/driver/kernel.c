@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel: the choice among the kernels of kernels/count.cu, and their launches for a chunk. */
+/* kernel: chooses among the kernels of kernels/count.cu and launches them for a chunk. */
 #include "driver/kernel.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* of all channels */
-#define CELLS_MOST ((uint64_t)1 << 30)
+#define CELLS_MOST ((uint64_t)1 << 30) /* of all channels */
 
 /* ---- the rule ---- */
 
@@ -28,7 +27,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 		r->perm[1] = type->big ? 0x0123 : 0x7654;
 		r->flip[1] = sign << 31;
 		break;
-	default: /* codes are read as they are in memory */
+	default: /* codes are used as stored */
 		r->perm[0] = type->big ? 0x0123 : 0x3210;
 		r->flip[0] = sign << 31;
 		break;
@@ -37,17 +36,17 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 
 /* ---- the choice ---- */
 
-/* Does a table of so many counters fit a block's shared memory? */
+/* Do `cells` counters fit into a block's shared memory? */
 static bool fits(const struct kernel_plan *p, uint64_t cells)
 {
 	return 4 * cells <= p->shared_most &&
 	       4ull * spread_words((uint32_t)cells) <= p->shared_most;
 }
 
-/* Finds the kernel that counts, and gives it the shared memory that it needs. */
+/* Chooses the counting kernel and its amount of shared memory. */
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
-	/* All codes of two bytes never fit. */
+	/* A table of all 2-byte codes never fits. */
 	const bool whole = !p->rule.wide && c->type.code_bytes != 2 && fits(p, p->cells);
 
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", whole ? "whole" : "far",
@@ -66,10 +65,7 @@ static void choose_way(struct kernel_plan *p, const struct counting *c, const st
 
 /* ---- samples ---- */
 
-/*
- * Samples without gaps between them count as one record, and rows of one record as records: that
- * saves divisions.
- */
+/* Treats a row without gaps as one record, and rows of one record as records: fewer divisions. */
 static void choose_gather(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	const struct layout *l = &c->layout;
@@ -113,15 +109,15 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 		.rule = {.bins = c->binning, .channels = c->channels, .wide = wide},
 		.cells = (uint32_t)c->cells,
 		.sms = (uint32_t)sms,
-		.shared_most = (uint32_t)most - 1024, /* for the kernels' own few variables */
+		.shared_most =
+			(uint32_t)most - 1024, /* leaves room for the kernels' static variables */
 	};
 	if (c->cells > CELLS_MOST)
 		cuda_must(cuda, CUDA_ERROR_OUT_OF_MEMORY, "too many bins");
 	set_reading(&p->rule, &c->type);
 	choose_gather(p, c, cuda);
 	choose_extent(p, c, cuda);
-	if (c->type.code_bytes > 2 &&
-	    c->binning.kind == BIN_TABLE) { /* codes are binned by the host */
+	if (c->type.code_bytes > 2 && c->binning.kind == BIN_TABLE) { /* the host bins codes */
 		p->table = (const void *)(uintptr_t)c->binning.table.at;
 		p->table_bytes = 4 * (size_t)c->binning.table.words;
 	}

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: the helper's loop: queues the orders of submitted slots on the device, and answers each
+ * pump: the GPU process's loop: queues the orders of submitted slots on the device and returns each
  * slot when its order is done.
  *
- * One thread serves all slots: a chunk takes five calls of the driver, some 20 microseconds of the
- * 76 that its 4 MiB take on the bus.
+ * One thread serves all slots: a chunk takes five driver calls, about 20 of the 76 microseconds
+ * that its 4 MiB take on the bus.
  */
 #include <time.h>
 
 #include "driver/device.h"
 
-/* Pause between two looks at the device: a quarter of the time that 4 MiB take on PCIe 5 x16. */
+/* Polling interval: a quarter of the time that 4 MiB take on PCIe 5 x16. */
 #define NAP_NS 20000
 #define SLEEP_SECONDS 0.25 /* longest sleep without work; the doorbell ends it */
 
-/* The orders queued on a stream, in order: only the first can be finished next. */
+/* Orders queued on a stream, which finish in this order. */
 struct queue {
 	unsigned slot[REGION_SLOTS];
 	unsigned first, count;
 };
 
-/* The queue of batches, which are done in order, though groups have streams of their own. */
+/* The queue of batches, which finish in order, although each group has its own stream. */
 #define BATCHES DEVICE_STREAMS
 
 struct pump {
 	struct device *device;
 	struct queue queue[DEVICE_STREAMS + 1];
-	unsigned next; /* the stream that gets the next order */
+	unsigned next; /* stream for the next order */
 	bool at_work[REGION_SLOTS];
 };
 
@@ -52,7 +52,7 @@ static void fetch(struct device *d, unsigned k, void *to, CUdeviceptr from, size
 		  "copy from the GPU");
 }
 
-/* Queues what follows the copy of a chunk: clear, count, fetch. --auto may need it twice. */
+/* Queues the steps after a chunk's copy: clear, count, fetch. --auto may need them twice. */
 static void queue_count(struct device *d, unsigned k)
 {
 	struct device_slot *s = &d->slot[k];
@@ -63,7 +63,7 @@ static void queue_count(struct device *d, unsigned k)
 
 	if (plan->extent)
 		auto_rule(&bins, &d->counting.auto_bins, s->k);
-	/* The second time, the extent after the counters is known already, and is kept. */
+	/* The second time, the extent after the counters is already known: keep it. */
 	if (!d->counters)
 		cuda_must(&d->cuda,
 			  d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
@@ -92,7 +92,7 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 	queue_count(d, k);
 }
 
-/* The first of the slots that are rooms. */
+/* The first slot that is a room. */
 static unsigned first_room(const struct device *d)
 {
 	return d->region->slots - d->region->rooms;
@@ -103,7 +103,7 @@ static bool submitted(const struct pump *p, unsigned k)
 	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
 }
 
-/* The room of the batch with this number; unpacking.rooms: it was not submitted yet. */
+/* Returns the room of the batch with this number, or unpacking.rooms if it is not submitted yet. */
 static unsigned room_of(const struct pump *p, uint64_t number)
 {
 	const struct device *const d = p->device;
@@ -116,7 +116,7 @@ static unsigned room_of(const struct pump *p, uint64_t number)
 	return which;
 }
 
-/* Begins the next batches that were submitted, as one group, if a stream is free. */
+/* Begins the next submitted batches, as one group, if a stream is free. */
 static bool begin_group(struct pump *p)
 {
 	struct device *const d = p->device;
@@ -161,8 +161,8 @@ static void begin(struct pump *p, unsigned k)
 }
 
 /*
- * A chunk of --auto was counted at a k that was chosen before it was read. True if that was large
- * enough. Otherwise it is counted again, at the k of all samples of the lane and its own.
+ * --auto: was the chunk's k, chosen before its samples were read, large enough? If not, counts it
+ * again, at the k of the lane's samples and the chunk's together.
  */
 static bool settled(struct device *d, unsigned k)
 {
@@ -180,7 +180,7 @@ static bool settled(struct device *d, unsigned k)
 	return false;
 }
 
-/* Answers the first batch if it is done. */
+/* Returns the slot of the first batch, if that is done. */
 static bool reap_batch(struct pump *p)
 {
 	struct device *d = p->device;
@@ -201,7 +201,7 @@ static bool reap_batch(struct pump *p)
 	return true;
 }
 
-/* Answers the first order of a stream if it is finished. */
+/* Returns the slot of a stream's first order, if that is done. */
 static bool reap(struct pump *p, unsigned stream)
 {
 	struct device *d = p->device;
@@ -225,7 +225,7 @@ static bool reap(struct pump *p, unsigned stream)
 	return true;
 }
 
-/* `seen` is the doorbell before the last look, which found nothing. */
+/* `seen` is the doorbell before the last check, which found no work. */
 static void sleep_without_work(struct pump *p, uint32_t seen)
 {
 	struct region *r = p->device->region;

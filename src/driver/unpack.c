@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack: the way of zstd's blocks through the device (kernels/unpack.cuh).
+ * unpack: decodes zstd blocks on the device (kernels/unpack.cuh).
  *
- * The device must have the blocks of many batches at work, because a block with many sequences
- * takes two milliseconds. But each stream with a connection of its own makes the driver's start
- * 25 ms longer. So batches that wait go through a few streams in groups: what needs no other batch
- * is one launch for a group. Two steps go batch after batch: finding where blocks begin, and
- * copying matches, also from earlier batches. By events, a group waits for these steps of the group
- * before it.
+ * A block with many sequences takes two milliseconds, so the device must decode many batches at
+ * once. But each stream with its own connection adds 25 ms to the driver's start. So waiting
+ * batches go through a few streams in groups: one launch for the group, for each step that needs no
+ * other batch. Two steps go batch by batch: finding the blocks' offsets, and copying matches, also
+ * from earlier batches. For these, a group waits on events of the group before it.
  */
 #include "driver/device.h"
 
 #define RING_BYTES (2 * UNPACKER_WINDOW) /* a power of two, and more than a window and a batch */
 #define LINE 256u
 
-/* Takes n bytes, which begin at *at, and moves *at past them; begun at 0 it adds up sizes. */
+/* Allots n bytes at *at, and moves *at past them. Starting from 0, *at adds up the sizes. */
 static uint64_t part(uint64_t *at, uint64_t n)
 {
 	const uint64_t begin = *at;
@@ -23,7 +22,7 @@ static uint64_t part(uint64_t *at, uint64_t n)
 	return begin;
 }
 
-/* Lays out a room's memory from `at` on; returns where it ends. */
+/* Lays out a room's memory from `at` on; returns its end. */
 static uint64_t lay_out(struct unpack_memory *m, uint64_t at, uint64_t slot_bytes)
 {
 	const uint64_t decoded = (uint64_t)UNPACK_BLOCKS * (UNPACK_BLOCK_MAX + 64);
@@ -42,7 +41,7 @@ static uint64_t lay_out(struct unpack_memory *m, uint64_t at, uint64_t slot_byte
 	return at;
 }
 
-/* False: there is not enough memory. */
+/* Returns false if memory is short. */
 static bool allocate(const struct device *d, CUdeviceptr *at, uint64_t bytes)
 {
 	const CUresult r = d->cuda.memory_alloc(at, (size_t)bytes);
@@ -102,14 +101,13 @@ void unpack_make_rooms(struct device *d)
 
 /* ---- a group ---- */
 
-/* A group, and what its copies and kernels need. */
+/* A group and the arguments of its copies and kernels. */
 struct step {
 	const struct device *device;
 	const struct device_group *group;
 	struct unpack_group memory;
-	/* Of each batch: */
-	const struct unpack_orders *orders[UNPACK_GROUP];
-	uint32_t decoded[UNPACK_GROUP]; /* decoded bytes, at most */
+	const struct unpack_orders *orders[UNPACK_GROUP]; /* of each batch */
+	uint32_t decoded[UNPACK_GROUP];                   /* most decoded bytes of each batch */
 };
 
 static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned rows,
@@ -140,7 +138,7 @@ static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid,
 	launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
 }
 
-/* The group's stream waits until the group before this one has reached the event. */
+/* Makes the group's stream wait for an event of the group before. */
 static void after(const struct step *s, CUevent event)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
@@ -164,7 +162,7 @@ static void copy_out(const struct step *s, void *to, uint64_t from, size_t bytes
 		  "copy from the GPU");
 }
 
-/* Decoded bytes of a batch, at most. */
+/* Most decoded bytes of a batch. */
 static uint32_t decoded_most(const struct unpack_orders *o)
 {
 	uint32_t bytes = 0;
@@ -185,7 +183,7 @@ static unsigned char *data_of(struct device *d, unsigned which)
 	return region_data(d->region, slot_of(d, which));
 }
 
-/* Resolves a batch's matches, also those from earlier batches, and keeps its bytes. */
+/* Resolves a batch's matches, also into earlier batches, and copies its bytes to the ring. */
 static void put_together(const struct step *s, unsigned batch)
 {
 	const struct unpacking *const u = &s->device->unpacking;
