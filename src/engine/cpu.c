@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu: a turn on the CPU fills a block, which stays in the cache, and counts it. */
+/* cpu: a turn on the CPU reads a block that fits into the cache, and counts it. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -14,8 +14,8 @@ struct cpu {
 	struct counter *counter;
 	unsigned char *block;
 	struct holder holder;
-	uint64_t bytes; /* bytes taken in all turns */
-	double seconds; /* seconds that all turns took */
+	uint64_t bytes; /* bytes counted in turns */
+	double seconds; /* time spent in turns */
 };
 
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
@@ -29,7 +29,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	w->read_seconds += now - start;
 	if (rc != 0 || chunk->bytes == 0)
 		return rc;
-	/* Looks for more work at once, then now and then: a long run needs no fast start. */
+	/* Checks for a backlog at once, then now and then: a long run needs no fast start. */
 	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
 		w->passed_on = now;
 		w->makes_room = work->busy(work->arg);
@@ -57,7 +57,7 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	return snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter, &w->fail);
 }
 
-/* Opens the counter for the work's own totals, unless one is open. */
+/* Opens a counter that adds to the run's totals, unless one is open. */
 static int open_once(struct worker *w)
 {
 	return w->cpu ? 0 : cpu_open(w, w->work->counting, w->work->counts);
@@ -135,7 +135,7 @@ static enum turn cpu_turn(struct worker *w)
 	return TURN_DONE;
 }
 
-/* A turn leaves nothing to wait for. */
+/* A turn leaves nothing unfinished. */
 static enum turn cpu_finish(struct worker *w)
 {
 	(void)w;

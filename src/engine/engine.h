@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine: the contract of a worker, and of the engines that it counts by.
+ * engine: the interface of workers and of the engines that they count with.
  *
- * A worker takes records from the source until there are none, counts them on its own, and adds its
- * counts to the totals when it ends, or when a snapshot asks for them. It has a thread and memory
- * of its own, and never prints.
+ * A worker takes records from the source until it ends, counts them into tables of its own, and
+ * adds its counts to the totals when it ends or a snapshot asks for them. It has its own thread and
+ * memory and never prints.
  *
- * An engine is a way to count: the CPU's (cpu.c) and the GPU's (gpu/lane.c). A worker works in
- * turns, each by the first engine that has room for one (worker.c). What an engine keeps from turn
- * to turn is its own, and one pointer in the worker.
+ * An engine is a way to count: on the CPU (cpu.c) or the GPU (gpu/lane.c). A worker works in turns,
+ * each on the first engine that can take one (worker.c). The worker has a pointer to each engine's
+ * private state.
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H
@@ -27,80 +27,78 @@ struct gpu;
 struct each;
 struct worker;
 
-/* What all workers of a run share: const, but for gpu. */
+/* Data shared by all workers of a run; const, except for gpu. */
 struct work {
 	const struct counting *counting;
 	struct source *source;
 	struct counts *counts;
 	size_t block;    /* bytes of a worker's buffer */
-	size_t step;     /* bytes that a worker reads at a time of a range */
+	size_t step;     /* bytes of a range that a worker reads at a time */
 	size_t part;     /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	uint32_t record; /* bytes of a record */
 	/*
-	 * A worker calls this when it finds work for another one too: at once, then now and then.
-	 * True: this call began the start of a GPU, and the worker must yield its core.
+	 * A worker calls this when there is work for another worker too: at once, then now and
+	 * then. Returns true if the call began to start a GPU; the worker must yield its core then.
 	 */
 	bool (*busy)(void *arg);
 	void *arg;
-	/* NULL: none, or none yet: the callback `busy` of any worker may set it, atomically */
-	struct gpu *gpu;
-	bool gpu_only; /* --device=gpu: no CPU worker takes the place of the GPU */
-	/* --every: looks at what workers hold while they work; else NULL */
-	struct snapshot *snapshot;
-	struct each *each; /* --each: rows are counted (each/each.h); else NULL */
+	struct gpu *gpu; /* NULL: none (yet); `busy` may set it in any worker, atomically */
+	bool gpu_only;   /* --device=gpu: the CPU must not count in place of the GPU */
+	struct snapshot *snapshot; /* --every: collects counts while workers run; else NULL */
+	struct each *each;         /* --each: rows are counted (each/each.h); else NULL */
 };
 
 /* The outcome of a turn. */
 enum turn {
 	TURN_FAILED = -1, /* w->fail says why */
-	TURN_DONE,        /* something was taken, and is counted or is on its way; or time passed */
+	TURN_DONE,        /* records were taken, and are or will be counted; or time passed */
 	TURN_END,         /* the source has ended */
-	TURN_NO_ROOM,     /* the engine can take nothing now: nothing was taken */
-	TURN_LOST,        /* the engine has failed; w->fail is as it was */
+	TURN_NO_ROOM,     /* the engine is busy and took nothing */
+	TURN_LOST,        /* the engine has failed; w->fail is unchanged */
 };
 
 struct engine {
 	/* Takes records and counts them, or has them counted. */
 	enum turn (*turn)(struct worker *w);
-	/* After TURN_END: waits until all that the engine took is counted. TURN_DONE: try again. */
+	/* After TURN_END: waits until all taken records are counted. TURN_DONE: call again. */
 	enum turn (*finish)(struct worker *w);
-	/* After TURN_LOST: has the CPU count the rest. -1: w->fail. NULL: it cannot be lost. */
+	/* After TURN_LOST: has the CPU count the rest; -1: see w->fail. NULL: never lost. */
 	int (*recount)(struct worker *w);
-	/* Adds its counts to the totals and frees all. Does nothing where nothing was taken. */
+	/* Adds the counts to the totals and frees everything. Does nothing if nothing was taken. */
 	void (*close)(struct worker *w);
 };
 
-/* A worker; zeroed but for work. All but the tallies belongs to its thread until that ends. */
+/* A worker; zeroed but for work. Until its thread ends, only that uses all but the tallies. */
 struct worker {
 	const struct work *work;
 	pthread_t thread; /* run.c's */
 	struct fail fail;
 	struct reader *reader;
 
-	/* What its engines keep; NULL: nothing yet. */
+	/* Private state of the engines; NULL until used. */
 	struct cpu *cpu;
 	struct feeder *feeder;
 	struct rows *rows;
 
-	/* What it did, for -v. The first three are tallies, which any thread may read. */
+	/* Statistics for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;
-	uint64_t gpu_records; /* records that a GPU counted */
-	uint64_t fills;       /* takes from the source that brought something */
-	bool asked;           /* it has asked the source: a failure is then the input's */
-	bool makes_room;      /* it has begun the start of a GPU */
+	uint64_t gpu_records; /* records counted by the GPU */
+	uint64_t fills;       /* takes from the source that returned records */
+	bool asked;           /* it has read from the source, so a failure is the input's */
+	bool makes_room;      /* it has begun to start a GPU */
 	double passed_on;     /* clock when busy was called last */
-	double read_seconds;  /* in source_take: reading, and waiting for its turn or for data */
+	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
-	double core_seconds; /* for which its thread had a core */
+	double core_seconds; /* CPU time of its thread */
 };
 
 /*
- * For engines: source_take for the worker, and a call of busy where there is work for another
- * worker. Returns what source_take returns.
+ * For engines: calls source_take for the worker, and busy if there is work for another worker.
+ * Returns the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 
-/* A range of a file, which can be read again. */
+/* Is the chunk a range of a file, which can be read again? */
 static inline bool chunk_is_range(const struct chunk *chunk)
 {
 	return chunk->fd >= 0;
@@ -111,22 +109,22 @@ static inline bool chunk_is_range(const struct chunk *chunk)
 extern const struct engine cpu_engine;
 
 /*
- * Counts a chunk, read once more if it is a range, and gives it back. For engines that cannot count
- * it themselves.
+ * Counts a chunk, reading its bytes if it is a range, and returns it to the source. Other engines
+ * call this for chunks that they cannot count themselves.
  */
 int cpu_chunk(struct worker *w, struct chunk *chunk);
 
 /*
- * From now on the worker counts as `counting` says and into `counts`, not into the work's totals,
- * until cpu_close. What was open before must be closed first.
+ * From now on, until cpu_close, the worker counts by `counting` and into `counts`, not into the
+ * run's totals. Any earlier cpu_open must have been closed.
  */
 int cpu_open(struct worker *w, const struct counting *counting, struct counts *counts);
 void cpu_close(struct worker *w);
 
-/* Counts whole records in memory and adds them to the report, both between two snapshots. */
+/* Counts whole records in memory and adds them to the report, with no snapshot in between. */
 void cpu_count(struct worker *w, const struct chunk *chunk);
 
-/* Bytes a second that the worker's turns on the CPU brought; 0: it had none. */
+/* Bytes per second of the worker's turns on the CPU; 0 if it had none. */
 double cpu_rate(const struct worker *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshot: taken between two chunks of every worker. */
+/* snapshot: collects the counts while every worker is between two chunks. */
 #include "engine/snapshot.h"
 
 int snapshot_init(struct snapshot *s, struct fail *fail)
@@ -37,8 +37,8 @@ void snapshot_lock_take(struct holder *h)
 		return;
 	if (__atomic_load_n(&s->wanted, __ATOMIC_RELAXED)) {
 		/*
-		 * The snapshot holds this lock until it is done. Without this wait a busy worker
-		 * might get its holder's mutex again and again.
+		 * Wait for the snapshot, which holds this lock until it is done. Otherwise a busy
+		 * worker might take its holder's mutex again and again before the snapshot does.
 		 */
 		lock_take(&s->lock);
 		lock_drop(&s->lock);
@@ -59,10 +59,7 @@ void snapshot_leave(struct holder *h)
 	if (!s)
 		return;
 	lock_take(&s->lock);
-	/*
-	 * Under the list's lock, so that a snapshot finds the counts either in the tables or in the
-	 * totals.
-	 */
+	/* Under the list's lock: a snapshot sees the counts in the tables or in the totals. */
 	h->flush(h->arg);
 	for (struct holder **at = &s->first; *at; at = &(*at)->next)
 		if (*at == h) {
