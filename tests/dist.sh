@@ -18,7 +18,7 @@ fail() {
 
 rm -f build/gpuhist-*
 make "$@" dist dist-bin wheel
-tarball=$tree/build/$name.tar.gz wheel=$(echo "$tree/build/gpuhist-${version%-dev}"*-py3-none-"*.whl)
+tarball=$tree/build/$name.tar.gz wheel=$(echo "$tree/build/gpuhist-${version%-dev}"*-py3-none-*.whl)
 [ -e "$wheel" ] || fail 'more than one wheel, or none'
 tar -xzf "build/gpuhist-$version.tar.gz" -C "$work"
 (umask 077 && cd "$work/gpuhist-$version" && TZ=Asia/Tokyo make "$@" dist-bin wheel)

@@ -126,7 +126,8 @@ const char *options_text(enum options_result asked)
 {
 	static char version[512];
 
-	snprintf(version, sizeof(version), "gpuhist %s" COMMIT "\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
+	snprintf(version, sizeof(version),
+		 "gpuhist %s" COMMIT "\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
 		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
 	return asked == OPTIONS_HELP ? FIRST_PAGE : asked == OPTIONS_LIST ? ALL_OPTIONS : version;
 }
