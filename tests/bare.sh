@@ -9,8 +9,8 @@ trap 'rm -rf --one-file-system "$root"' EXIT
 sh tests/root.sh "$root"
 mkdir "$root/gpuhist"
 git ls-files -z | tar c --null -T - | tar x -C "$root/gpuhist"
-# The indented lines of its section "Try it": one installs and builds, one tests.
-sed -n '/^## Try it/,/^## /s/^    //p' README.md >"$root/commands"
+# The indented lines of its section "Get it": one installs and builds, one tests.
+sed -n '/^## Get it/,/^## /s/^    //p' README.md >"$root/commands"
 grep -q '^apt-get update && apt-get install .* && make && make demo$' "$root/commands"
 grep -qx 'make check' "$root/commands"
 cat "$root/commands"

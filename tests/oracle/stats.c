@@ -311,7 +311,7 @@ static void format_number(const struct job *job, char *text, size_t size,
 {
 	struct sample s = sorted[place_of(n, millionths)], least = sorted[0], most = sorted[n - 1];
 	bool is_signed = job->type->kind == SIGNED, is_float = job->type->kind == FLOAT;
-	wide bin = is_small(job) ? 0 : counted_in(job, s), before = 0, here = 0, min, max;
+	wide bin = is_small(job) ? 0 : counted_in(job, s), before = 0, here = 0, min = 0, max;
 	double lower, upper, part, x;
 
 	snprintf(text, size, "%s", "");
@@ -348,6 +348,8 @@ static void format_number(const struct job *job, char *text, size_t size,
 	if (isinf(upper - lower))
 		x = 2 * (lower / 2 + part * (upper / 2 - lower / 2));
 	x = fmin(x, upper);
+	if (!is_float && x <= (double)least.whole && min > least.whole)
+		return; /* text has min, which binary64 cannot tell from the least sample */
 	if (x <= (is_float ? least.real : (double)least.whole))
 		format_sample(job, text, size, least);
 	else if (x >= (is_float ? most.real : (double)most.whole))
