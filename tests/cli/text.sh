@@ -72,7 +72,7 @@ mkfifo pipe
 	exec 3>pipe
 	printf '1\n2\n3' >&3
 	n=0
-	while ! grep -q ,1,1,1 rows && [ $n -lt 1000 ]; do sleep 0.01 && n=$((n + 1)); done
+	while ! grep -q ,1,1,1 rows 2>/dev/null && [ $n -lt 1000 ]; do sleep 0.01 && n=$((n + 1)); done
 	sed 's/^/meanwhile: /' rows
 	printf '4\n' >&3
 } &
