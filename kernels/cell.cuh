@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cell: from a key to its cell, by binning.h.
+ * cell: maps a key to its cell (binning.h).
  *
- * BIN::cell(rule, key) is exact. Samples that are in no bin have four cells of their own after the
- * bins (binning.h), so no kernel branches on them and it costs nothing if there are very many.
- * BIN::all is the number of cells of one channel. BIN::PERM, BIN::FLIP: whether the rule's perm and
- * flip are applied. Codes are counted as they are stored; the host bins them.
+ * BIN::cell(rule, key) is exact. Samples outside all bins have four cells after the bins, so no
+ * kernel branches on them and any number of them costs nothing. BIN::all is the number of cells of
+ * one channel. BIN::PERM and BIN::FLIP tell whether the rule's perm and flip apply. Codes are
+ * counted as stored; the host bins them.
  */
 #ifndef GPUHIST_CELL_CUH
 #define GPUHIST_CELL_CUH
@@ -25,9 +25,9 @@ template <u32 CODES> struct bin_code {
 };
 
 /*
- * Integers. Explicit edges are in the memory of the device, at rule.bins.table.at: a sample takes a
- * load from the guide and one for each step of the bisection, at random addresses. Edges that are
- * anywhere near regular take one step, and small tables stay in L1.
+ * Integers. Explicit edges are in device memory, at rule.bins.table.at: a sample takes one load
+ * from the guide and one for each step of the bisection, at random addresses. Roughly regular edges
+ * take one step, and small tables stay in L1.
  */
 struct bin_key {
 	enum { PERM = 1, FLIP = 1 };
@@ -45,10 +45,7 @@ struct bin_key {
 	}
 };
 
-/*
- * Floats. Explicit edges are compared by their bits, without binary64 except for the guide of
- * 8-byte floats.
- */
+/* Floats. Explicit edges are compared as bits; only the guide of 8-byte floats uses binary64. */
 struct bin_real {
 	enum { PERM = 1, FLIP = 0 };
 	static INLINE u32 all(const struct rule &r)

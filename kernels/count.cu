@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count: the kernels that the program contains, by name. A name gives the way of keeping counters,
- * the size of a sample and how it becomes a cell: whole_4_key. driver/kernel.c chooses among them.
- * Each counts every kind of bins and any number of channels.
+ * count: the program's kernels. A name such as whole_4_key gives the way of keeping counters, the
+ * size of a sample and how it becomes a cell. driver/kernel.c chooses one; each counts every kind
+ * of bins and any number of channels.
  */
 #include "extent.cuh"
 #include "far.cuh"
@@ -56,7 +56,7 @@ EXTENT(8, key, false)
 EXTENT(4, real, true)
 EXTENT(8, real, true)
 
-/* Blocks of zstd frames: a group of batches, a CTA for each block (x) of each batch (y). */
+/* For a group of batches of zstd blocks: one CTA for each block (x) of each batch (y). */
 #define UNPACK_GROUP_OF(name, THREADS, function)                    \
 	extern "C" __global__ void __launch_bounds__(THREADS)       \
 		name(const __grid_constant__ struct unpack_group g) \
@@ -70,7 +70,7 @@ UNPACK_GROUP_OF(unpack_sequences, 64, read_sequences)
 UNPACK_GROUP_OF(unpack_literals, 32, read_literals)
 UNPACK_GROUP_OF(unpack_place, 256, place_sequences)
 
-/* Blocks of zstd frames: one batch. */
+/* For one batch of zstd blocks. */
 #define UNPACK(name, THREADS, function)                              \
 	extern "C" __global__ void __launch_bounds__(THREADS)        \
 		name(const __grid_constant__ struct unpack_memory m) \

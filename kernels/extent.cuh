@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * extent: the least and the greatest finite sample.
- */
+/* extent: finds the least and the greatest finite sample. */
 #ifndef GPUHIST_EXTENT_CUH
 #define GPUHIST_EXTENT_CUH
 
@@ -18,12 +16,11 @@ INLINE u64 ordered(u64 bits)
 }
 
 /*
- * One read of the data; for each sample a minimum and a maximum in registers, then a tree in shared
- * memory and two global atomics a block. out[0] is the greatest complement of a key, out[1] the
- * greatest key. Both were cleared before, so that without a finite sample they still mean
- * EXTENT_NONE (auto.h).
+ * Reads the data once. Each thread keeps a minimum and a maximum in registers; a tree in shared
+ * memory and two global atomics per block follow. out[0] becomes the greatest complement of a key,
+ * out[1] the greatest key. The caller clears both, which means EXTENT_NONE (auto.h).
  *
- * Launch: 1024 threads, 16 bytes of shared memory for each; any grid.
+ * Launch: 1024 threads, 16 bytes of shared memory per thread; any grid.
  */
 template <int SIZE, bool REAL>
 __device__ __forceinline__ void find_extent(const void *data, u64 n, const struct rule &r, u64 *out)
@@ -57,7 +54,7 @@ __device__ __forceinline__ void find_extent(const void *data, u64 n, const struc
 	if (blockIdx.x == 0 && tid < in.head + in.tail)
 		look(in.edge_vec(tid), 1);
 	greatest[tid] = most;
-	/* For 32-bit keys too the complement has 64 bits. */
+	/* The complement has 64 bits even for 32-bit keys. */
 	complement[tid] = least > most ? 0 : ~(u64)least;
 	__syncthreads();
 	for (u32 half = blockDim.x / 2; half > 0; half /= 2) {

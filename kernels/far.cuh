@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * far: any number of cells, straight to a table in global memory, of 64-bit counters if rule.wide.
+ * far: counts any number of cells in global memory, in 64-bit counters if rule.wide.
  *
- * Global memory takes 16 to 100 billion additions a second if the cells are many, ten times what a
- * bus delivers; but data in a few cells gets a tenth of that, or less. So each block keeps the
- * cells that it meets first in shared memory. Nearly all hot cells are among them, because 4096
- * entries have room for everything that a block meets early in a chunk. What is left is a hot cell
- * whose entry another cell took first in every block: all of its samples go to one word of global
- * memory, 1.3 billion a second.
+ * With many cells, global memory takes 16 to 100 billion additions per second, ten times the rate
+ * of the bus; with few cells, a tenth of that or less. So each block keeps the cells that it meets
+ * first in shared memory. These include nearly all hot cells, because 4096 entries hold every cell
+ * that a block meets early in a chunk. In the worst case another cell takes a hot cell's entry in
+ * every block: all of its samples then go to one word of global memory, at 1.3 billion per second.
  */
 #ifndef GPUHIST_FAR_CUH
 #define GPUHIST_FAR_CUH
@@ -17,7 +16,7 @@
 enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 
 /*
- * data and n as for whole. The counts are added to out, which need not be clear.
+ * Adds counts to out, which need not be cleared. data and n are as for count_whole.
  * Launch: up to 1024 threads, any grid.
  */
 template <int SIZE, class BIN>

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gather: samples with gaps between them, packed.
- */
+/* gather: packs samples that have gaps between them. */
 #ifndef GPUHIST_GATHER_CUH
 #define GPUHIST_GATHER_CUH
 
 #include "reader.cuh"
 
 /*
- * A thread for each sample, whose address takes one or two divisions of 32 bits. If samples are far
- * apart, memory delivers whole sectors of 32 bytes; if they are neighbours, the same lines serve a
- * warp. What is packed is written once and read once more, mostly from L2. The worst case is one
- * byte at a time: some 1 T samples/s, limited by the instructions, still twenty times the bus.
+ * Each thread copies a sample, whose address takes one or two 32-bit divisions. For samples far
+ * apart, memory delivers 32-byte sectors; for neighbours, the same lines serve a warp. The packed
+ * samples are written once and read once, mostly from L2. The worst case, one byte at a time, is
+ * limited by instructions: about 1 T samples/s, still twenty times the bus.
  *
- * Launch: any grid; n below 2^32. Both pointers may have any alignment; `to` has room for n
- * samples.
+ * Launch: any grid; n < 2^32. Both pointers may have any alignment; `to` must hold n samples.
  */
 template <int SIZE>
 __device__ __forceinline__ void gather_samples(const u8 *from, u8 *to, const struct gather &g)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of the oldest, from which
-# the driver of any other device compiles its own; as far as this nvcc can. Each is a file of its own, so that -j makes them
-# side by side, in one folder for all builds. GPU_ARCHS=native makes them for this machine's GPUs; NVCC= leaves the GPU out.
+# The kernels: machine code for one architecture of each family that this nvcc knows, and PTX for the oldest, which the driver
+# compiles for any other device. Each is a separate file, so that -j builds them in parallel, in one directory for all builds.
+# GPU_ARCHS=native builds them for this machine's GPUs; NVCC= leaves the GPU out.
 
 ifeq ($(origin NVCC),undefined)
 NVCC      := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
@@ -19,11 +19,11 @@ endif
 KERNELS    = build/kernels.fatbin
 CUBINS     = $(GPU_ARCHS:%=build/kernels/sm_%.cubin)
 PTX        = build/kernels/compute_$(GPU_PTX).ptx
-# nvcc lists what it knows from old to new, but not names such as 90a.
+# nvcc lists architectures from old to new, without names such as 90a.
 GPU_PTX    = $(firstword $(filter $(GPU_ARCHS),$(NVCC_KNOWS)) $(GPU_ARCHS))
-# Next to nvcc, which may be a link or a name in PATH.
+# fatbinary is next to nvcc, which may be a link or a name in PATH.
 FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(lastword $(NVCC)))")")"; command -v fatbinary)
-# What -V says of them.
+# What -V reports about the kernels.
 TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for others (CUDA $(TOOLKIT))"'
 NEEDS_DRIVER = ; for a GPU a driver of CUDA $(TOOLKIT) or later
@@ -36,7 +36,7 @@ KERNEL_FLAGS := $(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS)
 $(eval $(call stamp,build/kernels/flags,KERNEL_FLAGS,$(FLAGS)))
 $(eval $(call stamp,build/kernels/archs,GPU_ARCHS,$(FLAGS)))
 
-# Each takes five seconds of a processor; if there are several, the first says so.
+# Each takes 5 s of CPU time; if there are several, the first prints a note.
 NVCC_NOTE = $(if $(filter $(firstword $(CUBINS)),$@),$(if $(word 2,$(CUBINS)), (one of $(words $(CUBINS)): 30 s of CPU time in all; GPU_ARCHS=native: this machine; NVCC=: none)))
 $(CUBINS): build/kernels/sm_%.cubin: $(KERNEL_TEXT) build/kernels/flags
 	$(call say,NVCC,$(NVCC_NOTE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* literals: from Huffman's codes to bytes, a block by a warp (unpack.cuh). */
+/* literals: decodes Huffman codes to bytes, one warp per block (unpack.cuh). */
 #ifndef GPUHIST_LITERALS_CUH
 #define GPUHIST_LITERALS_CUH
 
@@ -11,25 +11,25 @@ enum { TREE_BITS = 11, TREE_CODES = 1 << TREE_BITS, WEIGHTS_BITS = 6 };
 
 /* In shared memory. */
 struct tree {
-	u8 length[TREE_CODES], literal[TREE_CODES]; /* by the stream's next bits */
-	u8 weight[256], sorted[256];                /* sorted: the literals, by their weights */
-	u32 packed[34];                             /* the last one is read, but not used */
-	u32 with[TREE_BITS + 1];                    /* literals of each weight */
-	u32 weights, log;                           /* weights: 0: the tree is refused */
-	struct unpack_shares shares;                /* of the weights; their states follow */
+	u8 length[TREE_CODES], literal[TREE_CODES]; /* indexed by the stream's next bits */
+	u8 weight[256], sorted[256];                /* weights; literals sorted by weight */
+	u32 packed[34];                             /* the last one is read but not used */
+	u32 with[TREE_BITS + 1];                    /* number of literals of each weight */
+	u32 weights, log;                           /* number of weights, 0 if refused; height */
+	struct unpack_shares shares;                /* of the weights; their states are below */
 	u32 step[1 << WEIGHTS_BITS];                /* weight | bits << 8 | next state << 16 */
 	u8 code[1 << WEIGHTS_BITS];
 	u16 next[TREE_BITS + 1];
 };
 
-/* The bits from position `at` on: 25 that are right, and some above that may be wrong. */
+/* The bits from position `at` on: 25 valid ones; those above may be wrong. */
 INLINE u32 bits_from(const u8 *p, u32 at)
 {
 	p += at / 8;
 	return (p[0] | (u32)p[1] << 8 | (u32)p[2] << 16 | (u32)p[3] << 24) >> at % 8;
 }
 
-/* Reads the weights' shares from the n bytes at p. Returns how many they take; 0: refused. */
+/* Reads the weights' shares from the n bytes at p. Returns the bytes they take; 0: refused. */
 INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 {
 	u32 at = 4, codes = 0;
@@ -68,7 +68,7 @@ INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 	return at > 8 * n ? 0 : (at + 7) / 8;
 }
 
-/* Unpacks weights from n bytes, by two states in turns. Returns how many; 0: refused. */
+/* Decodes weights from n bytes, with two alternating states. Returns how many; 0: refused. */
 INLINE u32 unpack_weights(struct tree *t, u32 n)
 {
 	const u8 *const p = (const u8 *)t->packed + 1;
@@ -102,7 +102,7 @@ INLINE u32 unpack_weights(struct tree *t, u32 n)
 	return 0;
 }
 
-/* The weights of all literals; the last one makes the sum a power of two. One thread. */
+/* Reads the weights of all literals; the last makes the sum a power of two. For one thread. */
 INLINE void read_weights(struct tree *t)
 {
 	const u8 *const p = (const u8 *)t->packed;
@@ -126,7 +126,7 @@ INLINE void read_weights(struct tree *t)
 	t->log = log;
 }
 
-/* Builds a tree's tables, by all lanes of a warp. False, in all lanes: the tree is refused. */
+/* Builds a tree's tables with all lanes of a warp. Returns false in all lanes if it is refused. */
 INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 {
 	for (u32 i = lane; i < 33; i += 32)
@@ -173,7 +173,7 @@ INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 
 /* ---- literals -------------------------------------------------------------------- */
 
-/* Skips the next literal. Returns how many bits it has. */
+/* Skips the next literal. Returns the length of its code. */
 INLINE u32 skip_literal(struct stream &s, const struct tree *t)
 {
 	const u32 bits = t->length[s.bits >> (64 - TREE_BITS)];
@@ -190,7 +190,7 @@ INLINE u32 next_literal(struct stream &s, const struct tree *t)
 	return literal;
 }
 
-/* Two literals take 22 of more than 32 bits, and leave enough for a refill. */
+/* Two literals take at most 22 of the more than 32 bits after a refill. */
 INLINE u32 two_literals(struct stream &s, const struct tree *t)
 {
 	s.refill();
@@ -199,8 +199,8 @@ INLINE u32 two_literals(struct stream &s, const struct tree *t)
 }
 
 /*
- * How many literals begin from position `top` down to above `bottom`; top becomes where the next
- * one begins, which is at `bottom` or up to TREE_BITS - 1 bits below.
+ * Counts the literals that begin from position `top` down to above `bottom`. Sets top to the start
+ * of the next one, which is at `bottom` or up to TREE_BITS - 1 bits below.
  */
 INLINE u32 count_literals(const u8 *packed, const struct tree *t, u32 &top, u32 bottom)
 {
@@ -227,7 +227,7 @@ INLINE u32 count_literals(const u8 *packed, const struct tree *t, u32 &top, u32 
 	return n;
 }
 
-/* Writes the next n literals, from position `top` down. */
+/* Writes n literals, from position `top` down. */
 INLINE void write_literals(const u8 *packed, const struct tree *t, u32 top, u8 *to, u32 n)
 {
 	struct stream s;
@@ -249,8 +249,8 @@ INLINE void write_literals(const u8 *packed, const struct tree *t, u32 top, u8 *
 }
 
 /*
- * One of a block's one or four streams: its bits go from `top` down to `bottom`, and its literals
- * from `first` on. exists: these eight lanes have one; fine: it has an end, in the block's bytes.
+ * One of a block's streams (one or four): its bits from `top` down to `bottom`, its literals from
+ * `first` on. exists: these eight lanes have a stream; fine: its end is marked, inside the block.
  */
 struct literals_stream {
 	bool exists, fine;
@@ -266,7 +266,7 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 
 	if (!s.exists)
 		return s;
-	if (four) { /* the sizes of the first three streams are before the streams */
+	if (four) { /* the sizes of the first three streams precede the streams */
 		const u32 end = to;
 		const u8 *const sizes = packed + from;
 		for (u32 i = 0, begin = from + 6; i <= k; i++) {
@@ -288,18 +288,18 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 }
 
 /*
- * Reads a stream by eight lanes. Where codes begin in the middle of a stream is not known; but a
- * lane that begins anywhere soon meets them, usually within 60 bits. So each lane begins EARLY bits
- * before its eighth, and counts the literals that begin in its eighth. If the lane before it ended
- * elsewhere, it counts again from there: lane i is right after i turns at the latest. Then each
- * lane knows where its literals go, and writes them.
+ * Reads a stream with eight lanes. The positions of codes in the middle of a stream are unknown,
+ * but a lane that begins anywhere falls into step with them, usually within 60 bits. So each lane
+ * begins EARLY bits before its eighth, and counts the literals that begin in its eighth. If the
+ * lane before it ended elsewhere, it counts again from there: lane i is right after at most i
+ * turns. Then each lane knows the offset of its literals, and writes them.
  *
- * False: the stream is refused. Nothing is written if any stream of the block is refused.
+ * Returns false if the stream is refused. If any stream of the block is, nothing is written.
  */
 INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const struct tree *t,
 			u8 *to, u32 lane)
 {
-	enum { EARLY = 512, SHORT = 4096 }; /* bits; streams below SHORT are read by one lane */
+	enum { EARLY = 512, SHORT = 4096 }; /* bits; one lane reads a stream below SHORT */
 	const u32 i = lane & 7, bits = a.top - a.bottom;
 	const bool mine = a.exists && a.fine, is_short = bits < SHORT;
 	const u32 begin = is_short && i > 0 ? a.bottom : a.top - bits * i / 8;
@@ -335,10 +335,8 @@ INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const
 }
 
 /*
- * Decodes the literals of a block, by a warp.
- *
- * Each load of packed bytes and each look at a table is a wait. As many warps as fit hide these
- * waits, and the 5 KiB of a tree allow 32 warps on a multiprocessor.
+ * Decodes the literals of a block with a warp. Each load of packed bytes and each table look-up is
+ * a wait. Other warps hide these waits: the 5 KiB of a tree allow 32 warps on a multiprocessor.
  */
 INLINE void read_literals(const struct unpack_memory &m)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packed: what the steps of unpack.cuh share: a batch's memory, streams of bits, tables of states,
- * bytes copied by a warp.
+ * packed: functions shared by the steps of unpack.cuh: a batch's memory, bit streams, state tables,
+ * copies by a warp.
  *
- * Offsets of bytes and bits are counted from UNPACK_BEFORE bytes before the packed ones, so that
- * none is negative where a damaged stream goes on before its beginning.
+ * Byte and bit offsets count from UNPACK_BEFORE bytes before the packed bytes, so that none is
+ * negative if a damaged stream runs past its beginning.
  */
 #ifndef GPUHIST_PACKED_CUH
 #define GPUHIST_PACKED_CUH
@@ -37,30 +37,27 @@ INLINE const u8 *packed_of(const struct unpack_memory &m)
 	return (const u8 *)(m.packed - UNPACK_BEFORE);
 }
 
-/* Refuses the batch: only after chain_blocks, which writes the answer. */
+/* Refuses the batch. Only after chain_blocks, which writes the answer. */
 INLINE void refuse(const struct unpack_memory &m)
 {
 	atomicOr(&answer_of(m)->refused, 1u);
 }
 
-/* The position of the highest bit that is set, plus one; 0: none is set. */
+/* The position of the highest set bit plus one, or 0 if none is set. */
 INLINE u32 bits_of(u32 v)
 {
 	return 32 - (u32)__clz((int)v);
 }
-/* ---- streams of bits, read from their last byte to their first --------------- */
+/* ---- bit streams, read from their last byte to their first ------------------- */
 
-/*
- * The next bits are the highest of `bits`, which has n of them. The word before these is fetched
- * while they are used.
- */
+/* The next n bits are the highest of `bits`. The word before them is fetched ahead. */
 struct stream {
 	u64 bits;
 	int n;
 	u32 ahead;
 	const u32 *at; /* address of `ahead` */
 
-	/* The next bit is the one before position `top`. */
+	/* Starts with the bit before position `top`. */
 	INLINE void begin(const u8 *packed, u32 top)
 	{
 		const u32 odd = top & 31;
@@ -72,7 +69,7 @@ struct stream {
 		at -= 2;
 		ahead = __ldg(at);
 	}
-	/* Afterwards there are more than 32 bits, if any was left. */
+	/* Ensures that n > 32 (past the stream's beginning, too). */
 	INLINE void refill()
 	{
 		if (n > 32)
@@ -103,11 +100,11 @@ INLINE u32 bits_before(const u8 *packed, u32 top, u32 n)
 	return highest(__funnelshift_r(__ldg(at - 1), __ldg(at), top), n);
 }
 
-/* ---- tables of states ---------------------------------------------------------- */
+/* ---- state tables -------------------------------------------------------------- */
 
 /*
- * Fills a table of states: sets code[i] and calls each(i, code, bits, next) for each state i. One
- * thread. code has an entry for each state, next has one for each code.
+ * Fills a state table: sets code[i] and calls each(i, code, bits, next) for each state i. For one
+ * thread. code has an entry per state, next one per code.
  */
 template <class EACH>
 INLINE void spread_states(const struct unpack_shares *s, u8 *code, u16 *next, const EACH &each)
@@ -136,7 +133,7 @@ INLINE void spread_states(const struct unpack_shares *s, u8 *code, u16 *next, co
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-/* Copies n bytes, by all lanes of a warp, in whole words as far as possible. */
+/* Copies n bytes with all lanes of a warp, as far as possible in whole words. */
 INLINE void copy_by_warp(u8 *to, const u8 *from, u32 n, u32 lane)
 {
 	const u32 to_word = (u32)(0 - (u64)to) & 3, head = to_word < n ? to_word : n;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * reader: samples of any size, byte order and alignment, in whole 16-byte loads.
- */
+/* reader: reads samples of any size, byte order and alignment in whole 16-byte loads. */
 #ifndef GPUHIST_READER_CUH
 #define GPUHIST_READER_CUH
 
@@ -15,11 +13,10 @@ typedef uint64_t u64;
 #define INLINE __device__ __forceinline__
 
 /*
- * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; the samples before and
- * after them (edge samples) are read byte by byte. Samples that are not aligned to their own size
- * cross words: then a load reads the next word too, and shifts. Samples of 3 bytes are read by 3
- * loads that hold 16 of them; because 3 has an inverse mod 16, some sample always starts at a
- * multiple of 16 bytes.
+ * struct reader<SIZE> uses aligned 16-byte loads, and reads samples before and after these (edge
+ * samples) byte by byte. Samples not aligned to their own size cross words: a load then also reads
+ * the next word, and shifts. Three loads read 16 samples of 3 bytes; because 3 has an inverse mod
+ * 16, some sample always starts at a multiple of 16 bytes.
  */
 template <int SIZE> struct key_of {
 	typedef u32 type;
@@ -63,7 +60,7 @@ template <int SIZE> struct reader {
 		tail = (u32)(n - tail_at);
 	}
 
-	/* ONCE: the data is not read again soon */
+	/* ONCE: the data will not be read again soon */
 	template <bool ONCE> static INLINE uint4 fetch(const uint4 *p)
 	{
 		return ONCE ? __ldcs(p) : __ldg(p);
@@ -141,10 +138,10 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * put(cell) for each sample of vec i. Sample i is of channel i mod rule.channels, whose
-	 * cells follow those of the channel before it. A launch has less than 2^32 samples. This
-	 * is a loop unless a cell is a code, which keeps the kernel small: the next key moves to
-	 * the front.
+	 * Calls put(cell) for each sample of vec i. Sample j is of channel j mod rule.channels,
+	 * whose cells follow the previous channel's. A launch has less than 2^32 samples. To keep
+	 * the kernel small, this is a loop that moves the next key to the front, unless a cell is
+	 * a code.
 	 */
 	template <class BIN, class F>
 	INLINE void cells(const struct rule &r, const vec &v, u64 i, F put) const
@@ -164,7 +161,7 @@ template <int SIZE> struct reader {
 		}
 	}
 
-	/* the place of edge sample j < head + tail */
+	/* index of edge sample j < head + tail */
 	INLINE u64 edge_at(u32 j) const
 	{
 		return j < head ? j : tail_at + (j - head);
@@ -193,7 +190,7 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * f(vec, its index) for i, i + step, ... below end; DEEP loads are in flight before
+	 * Calls f(vec, its index) for i, i + step, ... below end, with DEEP loads in flight before
 	 * the first is used.
 	 */
 	template <bool ONCE, int DEEP, class F>
@@ -221,7 +218,7 @@ template <int SIZE> struct reader {
 			f(load<ONCE, SLIP>(i), i);
 	}
 
-	/* put(cell) for each sample of the launch, by all of its threads */
+	/* Calls put(cell) for each sample of the launch, using all of its threads. */
 	template <bool ONCE, class BIN, class F>
 	INLINE void each_cell(const struct rule &r, F put) const
 	{

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule: a kernel's parameters, in plain C for the host and the device: how bytes become a key, and
- * how a key becomes a cell.
+ * rule: a kernel's parameters, in plain C for the host and the device: how to turn bytes into a key
+ * and a key into a cell.
  */
 #ifndef GPUHIST_RULE_H
 #define GPUHIST_RULE_H
@@ -12,12 +12,10 @@
 
 struct rule {
 	struct binning bins; /* how a key becomes a cell */
-	/* __byte_perm selectors from stored to native order, see reader::keys */
-	uint32_t perm[4];
-	uint32_t flip[2]; /* xored onto native words: the sign bits of signed types */
-	/* interleaved channels; each has all cells, which follow those of the channel before */
-	uint32_t channels;
-	uint32_t wide; /* far: counters have 64 bits, not 32 */
+	uint32_t perm[4];    /* __byte_perm selectors from stored to native order (reader::keys) */
+	uint32_t flip[2];    /* xored onto native words: the sign bits of signed types */
+	uint32_t channels;   /* interleaved channels, each with its own cells, one after another */
+	uint32_t wide;       /* far: counters have 64 bits, not 32 */
 };
 
 #ifdef __CUDACC__
@@ -27,29 +25,29 @@ struct rule {
 #endif
 
 /*
- * The index of a cell in a table in shared memory: cell (1 + 1/32 + 1/1024). So cells that are a
- * multiple of 16, 32, ... or 32,768 apart (samples shifted left, a coarse grid, hot codes at powers
- * of two) are in different banks. Without this, 32 such cells take 32 clocks.
+ * The index of a cell in a table in shared memory: cell (1 + 1/32 + 1/1024). This puts cells that
+ * are a multiple of 16, 32, ... or 32,768 apart (samples shifted left, a coarse grid, hot codes at
+ * powers of two) in different banks. Otherwise 32 such cells take 32 clocks.
  */
 RULE_INLINE uint32_t spread(uint32_t cell)
 {
 	return cell * 1057 >> 10;
 }
 
-/* The words of such a table; cells < 2^21, or the product overflows. */
+/* Words of such a table. cells must be < 2^21, or the product overflows. */
 RULE_INLINE uint32_t spread_words(uint32_t cells)
 {
 	return cells ? spread(cells - 1) + 1 : 0;
 }
 
 /*
- * Samples with gaps between them: `samples` of each record are side by side, and `records` records
- * form a row. They are first packed, in their order, and then counted.
+ * Samples with gaps between them: each record has `samples` adjacent samples, each row `records`
+ * records. They are packed in order before they are counted.
  */
 struct gather {
 	uint64_t n;       /* samples in all */
-	uint32_t samples; /* of a record */
-	uint32_t records; /* of a row */
+	uint32_t samples; /* samples of a record */
+	uint32_t records; /* records of a row */
 	uint32_t record;  /* bytes from one record of a row to the next */
 	uint32_t offset;  /* bytes before the first sample of a record */
 	uint32_t pitch;   /* bytes from one row to the next */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sequences: numbers from their streams of bits, a block by two warps (unpack.cuh). */
+/* sequences: decodes sequences from their bit streams, two warps per block (unpack.cuh). */
 #ifndef GPUHIST_SEQUENCES_CUH
 #define GPUHIST_SEQUENCES_CUH
 
@@ -8,7 +8,7 @@
 enum { LENGTHS, OFFSETS, MATCHES, KINDS };
 enum { STATES = 512, CODES = 53, BATCH = 64 };
 
-/* Bits that follow each code of a number. */
+/* Extra bits after each code of a number. */
 __constant__ u8 EXTRA[KINDS][CODES] = {
 	{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  1,  1,
 	 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
@@ -19,12 +19,12 @@ __constant__ u8 EXTRA[KINDS][CODES] = {
 };
 
 /*
- * An offset that repeats one from before the block is not known yet: EARLIER(i) stands for the i-th
- * offset from before, and EARLIER(i) - k for that offset less k (block_loops.c).
+ * An offset that repeats one from before the block is not yet known: EARLIER(i) stands for the i-th
+ * earlier offset, and EARLIER(i) - k for that offset minus k (block_loops.c).
  */
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
 
-/* 0: there is no such offset. */
+/* Returns 0 if the offset does not exist. */
 INLINE u32 resolve_offset(u32 offset, const u32 *repeat)
 {
 	if (offset < 0x80000000u)
@@ -40,7 +40,7 @@ struct sequences {
 	u8 code[KINDS][STATES];
 	u32 base[KINDS][CODES]; /* least number of each code */
 	u16 next[KINDS][CODES];
-	uint2 met[2][BATCH]; /* of a sequence: position of its bits; states, 10 bits each */
+	uint2 met[2][BATCH]; /* a sequence's bit position; its three states, 10 bits each */
 	u32 stop[2];         /* not 0: this batch of sequences is refused */
 };
 
@@ -57,10 +57,10 @@ INLINE void build_table(struct sequences *q, u32 kind, const struct unpack_share
 	});
 }
 
-/* The lane that walks through the states; all that it does is one chain. */
+/* The lane that walks through the states, a single chain of dependencies. */
 struct walk {
 	struct stream s;
-	u32 at, bottom; /* the next bit is before `at` */
+	u32 at, bottom; /* the next bit is the one before `at` */
 	u32 length, offset, match;
 
 	INLINE void begin(const struct unpack_block *b, const u8 *packed, u32 top)
@@ -76,7 +76,7 @@ struct walk {
 		s.begin(packed, at);
 	}
 
-	/* Walks the next n sequences into `met`; ends: the last ends the stream. False: refused. */
+	/* Walks n sequences into `met`; ends: the last ends the stream. Returns false if refused. */
 	INLINE bool turn(const struct sequences *q, const u8 *packed, uint2 *met, u32 n, bool ends)
 	{
 		for (u32 i = 0; i < n; i++) {
@@ -110,13 +110,13 @@ struct walk {
 	}
 };
 
-/* The warp that reads the numbers, and follows the offsets that repeat. */
+/* The warp that reads the numbers and tracks repeated offsets. */
 struct numbers {
 	u32 repeat[3];
-	u32 literals, matches; /* of this lane's sequences */
+	u32 literals, matches; /* bytes of this lane's sequences */
 	bool no_offset;
 
-	/* Reads the sequences from `from` on, a lane each; `met` is this lane's. */
+	/* Reads the sequences from `from` on, one per lane; `met` is this lane's. */
 	INLINE void read(const struct sequences *q, const struct unpack_memory &m,
 			 const struct unpack_block *b, uint2 met, u32 from, u32 lane)
 	{
@@ -140,7 +140,7 @@ struct numbers {
 		}
 		literals += plain;
 		matches += match;
-		/* 0 to 2: which offset repeats; 3: the first, less one; more: an offset plus 3. */
+		/* 0 to 2: the offset that repeats; 3: the first minus one; more: an offset + 3. */
 		const u32 key =
 			packed_offset > 3 ? packed_offset : packed_offset - 1 + (plain == 0);
 		for (u32 k = 0; k < n; k++) {
@@ -163,11 +163,11 @@ struct numbers {
 		}
 	}
 
-	/* Writes the state of the block, after its last sequence. */
+	/* Writes the block's state, after its last sequence. */
 	INLINE void finish(const struct unpack_block *b, struct unpack_state *state, bool stopped,
 			   u32 lane)
 	{
-		/* If this is so of no lane, neither of the sums of 32 lanes wraps around. */
+		/* If `over` is false in all lanes, neither sum over 32 lanes wraps around. */
 		bool over = literals > b->literals || matches > b->most || no_offset;
 
 		for (u32 k = 1; k < 32; k *= 2) {
@@ -186,9 +186,9 @@ struct numbers {
 };
 
 /*
- * Reads the sequences of a block, by two warps. One lane of the first walks through the states: 128
- * ns a sequence on an H200, which only many blocks at a time make up for. The second warp reads the
- * numbers, BATCH sequences behind.
+ * Reads the sequences of a block with two warps. One lane of the first walks through the states, at
+ * 128 ns per sequence on an H200; only many blocks at a time make up for that. The second warp
+ * reads the numbers, BATCH sequences behind.
  */
 INLINE void read_sequences(const struct unpack_memory &m)
 {

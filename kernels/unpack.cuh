@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack: the blocks of a zstd frame, side by side (unpack.h). In the order in which a batch needs
- * them:
+ * unpack: decodes the blocks of a zstd frame in parallel (unpack.h). A batch takes these steps:
  *
- *     read_sequences     numbers of sequences; bytes of each block (sequences.cuh)
- *     chain_blocks       where each block begins, and the offsets that repeat; in order
- *     read_literals      from Huffman's codes to bytes (literals.cuh)
- *     place_sequences    literals to where the sequences say; a byte of a match notes a distance
- *     resolve_matches    each byte of a match from where it comes from
- *     keep_bytes         the batch to the ring, for the matches of later ones
+ *     read_sequences     reads the sequences, and the size of each block (sequences.cuh)
+ *     chain_blocks       finds the blocks' offsets and the repeated offsets; batch by batch
+ *     read_literals      decodes Huffman codes to bytes (literals.cuh)
+ *     place_sequences    copies literals into place, and notes a distance for each byte of a match
+ *     resolve_matches    copies each byte of a match from its source
+ *     keep_bytes         copies the batch to the ring, for the matches of later batches
  *
- * What the host has read in headers is right, and trusted: what lies where, and the shares of
- * tables. All bits of streams, jump tables and descriptions of trees are hostile. The verdicts are
- * those of src/input/block_loops.c: a stream is right only if all its bits are used, and no more.
+ * The host has checked the headers, so the kernels trust offsets, sizes and the shares of tables.
+ * Bits of streams, jump tables and descriptions of trees may be hostile. The verdicts are the same
+ * as in src/input/block_loops.c: a stream is right only if exactly all of its bits are used.
  */
 #ifndef GPUHIST_UNPACK_CUH
 #define GPUHIST_UNPACK_CUH
@@ -23,8 +22,8 @@
 /* ---- the chain ------------------------------------------------------------------- */
 
 /*
- * Finds where each block is and which offsets repeat; batch after batch, one warp. Afterwards the
- * answer has what this batch needs of those before it, and the carry what the next batch needs.
+ * Finds each block's offset and its repeated offsets. One warp, batch by batch. Afterwards, the
+ * answer has what this batch needs from earlier ones, and the carry what the next batch needs.
  */
 INLINE void chain_blocks(const struct unpack_memory &m)
 {
@@ -71,15 +70,15 @@ INLINE void chain_blocks(const struct unpack_memory &m)
 		*state_of(m, i) = s[i];
 }
 
-/* ---- places ------------------------------------------------------------------------ */
+/* ---- sequences --------------------------------------------------------------------- */
 
 enum { PLACERS = 256, WARPS = PLACERS / 32 };
 
 /* In shared memory. */
 struct places {
-	u32 literals[WARPS], bytes[WARPS]; /* of the sequences of each warp */
-	u32 longs;                         /* runs too long for a lane, left to warps: */
-	u32 from[2 * PLACERS];             /* literals: where they are; a match: its offset */
+	u32 literals[WARPS], bytes[WARPS]; /* sums over the sequences of each warp */
+	u32 longs;                         /* number of runs left to warps, too long for a lane: */
+	u32 from[2 * PLACERS];             /* index of the literals, or offset of the match */
 	u32 to[2 * PLACERS], length[2 * PLACERS];
 	bool is_match[2 * PLACERS];
 };
@@ -94,13 +93,13 @@ INLINE void add_long(struct places *p, u32 from, u32 to, u32 length, bool is_mat
 	p->is_match[k] = is_match;
 }
 
-/* How far back byte k of a match comes from: before the match, even if that overlaps itself. */
+/* Distance from byte k of a match to its source before the match, even if it overlaps itself. */
 INLINE u32 distance_of(u32 offset, u32 k)
 {
 	return offset * (1 + k / offset);
 }
 
-/* By a warp each: copies the long runs of literals, and notes the distances of long matches. */
+/* Copies long runs of literals and notes the distances of long matches, with one warp per run. */
 INLINE void place_longs(const struct places *p, const u8 *literals, u8 *to, u32 *distance, u32 warp,
 			u32 lane)
 {
@@ -118,7 +117,7 @@ struct placed {
 	u32 literals, bytes;
 };
 
-/* The sum of *done and of all `own` before this thread's; adds those of all threads to *done. */
+/* Returns *done plus `own` of all threads before this one; adds all threads' `own` to *done. */
 INLINE struct placed sum_before(struct places *p, struct placed own, struct placed *done)
 {
 	const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -149,13 +148,12 @@ INLINE struct placed sum_before(struct places *p, struct placed own, struct plac
 }
 
 /*
- * Copies literals to their place, and notes for each byte of a match how far back it comes from;
- * 256 sequences at a time. A block whose sequences were refused is left as it is: numbers may be
- * missing.
+ * Copies literals into place and notes a distance for each byte of a match, 256 sequences at a
+ * time. Skips a block whose sequences were refused, because numbers may be missing.
  */
 INLINE void place_sequences(const struct unpack_memory &m)
 {
-	enum { FEW_LITERALS = 8, FEW_BYTES = 32, PIECE = 4096 }; /* few: what one lane does */
+	enum { FEW_LITERALS = 8, FEW_BYTES = 32, PIECE = 4096 }; /* few: done by one lane */
 	__shared__ struct places p;
 	const u32 tid = threadIdx.x, lane = tid & 31, warp = tid / 32;
 	const struct unpack_block *const b = block_of(m, blockIdx.x);
@@ -213,11 +211,11 @@ INLINE void place_sequences(const struct unpack_memory &m)
 /* ---- matches ------------------------------------------------------------------- */
 
 /*
- * Resolves each byte of a match in the region from `from` on, 1024 bytes a CTA: follows distances
- * to a literal, a byte before the region, which is final, or one before the batch, which is in the
- * ring. A thread follows four bytes side by side, as each hop is a wait.
+ * Resolves each byte of a match in the region from `from` on, 1024 bytes per CTA: follows distances
+ * to a literal, to a byte before the region, which is final, or to one before the batch, which is
+ * in the ring. Each hop is a wait, so a thread follows four bytes at once.
  *
- * Threads lengthen distances that others may read, to save hops: the old and the new are right.
+ * To save hops, threads lengthen distances that others may be reading: old and new are both right.
  */
 INLINE void resolve_matches(const struct unpack_memory &m, u32 from)
 {
@@ -266,7 +264,7 @@ INLINE void resolve_matches(const struct unpack_memory &m, u32 from)
 	}
 }
 
-/* Copies the batch to its place in the ring, in pieces, a warp each; any grid. */
+/* Copies the batch to the ring, in pieces, one warp per piece; any grid. */
 INLINE void keep_bytes(const struct unpack_memory &m)
 {
 	enum { PIECE = 4096 };

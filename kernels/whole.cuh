@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * whole: all counters in shared memory, for as many cells as fit there.
+ * whole: keeps all counters in shared memory, if they fit.
  *
- * What shared memory does in a clock decides the design (H200, measured): an atomic costs one clock
- * for each pass over the busiest bank. atomicAdd(p, 1) with its result unused merges lanes with
- * equal addresses in one pass; with a variable addend or a used result nothing is merged, and 32
- * equal lanes cost 32 clocks. Lanes spread at random over the banks cost 3.66.
+ * The throughput of shared memory decides the design (measured on an H200): an atomic costs one
+ * clock for each pass over the busiest bank. atomicAdd(p, 1) with an unused result merges lanes
+ * with equal addresses in one pass. With a variable addend or a used result it merges nothing:
+ * 32 equal lanes cost 32 clocks. Lanes spread at random over the banks cost 3.66.
  */
 #ifndef GPUHIST_WHOLE_CUH
 #define GPUHIST_WHOLE_CUH
@@ -13,13 +13,13 @@
 #include "cell.cuh"
 
 /*
- * One read of the data, one shared atomic a sample, one global atomic for each cell and block. 32
- * samples take 1 clock if they are equal, 3.7 if they are noise, and 32 if they lie in 32 cells of
- * one bank: 0.26 T samples/s.
+ * Reads the data once, with one shared atomic per sample and one global atomic per cell and block.
+ * 32 samples take 1 clock if equal, 3.7 if noise, and 32 if in 32 cells of one bank: 0.26 T
+ * samples/s.
  *
- * data may have any alignment; n may be 0 but is below 2^32; out holds the cells of all channels.
- * Launch: 1024 threads, shared memory 4 * spread_words(cells), as many blocks as are resident
- * together.
+ * data may have any alignment; n may be 0 and must be < 2^32; out holds the cells of all channels.
+ * Launch: 1024 threads, 4 * spread_words(cells) bytes of shared memory, as many blocks as can be
+ * resident together.
  */
 template <int SIZE, class BIN>
 __device__ __forceinline__ void count_whole(const void *data, u64 n, const struct rule &r,
