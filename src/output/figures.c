@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* figures: names and values in one order. */
+/* figures: column names and values, in the same order. */
 #include "output/figures.h"
 
 #include <stdio.h>

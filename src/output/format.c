@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format: the tables of counters and formats; write, or rescue. */
+/* format: the tables of counters and formats; publishing and rescue files. */
 #include "output/format.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ const struct format *format_of_path(const char *path)
 	return NULL;
 }
 
-/* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
+/* Save the counts to `out` and store its name in `name`. Closes `out`, even on failure. */
 static int save_document(struct output *out, const struct hist *hist, const struct provenance *from,
 			 char name[PATH_MAX], struct fail *fail)
 {
@@ -57,7 +57,7 @@ static int save_document(struct output *out, const struct hist *hist, const stru
 	return output_commit(out, fail);
 }
 
-/* Tries the working folder, which a service may not be allowed to write, then others. */
+/* Try the working directory first; a service may not be allowed to write there. */
 static int save_in_folders(const struct hist *hist, const struct provenance *from,
 			   char name[PATH_MAX], struct fail *fail)
 {
@@ -80,7 +80,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	struct output *out;
 	struct fail first = {.status = STATUS_OK};
 
-	/* If no name beside FILE can be used but another name can, the reason is not reported. */
+	/* If a fallback directory works, the failure next to FILE is not reported. */
 	if (output_resolve(target, path, &first) == 0 && output_free_name(beside, target) &&
 	    output_open(&out, beside, &first) == 0 &&
 	    save_document(out, hist, from, name, &first) == 0)
@@ -88,7 +88,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	return save_in_folders(hist, from, name, fail);
 }
 
-/* Saves the counts beside the file of `out`, or else in a folder; closes `out`. Returns -1. */
+/* Save the counts next to the output file, or else in a directory; close `out`. Returns -1. */
 static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
 			 uint64_t counts, struct fail *fail)
 {
@@ -113,7 +113,8 @@ static int rescue_counts(struct output *out, const struct hist *hist, const stru
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail)
 {
-	const bool rows = style->flow || format->kind >= FORMAT_DOCUMENT; /* for under, over, NaN */
+	const bool rows =
+		style->flow || format->kind >= FORMAT_DOCUMENT; /* with under, over, NaN */
 	uint64_t overflows = 0;
 
 	if (style->counter == COUNTER_U32)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format: counters, styles, the one table of output formats with their writers, and publishing.
+ * format: counters, styles, the table of output formats with their writers, and publishing.
  *
- * One more format is one row in format.c and one file with its writer; options, messages and tests
- * take everything they know of a format from here. A writer is given a finished histogram and where
- * its counts come from, and never the job. It does not fail: output_commit reports what happened to
- * the bytes.
+ * To add a format, add a row in format.c and a file with its writer; options, messages and tests
+ * take everything they know about a format from here. A writer gets a finished histogram and its
+ * provenance, never the job. It returns no error: output_commit reports failed writes.
  */
 #ifndef GPUHIST_FORMAT_H
 #define GPUHIST_FORMAT_H
@@ -19,7 +18,7 @@
 #include "hist/hist.h"
 #include "output/output.h"
 
-/* What -C writes of a count; inside the program it is always exact and has 64 bits. */
+/* Counters for -C in the output; inside the program every count is exact, in 64 bits. */
 enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNTER_SAT32 };
 /* in that order */
 #define COUNTER_NAMES "u64, u32, sat8, sat16 or sat32"
@@ -27,103 +26,98 @@ enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNT
 extern const struct counter {
 	const char *name;
 	uint32_t bytes;
-	uint64_t max; /* the largest count that it can hold */
+	uint64_t max; /* largest count it can hold */
 } COUNTERS[];
 
-/* How a picture is drawn. The same settings give the same bytes. */
+/* How to draw a picture. The same settings give the same bytes. */
 struct canvas {
-	bool utf8;         /* bars have eighths of a block; else '#' */
-	bool colour;       /* it carries no meaning */
-	bool log;          /* values are shown by their logarithms */
-	bool terminal;     /* it goes to a terminal */
-	bool live;         /* what is behind the end of each line is erased */
-	unsigned up;       /* lines to go up first: those of the picture that this one replaces */
-	unsigned columns;  /* of text: 40 to 200 */
-	unsigned lines;    /* of text: how many there may be */
-	const char *title; /* any text; borrowed, NULL: none */
+	bool utf8;         /* draw bars in eighths of a block, not with '#' */
+	bool colour;       /* for looks only; it carries no meaning */
+	bool log;          /* logarithmic values */
+	bool terminal;     /* the output is a terminal */
+	bool live;         /* erase the rest of each line */
+	unsigned up;       /* lines to move up first, to draw over the previous picture */
+	unsigned columns;  /* width in characters, 40 to 200 */
+	unsigned lines;    /* maximum height in lines of text */
+	const char *title; /* any text, borrowed; NULL: none */
 };
 
-/* How the user wants it to look; each writer uses the members that its format has. */
+/* How the output should look; each writer uses the members that apply to its format. */
 struct style {
 	enum counter_kind counter;
-	bool header;  /* a line with the names of the columns */
-	bool nonzero; /* only bins that hold something */
+	bool header;  /* a line with the column names */
+	bool nonzero; /* only bins that are not empty */
 	bool flow;    /* rows for under, over and NaN */
 	struct canvas canvas;
 };
 
-/* Where the counts come from, for formats that say so; of all inputs and channels together. */
+/* Where the counts come from, over all inputs and channels, for formats that record it. */
 struct provenance {
-	uint64_t inputs;  /* how many were read */
-	uint64_t bytes;   /* decoded bytes of all inputs, with those skipped and the tail */
+	uint64_t inputs;  /* number of inputs read */
+	uint64_t bytes;   /* decoded bytes of all inputs, including skipped and tail */
 	uint64_t skipped; /* bytes skipped at the starts of inputs */
 	uint64_t tail;    /* bytes of incomplete records at the ends of inputs */
-	bool partial;     /* these are the counts so far, of a run that goes on */
-	/* the counts are of slice `part`, from 1, of `parts` slices; 1 of 1: of all records */
+	bool partial;     /* interim counts of a run that is still going */
+	/* slice that was counted, from 1, and number of slices; 1 of 1: all records */
 	uint32_t part, parts;
-	/* of a part: a number for the state of all inputs (source_totals); 0: not known */
-	uint64_t state;
-	/*
-	 * The options that decide what is counted and into which bins, as a shell reads them;
-	 * borrowed, NULL for "".
-	 */
+	uint64_t state; /* for a slice: fingerprint of all inputs (source_totals); 0: unknown */
+	/* options that select samples and bins, quoted for a shell; borrowed, NULL for "" */
 	const char *options;
-	const char *row_of;              /* the input of a row of --each; NULL: not a row */
-	uint64_t row_first, row_records; /* records of that input before the row, and in it */
-	const char *tensor, *shape;      /* of a row that is a tensor; else NULL */
+	const char *row_of;              /* input of a row of --each; NULL: not a row */
+	uint64_t row_first, row_records; /* records before the row in that input, and in the row */
+	const char *tensor, *shape;      /* if the row is a tensor; else NULL */
 };
 
 typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
 		      const struct provenance *from);
 
 write_fn write_csv, write_tsv, write_raw, write_npy; /* write.c */
-/* The header of npy: rows (NULL: none) x channels (where there are several) x bins. */
+/* The npy header for rows (NULL: none) x channels (if more than one) x bins. */
 #define NPY_HEAD 128
 void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t *rows,
 	      uint32_t channels, uint32_t bins);
-write_fn write_json; /* exact counts, whatever -C says: the rescue file is one of these */
+write_fn write_json; /* writes exact counts, whatever -C says; also used for rescue files */
 write_fn write_plot, write_svg;
 
 enum format_kind {
-	FORMAT_ROWS,   /* a row for each bin: takes --no-header, --nonzero and --flow */
-	FORMAT_BINARY, /* never to a terminal */
+	FORMAT_ROWS,   /* a row per bin; takes --no-header, --nonzero and --flow */
+	FORMAT_BINARY, /* never written to a terminal */
 	/* From here on: exact, with under, over and NaN; can say "partial", so takes --every */
 	FORMAT_DOCUMENT, /* takes --nonzero */
 	FORMAT_PICTURE,
 };
 
 struct format {
-	const char *name;        /* as -f names it */
-	const char *suffixes[3]; /* of files that get it without -f, in lower case, then NULL */
+	const char *name;        /* for -f */
+	const char *suffixes[3]; /* file suffixes that select it, lower case; NULL at the end */
 	write_fn *write;
 	enum format_kind kind;
-	enum counter_kind counter; /* the counters that it has without -C */
+	enum counter_kind counter; /* default for -C */
 };
 
 #define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
 #define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json or .svg"
-const struct format *format_find(const char *name); /* NULL: there is no such format */
+const struct format *format_find(const char *name); /* NULL: no such format */
 
 /*
- * The format for the suffix of a file, in either case; the default if there is no suffix or path is
- * NULL; NULL if the suffix is unknown.
+ * Return the format for the file's suffix, ignoring case; the default if path is NULL or has no
+ * suffix; NULL if the suffix is unknown.
  */
 const struct format *format_of_path(const char *path);
 
 /*
- * Writes the histogram, and closes out in any case. Under -C u32 a count above 2^32-1 publishes
- * nothing: the exact histogram is saved beside a file as NAME.rescue.json, otherwise as
- * gpuhist-PID.rescue.json in the working folder, $TMPDIR or /tmp, and *fail, STATUS_LIMIT, names
- * it.
+ * Write the histogram; closes out, even on failure. If a count is above 2^32-1 under -C u32,
+ * publish nothing: save the exact histogram next to the output file as NAME.rescue.json, or as
+ * gpuhist-PID.rescue.json in the working directory, $TMPDIR or /tmp; *fail (STATUS_LIMIT) names it.
  */
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail);
 
 /*
- * Saves the exact histogram of a run that could not be added to the file `path`: beside it as
- * FILE.rescue.json, or as FILE.2.rescue.json and so on if an earlier one exists, which is kept; if
- * that fails, in a folder, as publish does. Gives the name of that file. -1: it could not be saved;
- * *fail says why. Call it while no output is open.
+ * Save the exact histogram of a run that could not be added to the file `path`, next to it as
+ * FILE.rescue.json, or FILE.2.rescue.json and so on if an earlier one exists; if that fails, in a
+ * directory, as publish does. Stores the file's name in `name`. -1: it could not be saved; *fail
+ * says why. Call it while no output is open.
  */
 int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
 		   char name[PATH_MAX], struct fail *fail);

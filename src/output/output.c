@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: what a name stands for; temporary file, permissions, sync, rename. */
+/* output: names, temporary file, permissions, sync, rename. */
 #include "output/output.h"
 
 #include <errno.h>
@@ -23,16 +23,16 @@
 
 #define BUFFER ((size_t)64 << 10)
 #define LIST "system.posix_acl_access"
-#define LIST_BYTES 4096 /* some 500 entries, more than most file systems store */
+#define LIST_BYTES 4096 /* about 500 entries, more than most file systems store */
 
 struct output {
 	int fd;
 	bool direct; /* no temporary file, no rename */
-	/* the temporary file's name, in the thread's entry of signals_file: a signal removes it */
+	/* temporary file's name, in the thread's entry of signals_file so that a signal removes it */
 	char *temporary;
-	const char *shown;     /* the name for messages */
-	char target[PATH_MAX]; /* what the rename replaces; links resolved */
-	char folder[PATH_MAX]; /* target's folder */
+	const char *shown;     /* name for messages */
+	char target[PATH_MAX]; /* file to replace, with links resolved */
+	char folder[PATH_MAX]; /* target's directory */
 	int error;             /* errno of the first write that failed */
 	bool memory;
 	unsigned char *before; /* output in memory: bytes moved out of the buffer */
@@ -71,10 +71,10 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
 	for (int links = 0;; links++) {
 		char link[PATH_MAX];
 		ssize_t n = readlink(target, link, sizeof(link) - 1);
-		/* Taken for a file, a link that cannot be read would be replaced by one. */
+		/* An unreadable link must not be mistaken for a file, and replaced by one. */
 		if (n < 0 && errno != EINVAL && errno != ENOENT && errno != ENOTDIR)
 			return fail_errno(fail, "%s", path);
-		if (n < 0) /* not a link, or it does not exist: this is the path */
+		if (n < 0) /* not a link, or nonexistent: this is the target */
 			return 0;
 		link[n] = '\0';
 		const char *slash = strrchr(target, '/');
@@ -160,8 +160,8 @@ bool output_is_stdout(const char *path)
 }
 
 /*
- * The buffer is not cleared: only bytes that were written are read from it, and clearing would
- * touch all of its pages. NULL: no memory.
+ * The buffer is not cleared: that would touch all its pages, and only bytes that were written are
+ * read from it. NULL: out of memory.
  */
 static struct output *blank(struct fail *fail)
 {
@@ -174,7 +174,7 @@ static struct output *blank(struct fail *fail)
 	return o;
 }
 
-/* Makes a file .NAME.gpuhist-PID-N.tmp, as the manual calls it. -1: errno says why. */
+/* Create a file .NAME.gpuhist-PID-N.tmp (see the manual). -1: errno says why. */
 static int open_temporary(struct output *o, mode_t mode)
 {
 	sigset_t old;
@@ -182,7 +182,7 @@ static int open_temporary(struct output *o, mode_t mode)
 	o->temporary = signals_file[signals_slot()];
 	signals_block(&old);
 	for (unsigned attempt = 0;; attempt++) {
-		/* The name is hidden, and not too long even where NAME is as long as can be. */
+		/* The name is hidden, and fits even if NAME is as long as a name can be. */
 		int n = snprintf(o->temporary, sizeof(signals_file[0]),
 				 "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, path_name(o->target),
 				 (long)getpid(), attempt);
@@ -262,8 +262,8 @@ static int keep_permissions(int fd, const char *path, const struct stat *old)
 }
 
 /*
- * Containers mount single files, and rename cannot replace those. Where the kernel cannot tell, the
- * rename will fail.
+ * Containers mount single files, which rename cannot replace. If the kernel cannot tell, the rename
+ * will fail.
  */
 static bool is_mount(const char *path)
 {
@@ -279,8 +279,8 @@ static bool is_mount(const char *path)
 }
 
 /*
- * The file exists. It is opened as `>` would open it, but not emptied: what the system refuses
- * there is refused here. The temporary file is never readable by more users than the old one.
+ * For a file that exists. Open it as `>` would, but without truncating it, to get the same refusals
+ * from the system. The temporary file is never readable by more users than the old one.
  */
 static int open_beside(struct output *o, struct fail *fail)
 {
@@ -297,7 +297,7 @@ static int open_beside(struct output *o, struct fail *fail)
 				"%s: is a mount point, which cannot be replaced: redirect standard "
 				"output into it",
 				o->shown);
-	/* In a folder with the sticky bit the rename would fail when all the work is done. */
+	/* In a sticky directory the rename would fail, after all the work. */
 	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 &&
 	    geteuid() != st.st_uid && geteuid() != folder.st_uid)
 		return fail_set(fail, STATUS_SYSTEM,
@@ -340,8 +340,7 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 }
 
 /*
- * False if fd is closed, or open only for reading: then everything that would be written is already
- * known to be lost.
+ * False if fd is closed or read-only: everything written to it would be lost.
  */
 static bool is_writable(int fd)
 {
@@ -381,7 +380,7 @@ bool output_free_name(char name[PATH_MAX], const char *target)
 		errno = ENAMETOOLONG;
 		if (n < 0 || n >= PATH_MAX)
 			return false;
-		if (lstat(name, &st) != 0) /* a link to nothing is no free name */
+		if (lstat(name, &st) != 0) /* lstat: a dangling link is not a free name */
 			return errno == ENOENT;
 	}
 	errno = EEXIST;
@@ -421,7 +420,7 @@ int output_open_memory(struct output **out, struct fail *fail)
 	return 0;
 }
 
-/* Moves what is in the buffer of an output in memory to `before`. */
+/* Move the buffer of an in-memory output to `before`. */
 static void set_aside(struct output *o)
 {
 	const size_t need = o->before_used + o->used;
@@ -553,15 +552,13 @@ void output_write_over(struct output *o, const void *data, size_t bytes)
 		o->error = errno;
 }
 
-/*
- * Makes the rename reach the disk. That a file system cannot sync folders is no failure.
- */
+/* Make the rename reach the disk. Succeeds if the file system cannot sync directories. */
 static int sync_folder(const struct output *o)
 {
 	int fd = open_again(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 
 	if (fd < 0)
-		return errno == EACCES ? 0 : -1; /* a folder that is write-only for us */
+		return errno == EACCES ? 0 : -1; /* a write-only directory */
 	int rc = fsync_again(fd);
 	if (rc != 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))
 		rc = 0;
@@ -575,7 +572,7 @@ static int replace(struct output *o, struct fail *fail)
 {
 	sigset_t old;
 
-	/* An error of fsync is an error: what the page cache holds may never reach the disk. */
+	/* Report fsync errors: the page cache may never reach the disk. */
 	int rc = fsync_again(o->fd);
 	if (rc != 0 && (errno == EINVAL || errno == ENOTSUP))
 		rc = 0;
@@ -619,7 +616,7 @@ int output_commit(struct output *o, struct fail *fail)
 	if (!o->direct) {
 		rc = replace(o, fail);
 	} else if (o->fd != STDERR_FILENO && close(o->fd) != 0) {
-		/* NFS and quotas report a failed write here, for standard output too. */
+		/* NFS and quotas report failed writes here, even for standard output. */
 		rc = fail_errno(fail, "%s", o->shown);
 	}
 	free(o);

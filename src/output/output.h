@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: where the histogram is written: all of it, or nothing.
+ * output: writes the histogram, all of it or nothing.
  *
- * A regular file is written under a temporary name in its own folder, synced, and renamed over the
- * old one, so that the name always holds the whole old file or the whole new one. The new file has
- * the old one's mode, POSIX access control list, group, and owner if the process may give files
- * away; where the group or the list cannot be kept, no user gains access. A file that may not be
+ * A regular file is written under a temporary name in its own directory, synced, and renamed over
+ * the old one, so the name always refers to the whole old file or the whole new one. The new file
+ * gets the old one's mode, POSIX access control list, group, and, if the process may change it,
+ * owner; if the group or the list cannot be kept, no user gains access. A file that may not be
  * written is refused. Devices, FIFOs and standard output are written directly. A signal that ends
  * the process removes the temporary file first (signals.h).
  *
- * The main thread has at most one output open at a time, and so has one other thread. An output is
- * used by the thread that opened it alone.
+ * The main thread and one other thread may each have one output open at a time. Only the thread
+ * that opened an output may use it.
  */
 #ifndef GPUHIST_OUTPUT_H
 #define GPUHIST_OUTPUT_H
@@ -24,8 +24,8 @@
 struct output;
 
 /*
- * Opens an output; path NULL or "-" is standard output. Everything it needs from the system is
- * taken now, so that a folder that cannot be written is reported before the work.
+ * Open an output; path NULL or "-" is standard output. Acquires everything it needs from the system
+ * now, so that an unwritable directory is reported before the work.
  */
 int output_open(struct output **out, const char *path, struct fail *fail);
 
@@ -41,17 +41,17 @@ bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
 /*
- * Opens an output in memory, which output_abort alone may end. output_taken returns what was
- * written to it since the last call of output_taken; that is valid until something is written.
+ * Open an output in memory; only output_abort may end it. output_taken returns the bytes written
+ * since its last call, valid until the next write.
  */
 int output_open_memory(struct output **out, struct fail *fail);
 const char *output_taken(struct output *o, size_t *bytes);
 size_t output_used(const struct output *o); /* what output_taken would return */
 
-/* The name for messages; valid while o is open. */
+/* Name for messages; valid while o is open. */
 const char *output_name(const struct output *o);
 
-/* Writes to a buffer. An error is remembered, and output_commit reports it. */
+/* Write to a buffer. output_commit reports the first error. */
 void output_write(struct output *o, const void *data, size_t bytes);
 void output_text(struct output *o, const char *text);
 
@@ -60,51 +60,50 @@ void output_text(struct output *o, const char *text);
 void output_print(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Writes a text of any bytes as UTF-8. `escape` is called for each character, and with length 0 for
- * each byte that begins no character. If it returns NULL the bytes are written as they are, else
- * the text that it returns, for which `text` has room.
+ * Write arbitrary bytes as UTF-8. Calls `escape` for each character, and with length 0 for each
+ * invalid byte. If it returns NULL, the bytes are written unchanged; otherwise the text that it
+ * returns, which may be in `text`.
  */
 #define OUTPUT_ESCAPE 8
 typedef const char *escape_fn(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE]);
 void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape);
 
-/* Makes the output fail with errno, as a write does that cannot be made for lack of memory. */
+/* Make the output fail with errno, for example if a writer runs out of memory. */
 void output_fail(struct output *o);
 
-/* Has a write failed already? Then the rest need not be made. */
+/* Has a write failed already? Then there is no point in writing more. */
 bool output_failed(const struct output *o);
 
-/* Hands what was written to the system now. -1: *fail says what failed. */
+/* Pass the buffer to the system now. -1: *fail says what failed. */
 int output_flush(struct output *o, struct fail *fail);
 
-/* Writes over the first bytes of a file, to which at least as many were written before. */
+/* Overwrite the first bytes of a file; at least that many must have been written before. */
 void output_write_over(struct output *o, const void *data, size_t bytes);
 
 /*
- * Flushes, syncs, publishes; frees o in any case. -1: nothing was published, and *fail says why.
- * 1: all was, but *fail says why the folder could not be synced.
+ * Flush, sync and publish; frees o, even on failure. -1: nothing was published, and *fail says why.
+ * 1: everything was published, but *fail says why the directory could not be synced.
  */
 int output_commit(struct output *o, struct fail *fail);
 
-/* Frees o and publishes nothing. Takes NULL. */
+/* Free o and publish nothing. Accepts NULL. */
 void output_abort(struct output *o);
 
-/* ---- what the name of an output stands for; NULL or "-": standard output ---- */
+/* ---- output names; NULL or "-": standard output ---- */
 
 /*
- * The descriptor that a path such as /dev/stdout or /dev/fd/3 stands for, or -1. The file behind it
- * belongs to the program that opened it, which has an offset in it: it is written to, and never
- * replaced.
+ * Return the descriptor for a path like /dev/stdout or /dev/fd/3, or -1. The file behind it belongs
+ * to the program that opened it and has its own offset, so it is written to, never replaced.
  */
 int output_descriptor(const char *path);
 
 /*
- * The path at the end of a chain of links: the target is replaced, not the link. For a link to
- * nothing it is the file to create.
+ * Follow a chain of symbolic links: the target is replaced, not the link. A dangling link gives the
+ * file to create.
  */
 int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
 
-/* The folder of a path, with a slash at its end. */
+/* Directory of a path, with a trailing slash. */
 void output_folder(char folder[PATH_MAX], const char *path);
 
 /* Is the output a regular file, or will it be one? */
@@ -116,7 +115,7 @@ bool output_is_input(const char *path, const char *input);
 /* Would two outputs of one command be the same file, whether or not it exists yet? */
 bool output_is_output(const char *path, const char *other);
 
-/* Does the output go to the terminal that standard error is? */
+/* Is the output the same terminal as standard error? */
 bool output_is_stderr_terminal(const char *path);
 
 /* Would output written to path be mixed with the bytes of standard output? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* picture: bins joined to bars, their values, edges as text. scale.c has scales and ticks. */
+/* picture: joining bins into bars, their values, edges as text. scale.c has scales and ticks. */
 #include "output/picture.h"
 
 #include <assert.h>
@@ -11,8 +11,8 @@
 
 #include "base/utf8.h"
 
-#define SHORT_EDGE 12 /* characters that can be read at a glance */
-#define WHOLE_EDGE 21 /* characters of any 64-bit integer, and of the edge after the last */
+#define SHORT_EDGE 12 /* longest text that can be read at a glance */
+#define WHOLE_EDGE 21 /* longest 64-bit integer, or the edge past it */
 
 static double bounded(double x)
 {
@@ -44,13 +44,13 @@ static bool is_filled(const struct hist *hist, uint32_t bin)
 	return false;
 }
 
-/* With --log=auto the bin that begins at zero; it may be none of the histogram's. */
+/* With --log=auto, the bin that begins at zero; the histogram may not include it. */
 static int64_t zero_of(const struct picture *p)
 {
 	return -(int64_t)edges_first(&p->hist->axis.edges);
 }
 
-/* Of how many bins on either side of zero only the first one above it may hold something? */
+/* Bins on each side of zero that are all empty, except perhaps the first one above zero. */
 static uint32_t empty_about_zero(const struct picture *p)
 {
 	const int64_t zero = zero_of(p);
@@ -68,7 +68,7 @@ static uint32_t empty_about_zero(const struct picture *p)
 	return n;
 }
 
-/* Makes bars of p->per bins, and one of the `empty` bins on either side of zero. */
+/* Make bars of p->per bins, and one bar of the `empty` bins on each side of zero. */
 static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
 {
 	const struct axis *const axis = &p->hist->axis;
@@ -93,9 +93,9 @@ static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
 }
 
 /*
- * How many bins a bar has. With --auto it is a power of two, as bins are that wide. Otherwise a
- * round divisor of the number of bins is best, then any divisor; at most twice the least that will
- * do is tried.
+ * Choose the number of bins per bar. With --auto, use a power of two, like the width of the bins.
+ * Otherwise prefer a round divisor of the number of bins, then any divisor, up to twice the smallest
+ * number that fits.
  */
 void picture_join(struct picture *p, uint32_t most)
 {
@@ -126,7 +126,7 @@ void picture_join(struct picture *p, uint32_t most)
 	make_bars(p, most, 0);
 }
 
-/* The scale of values, from edge to edge of the bars. */
+/* Set the scale of the axis, and how bars turn into values with listed edges. */
 static void set_axis(struct picture *p)
 {
 	const struct axis *const axis = &p->hist->axis;
@@ -147,7 +147,7 @@ static void set_axis(struct picture *p)
 		   (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000)) {
 		x->turn = x->lo > 0 ? x->lo : -x->hi;
 	}
-	/* The logarithms of numbers this close have lost the digits that tell them apart. */
+	/* Numbers this close have nearly the same logarithm. */
 	if (x->lo > 0 && x->hi / x->lo < 1 + 0x1p-20)
 		x->turn = 0;
 	if (spacing != SPACING_FREE)
@@ -156,7 +156,7 @@ static void set_axis(struct picture *p)
 	for (uint32_t k = 0; k < p->bars; k++) {
 		const double lo = edge(p, p->bar[k].first), hi = edge(p, p->bar[k].end);
 		const double width = x->turn > 0 ? log10(hi) - log10(lo) : hi - lo;
-		/* The width is not 0 for neighbours, nor more than binary64 has. */
+		/* The width must be neither 0, for adjacent numbers, nor infinite. */
 		p->bar[k].scale = width > 0 ? bounded(width) : DBL_EPSILON;
 		p->unit = x->turn <= 0 && width < p->unit ? p->bar[k].scale : p->unit;
 	}
@@ -164,7 +164,7 @@ static void set_axis(struct picture *p)
 		p->bar[k].scale = p->unit / p->bar[k].scale;
 }
 
-/* Finds the first bin that holds something, and the end of the last one. */
+/* Find the first nonempty bin and the end of the last one. */
 static void find_filled(struct picture *p)
 {
 	uint32_t first = 0, end = p->end;
@@ -197,7 +197,7 @@ void picture_free(struct picture *p)
 	free(p->sum);
 }
 
-/* Adds up the bins of a bar. */
+/* Add up the bins of a bar. */
 static uint64_t count_bar(const uint64_t *count, const struct bar *bar, struct facts *facts)
 {
 	uint64_t sum = 0;

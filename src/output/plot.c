@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot: a histogram as a picture of text, as wide and as high as its canvas.
+ * plot: draws a histogram as text that fits its canvas.
  *
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
- * A row is named by its lower edge. A bar is between two lines, which show where it begins and
- * ends, in whatever colours. Several channels stand next to each other as "panels", with the same
- * rows and one scale; if they would be too narrow, in several "blocks", one below the other.
+ * A row is labelled with its lower edge. Each bar runs between two vertical lines, which mark both
+ * ends of the scale without colour. Several channels are drawn side by side as "panels", with the
+ * same rows and one scale; if they would be too narrow, in several "blocks", one below the other.
  */
 #include "output/format.h"
 
@@ -21,13 +21,13 @@
 #include "output/picture.h"
 
 #define ROWS_MOST 512u
-#define TEXT 2048 /* titles and footers: of 200 characters as UTF-8, and some numbers */
+#define TEXT 2048 /* title or footer: 200 UTF-8 characters and some numbers */
 #define TITLE 8   /* characters of the title that are always shown */
 #define LABEL 32
-#define DIGITS 17      /* of binary64 */
-#define NEAR 20        /* times that a label must be nearer to its edge than the next edge */
-#define BAR_GOOD 8     /* a bar that is shorter wants another block */
-#define BAR_FIGURES 12 /* counts are written only next to bars this long */
+#define DIGITS 17      /* enough for any binary64 */
+#define NEAR 20        /* a label must be this many times nearer its edge than the next edge */
+#define BAR_GOOD 8     /* if bars are shorter, use another block */
+#define BAR_FIGURES 12 /* shortest bars with counts next to them */
 
 typedef unsigned long long ull;
 
@@ -37,14 +37,14 @@ struct plot {
 	struct picture p;
 	char label[ROWS_MOST][LABEL];
 	int label_width, count_width, bar; /* in characters */
-	bool figures;                      /* counts and shares are written */
-	uint32_t across, blocks;           /* panels side by side; one below the other */
+	bool figures;                      /* write counts and percentages */
+	uint32_t across, blocks;           /* panels side by side; blocks of panels */
 };
 
 /* ---- labels ---- */
 
 /*
- * Writes all labels with `digits` significant digits. True if each is NEAR times nearer to its edge
+ * Write all labels with `digits` significant digits. True if each is NEAR times nearer to its edge
  * than the next edge is.
  */
 static bool write_labels(struct plot *plot, int digits)
@@ -55,7 +55,7 @@ static bool write_labels(struct plot *plot, int digits)
 	for (uint32_t k = 0; k < plot->p.bars; k++) {
 		char *const text = plot->label[k];
 		const double x = edges_value(edges, plot->p.bar[k].first);
-		/* Halves do not overflow. What is near zero is zero with linspace's rounding. */
+		/* Halves do not overflow. A value this near zero is linspace's rounding error. */
 		const double gap = edges_value(edges, plot->p.bar[k].end) / 2 - x / 2;
 		const double shown = fabs(x / 2) * 1e9 < gap ? 0 : x;
 		int whole = 0;
@@ -69,7 +69,7 @@ static bool write_labels(struct plot *plot, int digits)
 	return good;
 }
 
-/* Whole numbers are written in full; others have the fewest digits that tell edges apart. */
+/* Write whole numbers in full, and others with the fewest digits that tell edges apart. */
 static void label_rows(struct plot *plot, bool flows)
 {
 	char text[NUMBER_TEXT];
@@ -101,7 +101,7 @@ static void append(char text[TEXT], const char *format, ...)
 	va_end(arguments);
 }
 
-/* Writes the rest of a line; if that is wider than the canvas, it is cut, and ends in dots. */
+/* Write the rest of a line; if it is wider than the canvas, truncate it with "...". */
 static void end_line(const struct plot *plot, const char *text)
 {
 	const unsigned columns = plot->canvas->columns;
@@ -112,7 +112,7 @@ static void end_line(const struct plot *plot, const char *text)
 	output_text(plot->out, plot->canvas->live ? "\033[K\n" : "\n");
 }
 
-/* The line above the rows. A title that does not fit is cut, and ends in three dots. */
+/* Write the line above the rows. A title that does not fit is truncated with "...". */
 static void put_title(const struct plot *plot, const struct provenance *from)
 {
 	const struct picture *const p = &plot->p;
@@ -152,7 +152,7 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 	end_line(plot, line);
 }
 
-/* The bins that are not shown, because they and those beyond them are empty. */
+/* Report the empty bins at both ends, which have no rows. */
 static void put_hidden(const struct plot *plot)
 {
 	const struct picture *const p = &plot->p;
@@ -170,7 +170,7 @@ static void put_hidden(const struct plot *plot)
 	end_line(plot, text);
 }
 
-/* The line below the rows. */
+/* Write the line below the rows. */
 static void put_footer(const struct plot *plot)
 {
 	const struct hist *const hist = plot->p.hist;
@@ -204,7 +204,7 @@ static void put_footer(const struct plot *plot)
 
 /* ---- rows ---- */
 
-/* One digit after the point; what is not empty is never "0.0%", what is not all never "100.0%". */
+/* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
 static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
 {
 	const unsigned thousandth =
@@ -218,7 +218,7 @@ static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t sample
 		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
-/* Draws the bar of a value. One that is longer than the scale ends in an arrow. */
+/* Draw the bar of a value; if it exceeds the scale, it ends in an arrow. */
 static void draw_bar(const struct plot *plot, double value, const char *colour)
 {
 	const struct canvas *const canvas = plot->canvas;
@@ -244,7 +244,7 @@ static void draw_bar(const struct plot *plot, double value, const char *colour)
 		     plot->bar - drawn, "");
 }
 
-/* The sum of a channel that a row shows: bar k, or (k = bars ...) under, over, NaN. */
+/* Samples of a channel in a row: bar k or, from k = bars on, under, over, NaN. */
 static uint64_t row_count(const struct plot *plot, uint32_t channel, uint32_t k)
 {
 	const struct hist_flow *const flow = &plot->p.hist->flow[channel];
@@ -253,7 +253,7 @@ static uint64_t row_count(const struct plot *plot, uint32_t channel, uint32_t k)
 	return k < plot->p.bars ? picture_sum(&plot->p, channel, k) : flows[k - plot->p.bars];
 }
 
-/* Draws a row of all panels of a block. */
+/* Draw one row across all panels of a block. */
 static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 {
 	static const char *const FLOW[] = {"under", "over", "nan"};
@@ -281,7 +281,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 	end_line(plot, "");
 }
 
-/* Draws the names of a block's channels, each above its panel. */
+/* Draw the channel names above the panels of a block. */
 static void draw_names(const struct plot *plot, uint32_t block)
 {
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
@@ -298,7 +298,7 @@ static void draw_names(const struct plot *plot, uint32_t block)
 
 /* ---- how much fits ---- */
 
-/* Chooses the length of bars for that many blocks. */
+/* Choose the bar length for that many blocks. */
 static void fit_blocks(struct plot *plot, uint32_t blocks)
 {
 	plot->blocks = blocks;
@@ -310,7 +310,7 @@ static void fit_blocks(struct plot *plot, uint32_t blocks)
 		plot->bar = (room - 2) / across - 1;
 }
 
-/* Rows of each block, if there are so many blocks, and that many lines around all of them. */
+/* Rows per block, for that many blocks and `around` other lines. */
 static uint32_t rows_of(const struct plot *plot, uint32_t blocks, uint32_t around)
 {
 	const uint32_t names = plot->p.hist->channels > 1, lines = plot->canvas->lines;
@@ -319,17 +319,17 @@ static uint32_t rows_of(const struct plot *plot, uint32_t blocks, uint32_t aroun
 	return each < names + 2 ? 2 : each - names < ROWS_MOST ? each - names : ROWS_MOST;
 }
 
-/* Joins bins to rows; `flows` more rows are needed for under, over and NaN. */
+/* Join bins into rows, with `flows` more rows for under, over and NaN. */
 static void lay_out(struct plot *plot, uint32_t flows)
 {
 	const struct picture *const p = &plot->p;
 	const uint32_t channels = p->hist->channels;
-	/* the title, the footer, and perhaps what is not shown */
+	/* the title, the footer, and perhaps "not shown" */
 	const uint32_t around = 2u + (p->first > 0 || p->end < axis_bins(&p->hist->axis));
 	uint32_t blocks = 1;
 	char text[NUMBER_TEXT];
 
-	plot->label_width = 8; /* as long as most are */
+	plot->label_width = 8; /* typical */
 	plot->count_width = 6;
 	while (blocks < channels && (fit_blocks(plot, blocks), plot->bar < BAR_GOOD) &&
 	       (plot->bar < 1 || rows_of(plot, blocks + 1, around) >= flows + 4))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scale: where numbers are on a line, linear or logarithmic, and the round numbers next to it. */
+/* scale: positions of numbers on a linear or logarithmic line, and its ticks at round numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "output/picture.h"
 
-#define NEAR 0.06 /* zero and another number must be this far apart on a logarithmic line */
+#define NEAR 0.06 /* minimum distance of a tick from zero on a logarithmic line */
 
 static double turned(double x, double turn)
 {
@@ -35,7 +35,7 @@ static double decimal(int64_t digits, int power)
 	return strtod(text, NULL);
 }
 
-/* The exponent of the largest power of ten not above x > 0; for denormals, of some small one. */
+/* Exponent of the largest power of ten up to x > 0; for denormals, a small one. */
 static int power_of(double x)
 {
 	char text[64];
@@ -46,8 +46,8 @@ static int power_of(double x)
 }
 
 /*
- * Makes some `most` ticks, at steps of 1, 2 or 5 times a power of ten, or of a power of two in
- * hexadecimal. None if there are too many steps from zero to lo.
+ * Make about `most` ticks at steps of 1, 2 or 5 times a power of ten or, in hexadecimal, a power of
+ * two. Makes none if lo is too many steps from zero.
  */
 static void linear(struct scale *s, unsigned most)
 {
@@ -64,13 +64,13 @@ static void linear(struct scale *s, unsigned most)
 			m = m == 1 ? 2 : m == 2 ? 5 : 1;
 		}
 	const double first = floor(s->lo / decimal(m, power));
-	if (!(fabs(first) < 0x1p50)) /* or lo and hi are neighbours near zero: not a number */
+	if (!(fabs(first) < 0x1p50)) /* NaN if lo and hi are adjacent numbers near zero */
 		return;
-	/* Short numbers are written in full, and so are long ones that differ in their last digits. */
+	/* Write short numbers in full, and long ones that differ only in their last digits. */
 	const int last = power_of(fmax(fabs(s->lo), fabs(s->hi)));
 	const bool plain =
 		power > -8 && (last < 10 || (power >= 0 && last < 21 && last - power > 3));
-	/* A quotient of numbers that are close for their size may be some units too large. */
+	/* Rounding may make the quotient a few units too large. */
 	int64_t j = (int64_t)first - 16;
 	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
 		const double x = decimal(j * m, power);
@@ -90,8 +90,8 @@ static void linear(struct scale *s, unsigned most)
 }
 
 /*
- * Makes ticks at zero and at powers of ten of both signs, or every second, third ... of them, with
- * small ticks in between; `more`: 2 and 5 times these have texts, too. Returns how many have texts.
+ * Make ticks at zero and at positive and negative powers of ten, or every second, third ... of them,
+ * with minor ticks in between; `more`: label 2 and 5 times these too. Returns the number of labels.
  */
 static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 {
@@ -124,7 +124,7 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 	return named;
 }
 
-/* Do texts fit below their ticks, two blanks apart? A long one at an end may be moved by half. */
+/* Do labels fit below their ticks, two blanks apart? A long one at an end may move by half. */
 static bool fits(const struct scale *s, unsigned room)
 {
 	size_t longest = 0;

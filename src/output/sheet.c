@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sheet: bins to cells, cells to shades, rows joined. */
+/* sheet: converting bins to cells and cells to shades; joining rows. */
 #include "output/sheet.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TERMS 4096u
-#define CELLS_ACROSS 350u /* of all channels together in SVG */
+#define CELLS_ACROSS 350u /* cells in a row of SVG, over all channels */
 
 const struct shade RAMP[SHADES] = {
 	{53, 0x440154},  {54, 0x471a6c},  {55, 0x46327e},  {24, 0x3f4788},  {25, 0x375b8c},
@@ -29,7 +29,7 @@ void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t 
 	const uint32_t bins = axis_bins(&hist->axis);
 
 	for (uint32_t i = 0; i < cells; i++) {
-		/* A bin that lies in two cells counts for both, in proportion. */
+		/* A bin that spans two cells counts for both, in proportion. */
 		const double begin = (double)bins * i / cells, end = (double)bins * (i + 1) / cells;
 		double sum = 0;
 		for (uint32_t bin = (uint32_t)begin; bin < end; bin++)
@@ -104,7 +104,7 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 	return sheet_numbers(s);
 }
 
-/* Joins two rows of a channel; the entropy becomes the mean of theirs. */
+/* Join two rows of a channel; the entropy becomes their weighted mean. */
 static void join(const struct sheet *s, double *a, const double *b)
 {
 	const double n = s->figures ? a[FIGURE_COUNT] + b[FIGURE_COUNT] : 0;
@@ -131,7 +131,7 @@ static void join_row(const struct sheet *s, double *a, const double *b)
 		join(s, a + (size_t)c * s->width, b + (size_t)c * s->width);
 }
 
-/* Joins neighbours in pairs. */
+/* Join neighbouring rows in pairs. */
 static void halve(struct sheet *s)
 {
 	const size_t row = (size_t)s->channels * s->width;

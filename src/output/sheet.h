@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet: the model of a picture of rows (--each). each/row.c paints it as lines of text, svg.c as a
+ * sheet: the model of a picture of rows (--each). each/row.c draws it as lines of text, svg.c as a
  * heat map or, with --stats, as curves.
  *
- * A row is a strip: cells of equal width over all bins, each with its samples per bin, so flat data
- * looks flat. A sheet holds at most SHEET_ROWS rows. When one more comes, neighbours are joined in
- * pairs, and from then on twice as many rows are joined into one.
+ * A row is a strip: cells of equal width over all bins, each holding its samples per bin, so flat
+ * data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full, neighbouring rows are
+ * joined in pairs, and from then on twice as many input rows form one row.
  */
 #ifndef GPUHIST_OUTPUT_SHEET_H
 #define GPUHIST_OUTPUT_SHEET_H
@@ -17,17 +17,17 @@
 /* ---- a strip ---- */
 
 #define SHADES 15u
-/* From few samples to many: colours of a terminal with 256, and the same for SVG. */
+/* Colours from few samples to many, for 256-colour terminals and for SVG. */
 extern const struct shade {
 	unsigned terminal, rgb;
 } RAMP[SHADES];
 
 void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t channel);
 
-/* How dark, from 0 to `levels`: 0 for nothing, and at least 1 for something. */
+/* Shade from 0 to `levels`; 0 only if the value is 0. */
 unsigned strip_shade(double value, double most, unsigned levels, bool logarithm);
 
-/* The entropy of the bins in bits, 0 if they are empty. strip_begin must have been called. */
+/* Entropy of the bins in bits, 0 if they are empty. Call strip_begin first. */
 double strip_entropy(const struct hist *hist, uint32_t channel);
 void strip_begin(void);
 
@@ -47,29 +47,29 @@ struct sheet {
 	const struct axis *axis;
 	const struct canvas *canvas;
 	uint32_t channels;
-	uint32_t width; /* numbers of a channel in a row: its cells, or FIGURE_WIDTH */
-	bool figures;   /* they are figures */
-	uint64_t size;  /* records of a row; 0: a row is an input, or there are several inputs */
-	bool bytes;     /* these records are bytes */
-	char *const *names;  /* of each row, if a row is an input; else NULL */
+	uint32_t width;     /* numbers per channel in a row: cells, or FIGURE_WIDTH */
+	bool figures;       /* the numbers are figures, not cells */
+	uint64_t size;      /* records per row; 0: a row is an input, or there are several inputs */
+	bool bytes;         /* records are bytes */
+	char *const *names; /* names of rows if each row is an input; else NULL */
 	const char *options; /* as in provenance */
-	uint64_t count;      /* rows in all */
-	uint64_t samples;    /* of all rows and channels */
-	uint32_t rows;       /* rows that are drawn */
-	uint64_t joined;     /* rows joined into each of these; the last may have fewer */
-	uint64_t last;       /* rows in the last one */
+	uint64_t count;      /* input rows added so far */
+	uint64_t samples;    /* in all rows and channels */
+	uint32_t rows;       /* rows to draw */
+	uint64_t joined;     /* input rows per row; the last row may have fewer */
+	uint64_t last;       /* input rows in the last row */
 	double *value;       /* rows x channels x width; owned */
-	size_t room;         /* rows that fit */
+	size_t room;         /* allocated rows */
 };
 
-/* The cells of a channel in a sheet with that many channels. */
+/* Cells per channel in a sheet with that many channels. */
 uint32_t sheet_cells(const struct axis *axis, uint32_t channels);
 /* The axis of cells, without ticks; bins of listed edges are numbered. */
 struct scale sheet_scale(const struct axis *axis);
 
 /*
- * Fills in the numbers of a row, its samples first, and returns how many there are. Any thread.
- * sheet_add adds them to the sheet. -1: no memory.
+ * Fill in the numbers of a row, its samples first, and return how many there are. Any thread may
+ * call it. sheet_add adds the numbers to the sheet; -1: out of memory.
  */
 #define SHEET_NUMBERS 512u
 size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist);

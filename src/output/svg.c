@@ -111,7 +111,7 @@ static const char *put_power(struct output *out, const char *text)
 	return text;
 }
 
-/* Writes a text for the eye: thin blanks between thousands, minus signs and powers as such. */
+/* Write text for display, with thin spaces between thousands, minus signs and superscripts. */
 static void put(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct output *out, const char *format, ...)
@@ -155,9 +155,9 @@ static void text_at(struct output *out, const char *attributes, double x, double
 	output_text(out, "</text>\n");
 }
 
-/* ---- what all pictures have ---- */
+/* ---- parts of every picture ---- */
 
-/* Writes the title, or else the command; cuts its text after `most` characters. */
+/* Write the title or else the command, truncated to `most` characters. */
 static void put_title(struct output *out, const char *title, const char *options, size_t most)
 {
 	const char *const text = title ? title : options;
@@ -168,7 +168,7 @@ static void put_title(struct output *out, const char *title, const char *options
 	output_text(out, text[used] ? "\u2026" : "");
 }
 
-/* Writes all that comes before the panels, up to the line below the title, which is open. */
+/* Write everything before the panels; the line below the title is left open. */
 static void open_svg(struct output *out, int height, const char *title, const char *options)
 {
 	options = options ? options : "";
@@ -197,7 +197,7 @@ static void put_samples(struct output *out, uint64_t samples, const struct axis 
 	put(out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
 }
 
-/* The position `at`, 0 to 1, on a line that is `units` long, to a hundredth. */
+/* Convert a position from 0 to 1 to hundredths on a line `units` long. */
 static double along(double at, int units)
 {
 	return picture_round(at * (100.0 * units)) / 100;
@@ -213,7 +213,7 @@ static double y_at(const struct panel *p, double at)
 	return p->map ? p->top + along(at, p->height) : p->top + p->height - along(at, p->height);
 }
 
-/* Lines across at the numbers of the left axis, and upright ones if the other is logarithmic. */
+/* Draw horizontal lines at the left axis' ticks, and vertical ones if x is logarithmic. */
 static void draw_grid(struct output *out, const struct panel *p)
 {
 	output_text(out, "<path class=\"grid\" d=\"");
@@ -228,7 +228,7 @@ static void draw_grid(struct output *out, const struct panel *p)
 	output_text(out, "\"/>\n");
 }
 
-/* Both axes with their ticks, and the numbers of the left one; `below`: and of the other. */
+/* Draw both axes with ticks, and the left labels; `below`: the labels of the x axis too. */
 static void draw_axes(struct output *out, const struct panel *p, bool below)
 {
 	const int base = p->top + p->height;
@@ -252,7 +252,7 @@ static void draw_axes(struct output *out, const struct panel *p, bool below)
 	}
 }
 
-/* The names of both axes; `middle` is that of the left one, which is written upwards. */
+/* Write the names of both axes; `middle` is the centre of the left one, written upwards. */
 static void name_axes(struct output *out, const char *x, const char *y, int middle, int base)
 {
 	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, x);
@@ -273,7 +273,7 @@ static void name_values(char name[NAME], const struct axis *axis, const struct s
 		 x->turn > 0 ? ", logarithmic" : "");
 }
 
-/* Ticks of values; if the ends are too close for round numbers between them, the ends. */
+/* Find ticks for values; if no round numbers fit between the ends, use the ends. */
 static void find_ticks(struct scale *x, const struct axis *axis, unsigned most)
 {
 	char text[NUMBER_TEXT];
@@ -319,7 +319,7 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 	output_text(out, "\"/>\n");
 }
 
-/* Room above the highest bar; one sample is visible on a logarithmic axis. */
+/* Leave space above the highest bar, and keep one sample visible on a logarithmic axis. */
 static void scale_values(struct scale *y, const struct picture *p, bool log, int height)
 {
 	unsigned ticks = (unsigned)(height + 40) / 60;
@@ -345,7 +345,7 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-/* What was counted, below the title. */
+/* Describe the data below the title. */
 static void describe(struct output *out, const struct hist *hist, const struct provenance *from)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
@@ -382,7 +382,7 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 	output_text(out, "</text>\n");
 }
 
-/* What heights mean. */
+/* Name the axis of heights. */
 static void name_heights(char name[NAME], const struct picture *p, bool log)
 {
 	char unit[32] = "bin";
@@ -435,7 +435,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 
 /* ---- rows ---- */
 
-/* The axis along the input: records of it, or rows. */
+/* The axis along the input, in records or rows. */
 static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned room)
 {
 	const bool records = s->size > 0;
@@ -469,7 +469,7 @@ static void describe_rows(struct output *out, const struct sheet *s)
 struct base64 {
 	struct output *out;
 	uint32_t bits;
-	unsigned bytes; /* in bits: 0 to 2 */
+	unsigned bytes; /* number of bytes in `bits`: 0 to 2 */
 };
 
 static void flush64(struct base64 *b)
@@ -492,8 +492,8 @@ static void put64(struct base64 *b, unsigned byte)
 }
 
 /*
- * Writes a GIF of 128 colours. Codes have 8 bits until 127 follow a clear code, so with one before
- * every 120 pixels each code is a byte.
+ * Write a GIF of 128 colours. Codes have 8 bits until 127 of them follow a clear code, so a clear
+ * code before every 120 pixels makes each code a byte.
  */
 static void put_gif(struct output *out, const struct sheet *s, uint32_t channel)
 {
@@ -527,7 +527,7 @@ static void put_gif(struct output *out, const struct sheet *s, uint32_t channel)
 	flush64(&b);
 }
 
-/* The image of a channel: a pixel for each cell, brightest where its row has most. */
+/* Draw a channel's image: a pixel per cell, brightest at the row's largest value. */
 static void draw_map(struct output *out, const struct sheet *s, uint32_t channel,
 		     const struct panel *p)
 {
@@ -542,7 +542,7 @@ static void draw_map(struct output *out, const struct sheet *s, uint32_t channel
 	output_text(out, "\"/>\n");
 }
 
-/* The ramp, and what its ends mean, above the right end of the panels. */
+/* Draw the colour ramp and its labels above the right end of the panels. */
 static void draw_ramp(struct output *out, int y)
 {
 	const int left = RIGHT - 40 - 8 * (int)SHADES;
@@ -555,7 +555,7 @@ static void draw_ramp(struct output *out, int y)
 	text_at(out, END, RIGHT, y, "most");
 }
 
-/* The names of inputs next to their rows. */
+/* Write the names of inputs next to their rows. */
 static void name_rows(struct output *out, const struct sheet *s, const struct panel *p)
 {
 	for (uint32_t r = 0; r < s->rows; r++) {
@@ -600,7 +600,7 @@ static void write_map(struct output *out, const struct sheet *s)
 	name_axes(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
 }
 
-/* Draws a figure of all rows as a line; `back`: on from there, from the last row to the first. */
+/* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
 static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum figure figure,
 		  const struct panel *panel, bool back)
 {

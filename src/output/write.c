@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write: csv and tsv, a line for each bin with a count for each channel; raw, the counters and
- * nothing else, little endian, one channel after another; npy, the same after a header.
+ * write: csv and tsv have a line per bin with a count per channel; raw has only the counters, little
+ * endian, one channel after another; npy is raw with a header.
  */
 #include "output/format.h"
 
@@ -24,8 +24,8 @@ struct sheet {
 };
 
 /*
- * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: that of
- * channel c is count[c * stride].
+ * Write a row: three fields, each shorter than NUMBER_TEXT, and a count per channel, which is
+ * count[c * stride] for channel c.
  */
 static void row(const struct sheet *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
@@ -117,7 +117,7 @@ void write_tsv(struct output *out, const struct hist *hist, const struct style *
 	write_rows(&(struct sheet){out, hist, style, '\t'});
 }
 
-/* counters that are converted together: a call for each would take longer than everything else */
+/* counters per output_write: a call for each would take most of the time */
 #define BLOCK 4096u
 
 void write_raw(struct output *out, const struct hist *hist, const struct style *style,
@@ -142,10 +142,10 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 }
 
 /*
- * Version 1.0: one dimension, or channels x bins. The format wants a header of whole 64 bytes; the
- * dictionary has 57 to 108 bytes, and is padded with blanks to 128.
+ * Version 1.0: one dimension, or channels x bins. The format requires a header of a multiple of 64
+ * bytes; the dictionary has 57 to 108 bytes, and blanks pad the header to 128.
  */
-#define PREFIX 10 /* magic, version, length of what follows */
+#define PREFIX 10 /* magic, version, length of the dictionary */
 
 void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t *rows,
 	      uint32_t channels, uint32_t bins)
@@ -160,7 +160,7 @@ void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t
 	memcpy(head, "\x93NUMPY\x01\x00", 8);
 	head[8] = NPY_HEAD - PREFIX;
 	head[9] = 0;
-	/* A tuple of one number has a comma, too. */
+	/* In Python even a tuple of one number has a comma. */
 	const int used = PREFIX + snprintf(head + PREFIX, NPY_HEAD + 1 - PREFIX,
 					   "{'descr': '%cu%u', 'fortran_order': False, "
 					   "'shape': (%s%s%u%s), }",

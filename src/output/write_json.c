@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read
- * it: one line that holds one histogram, or with channels an object of them, named channel0,
- * channel1 ...
+ * write_json: the UHI histogram schema, version 1, as read by Python's uhi, boost-histogram and
+ * hist. The document is one line: one histogram or, with several channels, an object whose members
+ * channel0, channel1 ... are histograms.
  *
- * An axis is regular only where readers compute the same edges, to the bit, from LO, HI and N; else
- * its edges are listed. boost-histogram, which hist is built on, has edge i as
+ * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise its
+ * edges are listed. boost-histogram, on which hist is built, computes edge i as
  *
  *	(1 - z) LO + z (LO + (HI - LO)),  z = i / N
  *
  * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused
  * multiply-adds may join either product with the sum, so it must be the same in all three ways.
  *
- * The underflow and overflow of the storage are under and over. What else is worth knowing stands
- * in one of two places, as text, numbers, true or false: the schema allows no lists and no objects.
- * Programs that add histograms keep the metadata of the first, so only what stays true is there.
- * What counting changes, NaN included, is in writer_info.gpuhist, the account of who wrote these
- * very counts.
+ * The underflow and overflow of the storage are under and over. All other facts are text, numbers
+ * or booleans, because the schema allows neither lists nor objects, in one of two members. Programs
+ * that add histograms keep the metadata of the first, so metadata has only facts that remain true.
+ * Anything that counting changes, including NaN, is in writer_info.gpuhist, which describes these
+ * counts only.
  *
- * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an
- * overflow there and no underflow.
+ * --mod gives a circular axis from 0 to N; boost-histogram requires an overflow on it, and no
+ * underflow.
  *
- * With --nonzero the storage is sparse: an index of the entries that hold something, and what they
- * hold.
+ * With --nonzero the storage is sparse: the indices of nonzero entries, and their counts.
  *
  * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but
- * an integer one, which it makes of a regular axis that is marked as its own.
+ * it turns a regular axis that is marked as its own into an integer axis, which may be empty.
  */
 #include "output/format.h"
 
@@ -36,7 +35,7 @@
 #include <string.h>
 
 /*
- * Escapes what a string cannot hold as it is; what is not UTF-8 becomes U+FFFD, so that a document
+ * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
  * is one line of UTF-8.
  */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
@@ -52,7 +51,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 }
 
 /*
- * Writes `"name": value, `, a member that another one follows. Not by the slower output_print:
+ * Write `"name": value, `, a member that is not the last. It avoids output_print, which is slower:
  * members are half of a small document.
  */
 static void member(struct output *out, const char *name, const char *value)
@@ -84,10 +83,7 @@ static void member_text(struct output *out, const char *name, const char *value)
 	output_text(out, "\", ");
 }
 
-/*
- * JSON has no infinity: --auto of f64 may end at 2^1024, and is written as ending at the largest
- * number.
- */
+/* JSON has no infinity: if --auto of f64 ends at 2^1024, write the largest number instead. */
 static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT])
 {
 	const size_t length = edges_format(edges, i, text);
@@ -98,9 +94,9 @@ static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBE
 }
 
 /*
- * Do all three ways in the head of this file give every edge, so that none need be compared? The
- * edges are rationals, of N equal parts where N is a power of two, so i / N is exact. LO and HI
- * have 24 bits, so products with them are exact too. The one rounding that is left gives the
+ * Do all three ways described at the top of this file provably give every edge, so that none need
+ * be compared? They do if the edges are rational, N is a power of two, so that i / N is exact, and
+ * LO and HI have 24 bits, so that products with them are exact too. The only rounding left gives the
  * binary64 nearest to the edge, as edges_value does.
  */
 static bool is_exact(const struct edges *edges, uint32_t bins)
@@ -114,10 +110,7 @@ static bool is_exact(const struct edges *edges, uint32_t bins)
 	return low == floor(low) && high == floor(high);
 }
 
-/*
- * Do readers that know LO, HI and N compute the same edges? Edges that were listed are listed
- * again.
- */
+/* Do readers compute the same edges from LO, HI and N? Edges that were listed are never regular. */
 static bool is_regular(const struct axis *axis)
 {
 	const struct edges *const edges = &axis->edges;
@@ -173,7 +166,7 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 	output_print(out, "\"circular\": %s}], ", axis_kind_of(axis)->ordered ? "false" : "true");
 }
 
-/* --stats: each figure is a number. One that does not exist or is not known is not written. */
+/* Write the figures of --stats as numbers; omit undefined and unknown ones. */
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
@@ -216,7 +209,7 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	}
 }
 
-/* What stays true of a channel when counts are added to it. */
+/* Write the facts about a channel that remain true when counts are added. */
 static void write_described(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct axis *const axis = &hist->axis;
@@ -239,7 +232,7 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	member_count(out, "channels", hist->channels);
 }
 
-/* What counting changes: a channel's own samples, under, over and NaN; the rest is the run's. */
+/* Write the facts that counting changes: some of the channel, the rest of the whole run. */
 static void write_counted(struct output *out, const struct hist *hist, uint32_t channel,
 			  const struct provenance *from)
 {
@@ -251,10 +244,7 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "under", flow->under);
 	member_count(out, "over", flow->over);
 	member_count(out, "nan", flow->nan);
-	/*
-	 * The samples that were clamped into the first and last bins: when others are added they
-	 * may belong to other bins.
-	 */
+	/* Samples clamped into the end bins: they may belong to other bins of a sum. */
 	if (axis_kind_of(axis)->from_samples && axis->clamp) {
 		member_count(out, "clamped_under", hist->clamped[channel].under);
 		member_count(out, "clamped_over", hist->clamped[channel].over);
@@ -267,7 +257,7 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "inputs", from->inputs);
 	member_count(out, "part", from->part);
 	member_count(out, "parts", from->parts);
-	/* As text: readers of JSON make doubles of numbers, which cannot hold 64 bits. */
+	/* As text, because JSON readers turn numbers into doubles, which cannot hold 64 bits. */
 	if (from->parts > 1 && from->state != 0) {
 		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
 		member_text(out, "inputs_state", state);
@@ -285,10 +275,10 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	}
 }
 
-/* Lists of a storage: all counts; of a sparse one the places of counts above 0, or these counts. */
+/* Lists in a storage: all counts or, if sparse, the indices of nonzero counts and these counts. */
 enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
-/* Writes the entries of a storage: under (not with --mod), the bins, over. */
+/* Write the entries of a storage: under (not with --mod), the bins, over. */
 static void write_entries(struct output *out, const struct hist *hist, uint32_t channel,
 			  enum listed listed)
 {
@@ -323,7 +313,7 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 	output_text(out, "]}}");
 }
 
-/* Writes the document of a channel up to its counts. */
+/* Write the document of a channel up to its counts. */
 static void write_head(struct output *out, const struct hist *hist, uint32_t channel,
 		       const struct provenance *from, bool regular)
 {
