@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: from a text to a histogram.
+ * document: turns a text into a histogram.
  *
- * A document is one histogram, or an object of "channels", whose names begin with that word. The
- * members that define a histogram are one table, the tree MEMBERS. The reader walks the whole text,
- * keeps the plain values and the lists of this tree, which must not be there twice, and forgets
- * everything else. When a channel ends, its counts are taken; the first channel makes the histogram,
- * and later ones must agree with it.
+ * A document is one histogram, or an object of channels, whose names begin with "channel". The table
+ * MEMBERS is the tree of members that define a histogram. The reader walks the whole text, keeps the
+ * plain values and lists of this tree, which must not occur twice, and skips everything else. At the
+ * end of a channel it takes the counts; the first channel creates the histogram, and later ones must
+ * agree with it.
  */
 #include "document/document.h"
 
@@ -19,11 +19,11 @@
 
 #include "document/json.h"
 
-#define DEPTH 64u /* objects and arrays in one another */
+#define DEPTH 64u /* maximum nesting */
 
 /*
- * Members, their names, and the members they are in: objects; lists (EDGES to INDEX); plain values
- * of a channel (from UNDER on); plain values that all channels share (from SAMPLES on).
+ * Each member with its name and its parent. Objects come first, then lists (EDGES to INDEX), plain
+ * values of a channel (from UNDER on), and plain values common to all channels (from SAMPLES on).
  */
 #define MEMBER_LIST(X)                             \
 	X(WRITER_INFO, "writer_info", HISTOGRAM)   \
@@ -61,18 +61,18 @@
 	X(UPPER, "upper", AXIS)                    \
 	X(BINS, "bins", AXIS)
 
-/* DOCUMENT has the members of a HISTOGRAM, or channels. Members of UNKNOWN are UNKNOWN, too. */
+/* DOCUMENT has the members of a HISTOGRAM, or channels. Members of UNKNOWN are UNKNOWN too. */
 #define MEMBER(id, name, in) id,
 enum member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
 
-/* Objects in an array are the same member as the array. */
+/* An object in an array counts as the same member as the array. */
 #define ROW(id, name, in) [id] = {name, in},
 static const struct {
 	const char *name;
 	enum member in;
 } MEMBERS[] = {MEMBER_LIST(ROW)};
 
-/* Numbers of an array in a channel; NULL: it has none. */
+/* Numbers of an array; NULL: the channel does not have it. */
 struct list {
 	void *at;
 	size_t n;
@@ -80,11 +80,11 @@ struct list {
 
 struct documents {
 	struct json in;
-	struct document *document;   /* the document that is being read */
-	uint64_t seen;               /* a bit for each channel that was read */
-	size_t value[END];           /* of the channel, where in in.text; 0: it has none */
-	size_t first[END];           /* of the channel that was read first */
-	struct list list[INDEX + 1]; /* of the channel */
+	struct document *document;   /* the document being read */
+	uint64_t seen;               /* bitmap of the channels already read */
+	size_t value[END];           /* channel's values, as offsets in in.text; 0: missing */
+	size_t first[END];           /* the same for the first channel read */
+	struct list list[INDEX + 1]; /* channel's lists */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -100,7 +100,7 @@ int documents_open(struct documents **out, const char *path, struct fail *fail)
 	return -1;
 }
 
-/* Forgets the channel that was read; its plain values stay until d->in.used is reset. */
+/* Forget the current channel; its plain values stay valid until d->in.used is reset. */
 static void forget_channel(struct documents *d)
 {
 	for (enum member m = EDGES; m <= INDEX; m++) {
@@ -148,13 +148,13 @@ static int not_ours(const struct documents *d, struct fail *fail)
 			d->in.label);
 }
 
-/* The text of a plain value, or "". */
+/* Text of a plain value, or "". */
 static const char *text_of(const struct documents *d, enum member m)
 {
 	return d->value[m] > 0 ? d->in.text + d->value[m] : "";
 }
 
-/* A count. If it is missing or no count up to `most`, *fail says so. */
+/* Return a count. If it is missing or not a count up to `most`, *fail says so. */
 static uint64_t count_of(const struct documents *d, enum member m, uint64_t most, struct fail *fail)
 {
 	const char *const text = text_of(d, m);
@@ -182,7 +182,7 @@ static bool flag_of(const struct documents *d, enum member m, struct fail *fail)
 
 /* ---- the axis ---- */
 
-/* LO:HI; false: the text is not a range. */
+/* Parse LO:HI; false: the text is not a range. */
 static bool parse_range(struct edges_spec *spec, const char *range)
 {
 	const char *const colon = strchr(range, ':');
@@ -191,7 +191,7 @@ static bool parse_range(struct edges_spec *spec, const char *range)
 	       number_parse(&spec->hi, colon + 1, strlen(colon + 1)) == 0;
 }
 
-/* The kind of bins with this name; AXIS_DEFAULT: none. AXIS_VALUES has the name of AXIS_RANGE. */
+/* Find a kind of bins by name, or AXIS_DEFAULT. AXIS_VALUES has the same name as AXIS_RANGE. */
 static enum axis_kind kind_of(const char *binning)
 {
 	enum axis_kind kind = AXIS_RANGE;
@@ -201,7 +201,7 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* The least and the greatest sample that the range can hold; false: the type has no such range. */
+/* Find the least and greatest sample in a range; false: the type has no such range. */
 static bool range_extent(struct extent *extent, const struct sample_type *type,
 			 const struct edges_spec *range)
 {
@@ -212,7 +212,7 @@ static bool range_extent(struct extent *extent, const struct sample_type *type,
 		return range->lo.exact && range->hi.exact && min <= lo && lo < hi &&
 		       hi <= sample_max(type) + 1;
 	}
-	/* A bin may begin below the least number and end above the greatest. */
+	/* A bin may extend beyond the least and the greatest number. */
 	const double most = sample_max_finite(type), least = fmax(range->lo.value, -most),
 		     past = range->hi.value;
 	if (least > most || past <= -most)
@@ -225,9 +225,9 @@ static bool range_extent(struct extent *extent, const struct sample_type *type,
 }
 
 /*
- * Sets the bins of --auto or --log=auto to those of all samples that the range can hold. They are
- * the bins of the samples that it did hold: at a smaller k both span too many bins. For f64, an end
- * of 2^1024 is written as the greatest number (write_json.c), so that number may be a sample.
+ * Set the bins of --auto or --log=auto to the bins for all samples that fit the range. The actual
+ * samples gave the same bins: at a smaller k both would span too many. For f64, an end of 2^1024 is
+ * written as the greatest number (write_json.c), so that number may be a sample.
  */
 static bool place_bins(struct axis *axis, const struct edges_spec *range, uint32_t bins)
 {
@@ -244,9 +244,9 @@ static bool place_bins(struct axis *axis, const struct edges_spec *range, uint32
 }
 
 /*
- * Makes the axis that the metadata describe, with `bins` bins. The range is the text of the first
- * and the last edge, exact for integers: that and the number of bins is all that --range, --log and
- * --mod need; --edges takes the listed edges. Returns what is wrong, or NULL.
+ * Make the axis described by the metadata, with `bins` bins. The range has the text of the first and
+ * last edge, exact for integers; with the number of bins, that is enough for --range, --log and
+ * --mod. --edges uses the listed edges. Returns an error text, or NULL.
  */
 static const char *make_axis(struct axis *axis, const struct documents *d, uint64_t bins,
 			     struct fail *fail)
@@ -280,7 +280,7 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 				      : "its bins are none that --log=auto makes";
 }
 
-/* Is edge i this number? JSON has no infinity (write_json.c). */
+/* Is edge i this number? Infinity is written as a finite number (write_json.c). */
 static bool is_edge(const struct axis *axis, uint32_t i, double listed)
 {
 	const double x = edges_value(&axis->edges, i);
@@ -308,7 +308,7 @@ static int check_edges(const struct documents *d, const struct axis *axis, struc
 
 /* ---- a channel ---- */
 
-/* Makes the histogram of the first channel that was read, but its counts. */
+/* Make the histogram from the first channel, without its counts. */
 static int take_whole(struct documents *d, struct fail *fail)
 {
 	struct document *const document = d->document;
@@ -335,7 +335,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 					     : 0;
 	if (fail->status != STATUS_OK)
 		return -1;
-	/* A counter is known by a number of 32 bits (count.c). */
+	/* Counters have 32-bit indices (count.c). */
 	if (h->channels < 1 || samples > UINT64_MAX / h->channels ||
 	    (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
 		return refuse(d, fail, "it cannot have %lu channels of %llu samples in %llu bins",
@@ -368,8 +368,8 @@ static int check_alike(const struct documents *d, struct fail *fail)
 }
 
 /*
- * Takes the counts of channel c, which are entries of its storage: under (not with --mod), the
- * bins, over. A sparse one has some of them, at the places in its index; all others are 0.
+ * Take the counts of channel c from the entries of its storage: under (not with --mod), the bins,
+ * over. A sparse storage has only the entries in its index; all others are 0.
  */
 static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
@@ -377,7 +377,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	uint64_t *const value = values->at, *const place = index->at;
 	const size_t before = axis_kind_of(&h->axis)->ordered, bins = axis_bins(&h->axis);
 	const size_t over = before + bins, entries = place ? index->n : over + 1;
-	uint64_t next = 0; /* the least that the next place can be */
+	uint64_t next = 0; /* smallest valid next index */
 	struct hist_flow listed = {0};
 
 	if (values->n != entries)
@@ -388,7 +388,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 		h->count = memmove(value, value + before, bins * sizeof(*value));
 		values->at = NULL;
 	} else if (!h->count) {
-		/* Pages that are not written take no memory. */
+		/* Unwritten pages take no memory. */
 		h->count = calloc(h->channels * h->stride, sizeof(*h->count));
 		if (!h->count)
 			return fail_errno(fail, "%s", d->in.label);
@@ -411,7 +411,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	return 0;
 }
 
-/* Do bins, under, over and NaN of channel c add up to its samples? */
+/* Check that bins, under, over and NaN of channel c add up to its samples. */
 static int check_counts(const struct documents *d, const struct hist *h, uint32_t c,
 			struct fail *fail)
 {
@@ -436,7 +436,7 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 	return 0;
 }
 
-/* Takes the channel whose members were read. */
+/* Take the channel whose members have been read. */
 static int take_channel(struct documents *d, struct fail *fail)
 {
 	struct hist *const h = &d->document->hist;
@@ -468,7 +468,7 @@ static int take_channel(struct documents *d, struct fail *fail)
 
 static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail);
 
-/* Reads the name of a member of `in`, and the colon after it. */
+/* Read the name of a member of `in`, and the colon after it. */
 static int read_name(struct documents *d, enum member in, enum member *m, struct fail *fail)
 {
 	const size_t used = d->in.used;
@@ -494,7 +494,7 @@ static int read_name(struct documents *d, enum member in, enum member *m, struct
 	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
 }
 
-/* Reads the rest of an object or array, with the bracket that closes it. */
+/* Read the rest of an object or array, including its closing bracket. */
 static int read_all(struct documents *d, enum member m, char close, unsigned depth,
 		    struct fail *fail)
 {
@@ -577,7 +577,7 @@ static int read_document(struct documents *d, struct fail *fail)
 	const struct hist *const h = &d->document->hist;
 
 	d->seen = 0;
-	d->in.used = 1; /* so that 0 is no value's place */
+	d->in.used = 1; /* because offset 0 means missing */
 	if (*d->in.at != '{')
 		return not_ours(d, fail);
 	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))

@@ -15,8 +15,8 @@
 #include "output/format.h"
 
 /*
- * Opens and locks FILE's folder until the descriptor is closed; waits for processes that hold the
- * lock. -1: *fail says why.
+ * Open FILE's directory and lock it until the descriptor is closed; waits for other processes to
+ * release the lock. -1: *fail says why.
  */
 static int lock_folder(const char *path, struct fail *fail)
 {
@@ -31,10 +31,7 @@ static int lock_folder(const char *path, struct fail *fail)
 	while (flock(fd, LOCK_EX) != 0) {
 		if (errno == EINTR)
 			continue;
-		/*
-		 * NFS fails in this way when a folder, which cannot be opened for writing, is to be
-		 * locked.
-		 */
+		/* NFS needs a writable descriptor, which no directory has. */
 		errno = errno == EBADF ? ENOLCK : errno;
 		fail_errno(fail, "%s: its folder cannot be locked, which --into needs", path);
 		close(fd);
@@ -43,7 +40,7 @@ static int lock_folder(const char *path, struct fail *fail)
 	return fd;
 }
 
-/* 1: a regular file that is not empty. 0: it does not exist. -1: something else. */
+/* 1: a nonempty regular file. 0: it does not exist. -1: anything else. */
 static int find_file(const char *path, struct fail *fail)
 {
 	struct stat st;
@@ -58,10 +55,7 @@ static int find_file(const char *path, struct fail *fail)
 	return 1;
 }
 
-/*
- * 1: FILE's document, which the caller frees. 0: FILE does not exist. -1: it is not a single
- * document.
- */
+/* 1: *document is FILE's, and the caller frees it. 0: no FILE. -1: not exactly one document. */
 static int read_document(const char *path, struct document *document, struct fail *fail)
 {
 	struct documents *documents;
@@ -95,7 +89,7 @@ int into_check(const char *path, struct fail *fail)
 	struct output *out;
 	const int there = find_file(path, fail);
 
-	/* Opens the output as it will be opened, but neither writes nor renames. */
+	/* Open the output as into_add will, but neither write nor rename. */
 	if (there < 0 || output_open(&out, path, fail) != 0)
 		return -1;
 	output_abort(out);
@@ -124,7 +118,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-/* Writes the document to FILE. Returns what output_commit returns. */
+/* Write the document to FILE. Returns the result of output_commit. */
 static int write_file(const char *path, const struct document *document, bool nonzero,
 		      struct fail *fail)
 {
@@ -137,7 +131,7 @@ static int write_file(const char *path, const struct document *document, bool no
 	return output_commit(out, fail);
 }
 
-/* Adds the run to FILE, whose folder is locked. Returns what output_commit returns. */
+/* Add the run to FILE, whose directory is locked. Returns the result of output_commit. */
 static int add_locked(const char *path, struct document *run, bool nonzero, struct into_sum *total,
 		      struct fail *fail)
 {
@@ -149,7 +143,7 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 	if (there <= 0)
 		return there < 0 ? -1 : write_file(path, run, nonzero, fail);
 	int rc = sum_add(&sum, &document, fail);
-	/* sum_add leaves the second document to its owner, which is the run. */
+	/* sum_add does not take over the second document, so the run keeps its own. */
 	if (rc == 0)
 		rc = sum_add(&sum, run, fail);
 	if (rc == 0)
@@ -168,13 +162,10 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	char name[PATH_MAX], this_run[] = "this run";
 	struct document run = {.hist = *hist, .from = *from, .name = this_run};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
-	/*
-	 * The lock is held while the run is saved too, so that two runs that fail at the same time
-	 * find different names.
-	 */
+	/* Keep the lock for the rescue, so that runs that fail together find different names. */
 	const int folder = lock_folder(path, &why);
 
-	/* A sum has no statistics, so the first run in a file has none either. */
+	/* A sum has no statistics, so the first run does not write any either. */
 	run.hist.stats = NULL;
 	const int rc = folder < 0 ? -1 : add_locked(path, &run, nonzero, sum, &why);
 	if (rc > 0)

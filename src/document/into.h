@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * into: a finished run added to the document of a file: --into.
+ * into: adds a finished run to the document in a file (--into).
  *
- * FILE is read, added to and replaced under a lock, which is held only during that time. So runs
- * that end at the same time add up, and FILE is always the whole old one or the whole new one. The
- * lock is flock's, on FILE's folder: it needs no file of its own, leaves none behind, and is
- * dropped when a process dies. A folder where the system has no locks is refused before the work.
+ * FILE is read, added to and replaced under a lock, which is held only for that time. So runs that
+ * end at the same time add up, and FILE is always the whole old file or the whole new one. The lock
+ * is flock() on FILE's directory: it leaves no lock file behind, and is released when a process
+ * dies. If the directory cannot be locked, the run fails before the work.
  *
- * Every wait can end: the process that holds the lock reads and writes files and waits for nothing
- * else, and a signal ends a process that waits.
+ * No wait is endless: the process that holds the lock only reads and writes files, and a signal ends
+ * a waiting process.
  *
  * Main thread only, while no output is open.
  */
@@ -20,27 +20,27 @@
 #include "output/format.h"
 
 /*
- * Before the work: can FILE be written, is it a regular file or does it not exist yet, and can its
- * folder be locked? Leaves nothing behind.
+ * Check before the work that FILE is a writable regular file or does not exist yet, and that its
+ * directory can be locked. Leaves nothing behind.
  */
 int into_check(const char *path, struct fail *fail);
 
 /*
- * When the bins are known: if FILE exists, is it one histogram to which a run with the axis and the
- * channels of `like` can be added? Its counts are not looked at.
+ * Check, once the bins are known, that FILE does not exist or is one histogram to which a run with
+ * the axis and channels of `like` can be added. Ignores its counts.
  */
 int into_compare(const char *path, const struct hist *like, struct fail *fail);
 
-/* What FILE holds after the run was added. */
+/* Contents of FILE after the run was added. */
 struct into_sum {
 	uint64_t samples, inputs;
 };
 
 /*
- * Adds the run to FILE, or makes FILE, with a sparse storage if nonzero; *sum is what it holds
- * then. On failure FILE is the old one, and the run's histogram is saved beside it as
- * FILE.rescue.json, or as format.h says: *fail says what failed and names it. If only the syncing
- * of FILE's folder failed, FILE is the new one, nothing is saved, and *fail says so.
+ * Add the run to FILE, or create FILE, with a sparse storage if nonzero; *sum describes the result.
+ * On failure FILE is unchanged, and the run's histogram is saved next to it as FILE.rescue.json, or
+ * elsewhere (publish_rescue); *fail gives the reason and that name. If only syncing FILE's
+ * directory failed, FILE is the new one, nothing is saved, and *fail says so.
  */
 int into_add(const char *path, const struct hist *hist, bool nonzero, const struct provenance *from,
 	     struct into_sum *sum, struct fail *fail);

@@ -21,9 +21,9 @@
 #include "bins/exact.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#define AHEAD (JSON_NUMBER + 1)     /* a number, an escape or a word can be looked at whole */
-#define PLAIN 32u                   /* more bytes than a plain number and its comma have */
-#define MOST ((size_t)BINS_MAX + 2) /* numbers of a list: all bins, under and over */
+#define AHEAD (JSON_NUMBER + 1)     /* enough for a whole number, escape or word */
+#define PLAIN 32u                   /* more than a plain number and its comma need */
+#define MOST ((size_t)BINS_MAX + 2) /* longest list: all bins, under and over */
 
 int json_open(struct json *r, const char *path, struct fail *fail)
 {
@@ -40,7 +40,7 @@ int json_open(struct json *r, const char *path, struct fail *fail)
 				    : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 	if (r->fd < 0)
 		return fail_errno(fail, "%s", r->name);
-	/* A number and a comma are two bytes or more. */
+	/* A number and its comma have at least two bytes. */
 	if (fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
 		r->longest = sizeof(uint64_t) * (size_t)fmin((double)st.st_size / 2 + 1, MOST);
 	return 0;
@@ -49,7 +49,7 @@ int json_open(struct json *r, const char *path, struct fail *fail)
 void json_close(struct json *r)
 {
 	if (r->fd > STDIN_FILENO)
-		close(r->fd); /* for reading only, so close cannot lose anything */
+		close(r->fd); /* read-only, so close cannot lose data */
 	free(r->buffer);
 	free(r->text);
 }
@@ -82,7 +82,7 @@ int json_unexpected(const struct json *r, const char *wanted, struct fail *fail)
 
 /* ---- the buffer ---- */
 
-/* Reads some bytes, or finds the end. */
+/* Read some bytes, or find the end. */
 static int read_some(struct json *r, struct fail *fail)
 {
 	const size_t rest = JSON_BUFFER - (size_t)(r->end - r->buffer);
@@ -100,7 +100,7 @@ static int read_some(struct json *r, struct fail *fail)
 	return 0;
 }
 
-/* Makes AHEAD bytes available from r->at on, unless the input ends before. */
+/* Make AHEAD bytes available from r->at on, unless the input ends first. */
 static int look_ahead(struct json *r, struct fail *fail)
 {
 	const size_t left = (size_t)(r->end - r->at);
@@ -160,7 +160,7 @@ int json_mark(struct json *r, const char *marks, struct fail *fail)
 
 /* ---- texts ---- */
 
-/* Adds bytes to the text, and a zero after them that the next ones replace. */
+/* Append bytes to the text, with a zero that the next bytes overwrite. */
 static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fail)
 {
 	if (r->used + n >= JSON_TEXT)
@@ -179,7 +179,7 @@ static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fa
 	return 0;
 }
 
-/* Adds the next bytes of the buffer to the text, and takes them. */
+/* Consume the next bytes of the buffer and append them to the text. */
 static int take_text(struct json *r, size_t n, struct fail *fail)
 {
 	if (add_text(r, r->at, n, fail) != 0)
@@ -188,7 +188,7 @@ static int take_text(struct json *r, size_t n, struct fail *fail)
 	return 0;
 }
 
-/* Called at a backslash. A zero follows the bytes in the buffer, so no digit is read past them. */
+/* Called at a backslash. The zero after the bytes in the buffer ends any run of digits. */
 static int take_escape(struct json *r, struct fail *fail)
 {
 	char utf8[4];
@@ -201,7 +201,7 @@ static int take_escape(struct json *r, struct fail *fail)
 	return add_text(r, utf8, length, fail);
 }
 
-/* Takes a text from its quote on. */
+/* Consume a string, starting at its quote. */
 static int take_string(struct json *r, struct fail *fail)
 {
 	for (r->at++;;) {
@@ -221,7 +221,7 @@ static int take_string(struct json *r, struct fail *fail)
 
 /* ---- numbers and words ---- */
 
-/* Skips digits, of which there must be one; NULL: there is none. */
+/* Skip one or more digits; NULL: there are none. */
 static const unsigned char *digits(const unsigned char *p)
 {
 	const unsigned char *const begin = p;
@@ -231,7 +231,7 @@ static const unsigned char *digits(const unsigned char *p)
 	return p > begin ? p : NULL;
 }
 
-/* The length of the number at r->at, or 0 with *fail set. */
+/* Length of the number at r->at, or 0 with *fail set. */
 static size_t numeral(struct json *r, struct fail *fail)
 {
 	const unsigned char *p = r->at + (*r->at == '-');
@@ -276,8 +276,8 @@ int json_plain(struct json *r, size_t *at, struct fail *fail)
 /* ---- lists ---- */
 
 /*
- * Reads a number of up to 19 digits without an exponent, and without a point if it is a count, and
- * the comma directly after it. NULL: there is no such number.
+ * Read a number of up to 19 digits without an exponent, and without a point if it is a count, and
+ * the comma directly after it. NULL: the text has another form.
  */
 INLINE const unsigned char *plain_number(const unsigned char *p, bool real, uint64_t *to)
 {
@@ -305,7 +305,7 @@ INLINE const unsigned char *plain_number(const unsigned char *p, bool real, uint
 	return p + 1;
 }
 
-/* Takes plain numbers, as many as there are and fit. Returns how many. */
+/* Consume plain numbers, at most `most`. Returns how many. */
 INLINE size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
 {
 	const unsigned char *p = r->at, *next;
@@ -323,10 +323,10 @@ INLINE size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
 	return n;
 }
 
-/* Takes any number that JSON has, and the mark after it, which it returns. */
+/* Consume any JSON number and the mark after it; returns the mark. */
 static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fail)
 {
-	static const int128_t SURE = (int128_t)1 << 53; /* doubles below are not rounded */
+	static const int128_t SURE = (int128_t)1 << 53; /* smaller integers are exact */
 	struct number n;
 	size_t length;
 

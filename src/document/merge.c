@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* merge: all documents of some files, read and added one after another. */
+/* merge: reads all documents in some files and adds them up. */
 #include "base/path.h"
 #include "document/sum.h"
 
-/* Adds all documents of a file, in their order. */
+/* Add all documents in a file, in order. */
 static int add_documents(struct sum *sum, const char *path, struct fail *fail)
 {
 	const uint64_t before = sum->documents;

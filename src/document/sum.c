@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sum: what two documents must have in common to be added, and which parts of a whole are there.
+ * sum: checks that documents match, and keeps track of the parts of a whole.
  *
- * Parts are remembered as a list, not as a bit for each: a document may say that there are
- * 2^32 - 1 of them.
+ * Parts are kept as a list, not a bitmap, because a document may claim to be one of 2^32 - 1.
  */
 #include "document/sum.h"
 
@@ -16,8 +15,8 @@ typedef unsigned long ul;
 
 struct sum_part {
 	uint32_t part;
-	uint64_t order; /* how many parts were added before it */
-	char *name;     /* of its document; owned */
+	uint64_t order; /* number of parts added before it */
+	char *name;     /* its document's name; owned */
 };
 
 /* "FILE cannot be added to FILE: why" */
@@ -60,7 +59,7 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
 		return refuse(s, document, STATUS_LIMIT,
 			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
-	/* If the options differ, the sum has none in particular. */
+	/* If the options differ, the sum records none. */
 	if (from->options && (!more->options || strcmp(from->options, more->options) != 0))
 		from->options = NULL;
 	return 0;
@@ -70,7 +69,7 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 
 enum { OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
 
-/* Are both parts of one whole, counted alike from inputs that did not change? False: why not. */
+/* Are both parts of one whole, with the same options and unchanged inputs? False: why not. */
 static bool parts_fit(char why[WHY], const struct provenance *sum, const struct provenance *more)
 {
 	const char *const a = more->options ? more->options : "", *const b = sum->options
@@ -95,7 +94,7 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 	return false;
 }
 
-/* Remembers a part of a whole. */
+/* Record a part of a whole. */
 static int note_part(struct sum *s, const struct document *document, struct fail *fail)
 {
 	struct sum_part *const more = realloc(s->parts, (s->documents + 1) * sizeof(*more));
@@ -108,7 +107,7 @@ static int note_part(struct sum *s, const struct document *document, struct fail
 	return more[s->documents].name ? 0 : fail_errno(fail, "%s", document->name);
 }
 
-/* Equal parts sort in the order in which they were added: so messages do not depend on qsort. */
+/* Sort equal parts in the order they were added, so that messages do not depend on qsort. */
 static int by_part(const void *a, const void *b)
 {
 	const struct sum_part *const x = a, *const y = b;
@@ -127,7 +126,7 @@ int sum_finish(struct sum *s, struct fail *fail)
 	size_t used = 0;
 
 	assert(s->documents > 0);
-	/* Rows of --each, none of which begins an input, are of one input all the same. */
+	/* Rows of --each that all start in the middle of an input still come from one. */
 	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0)
 		from->inputs = 1;
 	if (from->parts == 1)
@@ -138,7 +137,7 @@ int sum_finish(struct sum *s, struct fail *fail)
 			return fail_set(fail, STATUS_DATA, "%s and %s are both part %lu of %lu",
 					parts[i - 1].name, parts[i].name, (ul)parts[i].part,
 					(ul)from->parts);
-	/* No part is there twice, so `missing` is how many parts are missing. */
+	/* There are no duplicates, so `missing` is exact. */
 	if (missing == 0) {
 		from->part = from->parts = 1;
 		from->state = 0;
