@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checkpoint: the tensors of files, one run after the other. */
+/* checkpoint: counts the tensors of files, one run after another. */
 #include "checkpoint.h"
 
 #include <stdio.h>
@@ -19,14 +19,14 @@ struct checkpoint {
 	const struct job *job;
 	struct output *out;
 	struct row_spec spec;
-	off_t start; /* of standard input, if that is a file */
+	off_t start; /* offset where standard input begins, if it is a file */
 	struct hist_flow flow;
-	uint64_t samples, bytes, tensors; /* that were counted */
+	uint64_t samples, bytes, tensors; /* counted so far */
 };
 
 /* ---- headers ---- */
 
-/* Does the file hold all of its tensors? */
+/* Is the file long enough for all its tensors? */
 static int check_size(const struct tensors *list, const struct bytes *b, struct fail *fail)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -76,7 +76,7 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 	return rc;
 }
 
-/* Names the tensors of a file whose types we do not have. */
+/* Warn about tensors of unsupported types. */
 static void warn_left_out(const struct tensors *list, const char *path)
 {
 	char names[400] = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkpoint: --each=tensor: a loop above the run. Each tensor of each FILE is a run of its own, with
- * its own type, that knows where its samples are, so a header is read only once before the runs. A
- * small tensor is a run without a thread but the one that watches.
+ * checkpoint: implements --each=tensor as a loop of runs. Each tensor in each FILE is a separate run
+ * with its own type. All headers are read once, before the runs, which are told where their samples
+ * are. The run of a small tensor starts no thread except the watching one.
  */
 #ifndef GPUHIST_CHECKPOINT_H
 #define GPUHIST_CHECKPOINT_H
@@ -12,8 +12,8 @@
 #include "output/output.h"
 
 /*
- * Writes a row for each tensor as soon as it is counted, once the headers of all FILEs were found
- * to be right. Main thread.
+ * Check the headers of all FILEs, then count the tensors, writing each row as soon as it is
+ * complete. Main thread.
  */
 int checkpoint_rows(const struct job *job, struct output *out, struct fail *fail);
 

@@ -19,10 +19,7 @@
 #include "output/format.h"
 #include "run.h"
 
-/*
- * With --tee the inputs are passed on while they are counted, and to their end even if counting
- * fails.
- */
+/* With --tee, also copy the inputs to standard output, to their end even if counting fails. */
 static int count(const struct job *asked, struct output *rows, struct hist *hist,
 		 struct run_report *report, struct fail *fail)
 {
@@ -36,10 +33,7 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 		return -1;
 	job.source.tee = &tee;
 	int rc = run_job(&job, rows, hist, report, fail);
-	/*
-	 * A capture may go on for days after its first bad byte: the user is told now, not at its
-	 * end.
-	 */
+	/* Warn immediately: a capture may go on for days after its first bad byte. */
 	if (rc != 0 && tee_rest(&tee, 1))
 		msg_warning("%s; nothing is counted any more, and the bytes still pass",
 			    fail->text);
@@ -48,7 +42,7 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 	if (passed > 0)
 		msg_warning("standard output: its reader ended before all bytes had passed");
 	if (passed < 0) {
-		/* A run that --tee cut short has no failure of its own: the tee's is reported. */
+		/* If --tee ended the run, report its failure; the run has none of its own. */
 		*fail = passing;
 		hist_free(hist);
 		rc = -1;
@@ -56,7 +50,7 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 	return rc;
 }
 
-/* A report that an option asked for, and that could not be written, is the failure of the run. */
+/* Fail the run if a report that an option asked for could not be written. */
 static void check_reports(const struct job *job, struct fail *fail)
 {
 	errno = msg_lost();
@@ -66,8 +60,8 @@ static void check_reports(const struct job *job, struct fail *fail)
 }
 
 /*
- * What an INT or TERM says while inputs are read: only what is true at any moment until then. Of
- * --finish it speaks only if that could have been given.
+ * Set the message for INT or TERM while inputs are read. It must be true at any moment until then,
+ * and mentions --finish only if the user could have given it.
  */
 static void set_interrupted(const struct job *job)
 {
@@ -125,7 +119,7 @@ void command_count(const struct job *job, struct fail *fail)
 		fail_errno(fail, "pipe");
 		return;
 	}
-	/* An output that cannot be written is reported before the work. */
+	/* Report an unwritable output before the work. */
 	if (job->into && into_check(job->into, fail) != 0)
 		return;
 	if (!job->output_none && output_open(&out, job->output, fail) != 0)
@@ -147,10 +141,7 @@ void command_count(const struct job *job, struct fail *fail)
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
 		check_reports(job, fail);
-		/*
-		 * FILE is added to last, because no run may be added twice: a command that failed
-		 * has added nothing.
-		 */
+		/* Add to FILE last: a failed command must add nothing, as it may be repeated. */
 		if (job->into && fail->status == STATUS_OK &&
 		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
 			report_into(job, sum.samples, sum.inputs);
@@ -160,14 +151,14 @@ void command_count(const struct job *job, struct fail *fail)
 	}
 }
 
-/* What -b and --stats ask of a sum. */
+/* Apply -b and --stats to a sum. */
 static int rework(const struct job *job, struct document *total, struct fail *fail)
 {
 	const uint32_t bins = job->bins.edges.bins;
 
 	if (bins > 0 && hist_rebin(&total->hist, bins, fail) != 0)
 		return -1;
-	/* The options of the runs name another number of bins. */
+	/* The runs' options give another number of bins. */
 	if (bins > 0)
 		total->from.options = NULL;
 	return job->quantiles.n > 0 ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command: all that a job asks for, from its first file to its last message. On failure *fail says
- * why, and no output has been published under its name. Main thread.
+ * command: carries out a job, from its first file to its last message. On failure *fail says why,
+ * and no output has been published under its name. Main thread.
  */
 #ifndef GPUHIST_COMMAND_H
 #define GPUHIST_COMMAND_H
@@ -9,13 +9,13 @@
 #include "base/fail.h"
 #include "cli/job.h"
 
-/* Counts samples. */
+/* Count samples. */
 void command_count(const struct job *job, struct fail *fail);
 
-/* Writes a row of figures for each tensor: --each=tensor. */
+/* Write a row of figures for each tensor (--each=tensor). */
 void command_tensors(const struct job *job, struct fail *fail);
 
-/* Adds documents: --merge. */
+/* Add documents (--merge). */
 void command_merge(const struct job *job, struct fail *fail);
 
 #endif

@@ -14,8 +14,8 @@
 #include "output/output.h"
 
 /*
- * A shell may start us with descriptor 0, 1 or 2 closed; the next file that is opened would then be
- * taken for standard output. The gaps are filled with a file that fails when it is used.
+ * A shell may start us with descriptor 0, 1 or 2 closed; the next file opened would then pass for
+ * standard output, for example. Fill the gaps with a file that fails when used.
  */
 static void fill_standard_fds(void)
 {
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	const enum options_result asked = options_parse(&job, argc, argv, &fail);
 	if (asked == OPTIONS_RUN) {
 		msg_set_quiet(job.voice == VOICE_QUIET);
-		/* Parts have one command line, and often one standard error. */
+		/* Runs for several parts often share one standard error. */
 		if (job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
 		if (options_wait(&job, argc, &fail) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* partial: a snapshot, a histogram from it, a file. */
+/* partial: takes a snapshot, makes a histogram from it, and writes that. */
 #include "partial.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct look {
 	const struct counted *now;
 };
 
-/* Called at the moment of a snapshot. */
+/* Called while the snapshot is taken. */
 static void look(void *arg)
 {
 	const struct look *const l = arg;
@@ -23,7 +23,7 @@ static void look(void *arg)
 	l->partial->inputs = source_inputs(l->now->source);
 }
 
-/* Records only grow: as long as there are no more of them, the counts are the same too. */
+/* The number of records only grows; as long as it is the same, so are the counts. */
 static bool unchanged(const struct partial *p, const struct counted *now)
 {
 	return p->written && now->records(now->arg) == p->records &&
@@ -54,7 +54,7 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 	return rc;
 }
 
-/* Draws the counts so far in place of those before. */
+/* Draw the counts so far over the previous picture. */
 static int draw(struct partial *p, const struct job *job, const struct hist *hist,
 		const struct provenance *from, struct fail *fail)
 {
@@ -62,7 +62,7 @@ static int draw(struct partial *p, const struct job *job, const struct hist *his
 	struct output *out;
 	size_t bytes;
 
-	if (tcgetpgrp(STDOUT_FILENO) != getpgrp()) /* not in another program's picture */
+	if (tcgetpgrp(STDOUT_FILENO) != getpgrp()) /* do not draw over another program */
 		return 0;
 	if (output_open_memory(&out, fail) != 0)
 		return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* partial: --every's output of the counts so far. */
+/* partial: writes the counts so far, for --every. */
 #ifndef GPUHIST_PARTIAL_H
 #define GPUHIST_PARTIAL_H
 
@@ -7,7 +7,7 @@
 #include "engine/snapshot.h"
 #include "input/source.h"
 
-/* Where a partial output finds the counts so far, once counting has begun. */
+/* The sources of a partial output, once counting has begun. */
 struct counted {
 	const struct job *job;
 	const struct shape *shape;
@@ -15,26 +15,26 @@ struct counted {
 	struct counts *counts;
 	const struct codebook *book;
 	struct snapshot *snapshot;
-	/* Records that all workers have counted so far. Any thread, without a lock. */
+	/* Return the records counted so far by all workers. Any thread, without a lock. */
 	uint64_t (*records)(const void *arg);
 	const void *arg;
 };
 
-/* What the watching thread knows of the output. */
+/* State of the output, kept by the watching thread. */
 struct partial {
-	bool written;     /* the output holds the counts of the last attempt */
-	uint64_t records; /* if written: records that the output counts */
-	uint64_t inputs;  /* if written: inputs that were begun by then */
+	bool written;     /* the last attempt succeeded */
+	uint64_t records; /* if written: records in the output */
+	uint64_t inputs;  /* if written: inputs begun by then */
 	struct screen screen;
-	bool failed; /* the last attempt to write the output failed */
+	bool failed; /* the last attempt failed */
 };
 
 /*
- * Replaces the output of the job by the counts so far, marked as partial and without statistics,
- * unless nothing came since the last time. The counts are audited as those at the end are: against
- * the records of the workers' reports, and their sum. Takes memory for a copy of the totals and,
- * for codes, for the bins, and frees it. A failure leaves the output as it was, and is a warning
- * unless the attempt before failed too. Any thread that is no worker; one at a time.
+ * Replace the job's output with the counts so far, marked as partial and without statistics, unless
+ * nothing has changed since the last time. The counts are audited like the final ones. Allocates
+ * a temporary copy of the totals and, for codes, of the bins. A failure leaves the output as it was;
+ * it is reported as a warning unless the previous attempt failed too. Any thread except a worker,
+ * but only one at a time.
  */
 void partial_write(struct partial *p, const struct counted *now);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan: the division of -M, and when a thread, a table, a lane or a GPU is worth it. */
+/* plan: divides -M, and decides when a thread, a table, a lane or a GPU is worth its cost. */
 #include "plan.h"
 
 #include "each/each.h"
@@ -8,28 +8,28 @@
 #define PAGE 4096u /* alignment of a worker's buffer */
 
 /*
- * Files are equally fast from 64 KiB to 1 MiB; a pipe that `cat` fills is read 15% faster with
- * 128 KiB than with 64 or 256.
+ * Files are equally fast with 64 KiB to 1 MiB; a pipe from `cat` is 15% faster with 128 KiB than
+ * with 64 or 256.
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
 /*
- * The most bytes for all workers' private tables together; above that they share one table. With
- * noise over 2^20, 2^22, 2^24 cells a private table takes 1.2, 3.1, 7.3 ns a sample, the shared one
- * 8, 12, 16.
+ * Maximum bytes for all private tables together; above that, workers share one table. With noise
+ * over 2^20, 2^22, 2^24 cells a private table takes 1.2, 3.1, 7.3 ns per sample, the shared one 8,
+ * 12, 16.
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define PART_BYTES ((size_t)512 << 10)    /* most bytes of a row that a worker takes: --each */
-#define PART_BYTES_MANY ((size_t)4 << 20) /* most bytes if a row has more than CELLS_FEW cells */
+#define PART_BYTES ((size_t)512 << 10)    /* --each: most bytes of a row taken at a time */
+#define PART_BYTES_MANY ((size_t)4 << 20) /* the same if a row has more than CELLS_FEW cells */
 #define CELLS_FEW 8192u
-#define PIPE_BYTES ((size_t)1 << 20) /* most bytes in one read of a pipe, which holds no more */
+#define PIPE_BYTES ((size_t)1 << 20) /* capacity of a large pipe */
 
-#define LANES_MOST 60u /* of 64 slots (gpu/region.h) one for each lane, and a few more */
+#define LANES_MOST 60u /* one of the 64 slots (gpu/region.h) per lane, and a few spare */
 /*
- * Under auto a GPU is started only where the CPU, at its rate so far, would need WORTH_SECONDS for
- * what is left: the start takes 0.2 to 0.4 s and part of a core. Where the end is not known, as
- * much is taken to be left as was counted. The rate is known after TELLING_BYTES, because the first
- * blocks touch tables for the first time, or when TELLING_FEW bytes took TELLING_SECONDS.
+ * Under auto, start a GPU only if the CPU, at its rate so far, would need WORTH_SECONDS for the
+ * rest: the start takes 0.2 to 0.4 s and part of a core. If the length is unknown, assume that as
+ * much is left as was counted. The rate is known after TELLING_BYTES, because the first blocks touch
+ * tables for the first time, or when TELLING_FEW bytes took TELLING_SECONDS.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
@@ -37,8 +37,8 @@
 #define TELLING_FEW ((uint64_t)8 << 20)
 
 /*
- * Sets how `workers` workers count: in private tables or, if shared, in the table of the totals.
- * Returns the bytes that they take.
+ * Let `workers` workers count in private tables or, if shared, in the table of totals. Returns the
+ * bytes that they need.
  */
 static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *shape,
 		     unsigned workers, bool shared)
@@ -51,13 +51,13 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
-	/* The counts of rows are a worker's own. */
+	/* With rows, a worker's counts are private. */
 	p->counting.alone |= shape->row > 0;
 	return workers * (p->counting.memory + p->block + PAGE +
 			  (shape->row > 0 ? each_memory(&p->counting) : 0));
 }
 
-/* As many workers as -T and `most` bytes allow, but at least one, in the way that needs least. */
+/* As many workers as -T and `most` bytes allow; at least one, with the table that needs least. */
 static unsigned workers_within(struct plan *p, const struct job *job, const struct shape *shape,
 			       uint64_t most)
 {
@@ -65,7 +65,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 	const size_t table = counting_cells(&axis->type, &axis->edges) * shape->layout.channels *
 			     sizeof(uint32_t);
 
-	/* Where the range comes from the samples, each table has a k of its own. */
+	/* If the range comes from the samples, each table has its own k. */
 	const bool own = axis_kind_of(axis)->from_samples && axis->type.code_bytes > 2;
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
@@ -73,7 +73,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 		if (p->tables <= most)
 			return workers;
 	}
-	/* The way that needs least; with few bins that is a private table. */
+	/* Use the smaller table, which with few bins is the private one. */
 	const size_t private = p->tables;
 	p->tables = on_cpu(p, job, shape, 1, true);
 	if (private < p->tables)
@@ -82,9 +82,9 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 }
 
 /*
- * The bytes of a large row of a file that one worker takes, and counts block by block; 0: a block
- * holds a row. Parts of a row are added up one after another, each with all of its cells: so with
- * many cells a part is a whole row, or much of one.
+ * Bytes of a large row that one worker takes and counts block by block; 0: a row fits in a block.
+ * Adding up the parts of a row goes through all cells for each part, so if there are many cells a
+ * part is a whole row, or much of one.
  */
 static size_t part_of(const struct shape *shape, size_t block)
 {
@@ -119,15 +119,15 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.block = shape->record;
 	p.step = p.block;
 	p.part = part_of(shape, p.block);
-	if (p.part > 0) /* so one read takes all that a full pipe holds */
+	if (p.part > 0) /* let one read drain a full pipe */
 		p.block =
 			larger(p.block, least(p.part, PIPE_BYTES) / shape->record * shape->record);
-	/* Any worker may feed the GPU: as many do as find a slot. */
+	/* Any worker that finds a slot may feed the GPU. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels &&
 			 !sample_unpacks(&shape->axis.type)))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
 	p.workers = workers_within(&p, job, shape, facts->plain ? memory : half);
-	if (p.tables > memory) { /* one worker may have more than its half */
+	if (p.tables > memory) { /* a single worker may take more than half */
 		p.workers = 0;
 		return p;
 	}

@@ -2,8 +2,8 @@
 /*
  * run: the first input, the plan, the source, the workers, the audit.
  *
- * What the first input says of itself is read first, because all that is planned depends on the
- * type. plan.c decides who may take how much, worker.c is what a worker does.
+ * The first input's header is read first, because the whole plan depends on the type. plan.c divides
+ * the memory, worker.c is the main loop of a worker.
  */
 #include "run.h"
 
@@ -33,20 +33,20 @@
 #include "watch.h"
 #include "worker.h"
 
-/* Decoders a core: more are no faster, even if some wait for a disk, and each fills memory. */
+/* Decoders per core: more are no faster, even if some wait for a disk, and each needs memory. */
 #define DECODERS_CORE 2u
-/* How long a frame waits for the GPU that is to decode it; then the cores do. */
+/* How long a frame waits for the GPU; after that the CPU decodes it. */
 #define START_SECONDS 3.0
 #define START_LOOK_NS 1000000
 
 struct run {
 	const struct job *job;
-	struct output *rows; /* --each: where rows are written */
+	struct output *rows; /* output for --each */
 	double began;
 	struct shape shape;       /* const once the first input is open */
 	struct plan plan;         /* const once it is made */
-	struct work work;         /* what all workers share; const once prepared, but for gpu */
-	struct unpacker unpacker; /* a GPU that decodes, once there is one */
+	struct work work;         /* shared by all workers; const once prepared, except for gpu */
+	struct unpacker unpacker; /* the GPU as a decoder, once it has started */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
 	struct codebook book;
@@ -54,28 +54,28 @@ struct run {
 	struct run_report report;
 
 	struct lock lock; /* guards started, closed, and the GPU's start */
-	unsigned started; /* workers that were started */
-	bool closed;      /* no more may be started */
+	unsigned started; /* workers started so far */
+	bool closed;      /* start no more workers */
 	double counting_began;
 	struct worker *workers; /* plan.workers of them */
 
 	struct watch *watch;
 	struct snapshot snapshot;
 	struct counted counted;
-	const struct counted *now; /* &counted, once there are counts to look at; atomic */
+	const struct counted *now; /* &counted once counting has begun; atomic */
 	struct partial partial;
 	struct row_spec row; /* --each */
 };
 
 /*
- * Records that all workers have counted so far, or those of them that a GPU counted. Any thread,
- * once there are workers, without a lock.
+ * Records counted so far by all workers, in total or on the GPU. Any thread, without a lock, once
+ * the workers are allocated.
  */
 static uint64_t records_by(const struct run *run, bool gpu)
 {
 	uint64_t all = 0;
 
-	/* Includes workers that were never started, which have counted nothing. */
+	/* Workers that never started have counted nothing. */
 	for (unsigned i = 0; i < run->plan.workers; i++)
 		all += tally_read(gpu ? &run->workers[i].gpu_records : &run->workers[i].records);
 	return all;
@@ -86,7 +86,7 @@ static uint64_t records(const void *run)
 	return records_by(run, false);
 }
 
-/* ---- workers, which start one another ---- */
+/* ---- workers ---- */
 
 static void *work_on(void *arg)
 {
@@ -97,7 +97,7 @@ static void *work_on(void *arg)
 	w->core_seconds = clock_core_seconds() - began;
 	if (rc == 0)
 		return NULL;
-	/* A worker that failed before its first request lost no data: its failure is ignored. */
+	/* Ignore the failure of a worker that never requested data: nothing is lost. */
 	if (!w->asked && w->fail.status == STATUS_SYSTEM)
 		w->fail.status = STATUS_OK;
 	else
@@ -113,7 +113,7 @@ static struct gpu *start_gpu(const struct run *run, bool unpacks)
 	return gpu_start(&gpu);
 }
 
-/* Is it time for a GPU, at the rate of the workers so far? */
+/* Is a GPU worth starting, given the workers' rate so far? */
 static bool gpu_pays(const struct run *run)
 {
 	const uint64_t counted = records(run) * run->work.record;
@@ -124,8 +124,8 @@ static bool gpu_pays(const struct run *run)
 }
 
 /*
- * A callback of the workers: starts one more, if the plan has one, or, when all are there, the GPU.
- * Having fewer is no error.
+ * Callback for workers: start another worker if the plan allows it or, once all are running, the
+ * GPU. Failing to start one is not an error.
  */
 static bool start_next(void *arg)
 {
@@ -151,13 +151,13 @@ static bool start_next(void *arg)
 	       p->workers >= cores_usable();
 }
 
-/* A callback of the source: there is work for one more worker. */
+/* Callback for the source, when it has work for another worker. */
 static void more(void *arg)
 {
 	(void)start_next(arg);
 }
 
-/* A callback of the source: a GPU would decode the next frame sooner than the cores. */
+/* Callback for the source, when a GPU would decode the next frame sooner than the CPU. */
 static bool start_unpacker(void *arg)
 {
 	struct run *const run = arg;
@@ -173,7 +173,7 @@ static bool start_unpacker(void *arg)
 	return gpu && !gpu_starting(gpu) && !gpu_failed(gpu);
 }
 
-/* --device=gpu waits for the GPU before anything is read. */
+/* With --device=gpu, wait for the GPU before anything is read. */
 static int wait_for_gpu(struct run *run, struct fail *fail)
 {
 	struct gpu_report gpu;
@@ -187,7 +187,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
 }
 
-/* The last worker that was started may start another until it is joined. */
+/* Join all workers. The last one may start another until it is joined. */
 static void join(struct run *run)
 {
 	for (unsigned i = 1;; i++) {
@@ -201,7 +201,7 @@ static void join(struct run *run)
 	}
 }
 
-/* Adds up what all workers did; of their failures the first is *fail's. */
+/* Add up the workers' totals; *fail gets the first failure. */
 static int sum_up(struct run *run, struct fail *fail)
 {
 	struct work_report *const all = &run->report.work;
@@ -241,7 +241,7 @@ static int count(struct run *run, struct fail *fail)
 	return rc;
 }
 
-/* ---- while it goes on, by the thread that watches ---- */
+/* ---- callbacks for the watching thread ---- */
 
 static void look(void *arg, struct progress_now *now)
 {
@@ -265,15 +265,13 @@ static void save(void *arg)
 		partial_write(&run->partial, now);
 }
 
-/* A callback of the watching thread. */
 static bool resized(void *arg)
 {
 	return screen_changed(&((struct run *)arg)->partial.screen);
 }
 
 /*
- * Do samples that the user types, rows, pictures, or what --tee passes on appear on stderr's
- * terminal?
+ * Is stderr's terminal also used for typed samples, rows, pictures or the output of --tee?
  */
 static bool shares_terminal(const struct job *job)
 {
@@ -282,7 +280,7 @@ static bool shares_terminal(const struct job *job)
 	       (job->tee && output_is_stderr_terminal(NULL));
 }
 
-/* On a terminal that others write to, no line is drawn unless it was asked for. */
+/* On a shared terminal, draw no line of progress unless the user asked for it. */
 static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)
@@ -326,7 +324,7 @@ static bool reads_files(const struct job *job)
 	return !job->tee;
 }
 
-/* Decides whether a GPU may be started. Returns why not, for -v; NULL: one may. */
+/* Decide whether a GPU may be started. Returns the reason against it, for -v, or NULL. */
 static const char *choose_gpu(struct run *run)
 {
 	const struct gpu_spec gpu = plan_gpu(&run->plan, run->job);
@@ -376,13 +374,13 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 	return 0;
 }
 
-/* Opens the inputs; what the first of them says decides the shape, unless options do. */
+/* Open the inputs; the options or else the first header decide the shape. */
 static int open_source(struct run *run, struct source **source, struct fail *fail)
 {
 	const struct job *const job = run->job;
 	struct source_spec spec = job->source;
 
-	/* What came slowly is in the next partial output, or its rows are written. */
+	/* Count slow input promptly, for the next partial output or row. */
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
@@ -397,7 +395,7 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	return 0;
 }
 
-/* A callback of the source. */
+/* Callback for the source. */
 static void ended(void *arg, size_t inputs)
 {
 	const struct run *const run = arg;
@@ -410,7 +408,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	const struct job *const job = run->job;
 	const struct shape *const shape = &run->shape;
 	const unsigned workers = run->plan.workers;
-	/* Cores are looked up only where it may matter. */
+	/* Look up cores only if it may matter. */
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
 	const struct source_use use = {
 		.record = shape->record,
@@ -456,7 +454,7 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
 }
 
-/* Takes the memory of the histogram, the totals and the workers. */
+/* Allocate the histogram, the totals and the workers. */
 static int take_memory(struct run *run, struct fail *fail)
 {
 	const struct job *const job = run->job;
@@ -491,7 +489,7 @@ static int prepare(struct run *run, struct fail *fail)
 			    start_source(run, source, fail) != 0 || take_memory(run, fail) != 0 ||
 			    (job->each > 0 && open_rows(run, &each, fail) != 0);
 
-	/* Filled after a failure too: what was opened is closed from there. */
+	/* Fill it in even after a failure: cleanup uses it. */
 	run->work = (struct work){
 		.each = each,
 		.counting = &run->plan.counting,
@@ -522,7 +520,7 @@ static int prepare(struct run *run, struct fail *fail)
 	return 0;
 }
 
-/* The audit: samples and bytes must agree, and so must what was read and what was counted. */
+/* Audit: samples must match bytes, and records read must match records counted. */
 static int audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
@@ -539,7 +537,7 @@ static int audit(const struct run *run, struct fail *fail)
 	return hist_audit(&run->hist, fail);
 }
 
-/* The work itself, and its result. */
+/* Count all inputs and make the histogram. */
 static int count_all(struct run *run, struct fail *fail)
 {
 	struct source *const source = run->work.source;
@@ -563,7 +561,7 @@ static int count_all(struct run *run, struct fail *fail)
 	return audit(run, fail);
 }
 
-/* *lost: the run failed because a GPU failed with counts that nobody else had. */
+/* Set *lost if the run failed because a GPU failed and took its counts with it. */
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail)
 {
@@ -578,7 +576,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	}
 	start_watch(&run);
 	int rc = prepare(&run, fail);
-	/* A FILE that cannot be added to is reported before the work. */
+	/* Report an unsuitable FILE before the work. */
 	if (rc == 0 && job->into)
 		rc = into_compare(job->into, &run.hist, fail);
 	if (rc == 0)

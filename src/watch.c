@@ -11,23 +11,23 @@
 #include "cli/msg.h"
 
 #define DRAW_SECONDS 0.25
-#define LINE_SECONDS 5.0 /* from one line to the next if they are not drawn in place */
+#define LINE_SECONDS 5.0 /* between lines that are not drawn in place */
 #define PATIENCE_SECONDS 1.0
-/* between attempts to print a line that was asked for and that stderr does not take */
+/* between attempts to print the line for SIGUSR1 to a blocked stderr */
 #define RETRY_SECONDS 0.1
 
 struct watch {
 	struct watch_spec spec;
 	pthread_t thread;
 	bool ended; /* set by watch_stop; atomic */
-	/* Used by the thread alone. */
+	/* Used only by the thread. */
 	double began, next_line, next_save; /* INFINITY: never */
-	bool terminal;                      /* lines are drawn in place, not one after another */
-	bool asked;                         /* SIGUSR1 came, and no line was printed since */
+	bool terminal;                      /* draw lines in place, not one after another */
+	bool asked;                         /* SIGUSR1 is not yet answered */
 	struct rate rate;
 };
 
-/* Makes the text of the line; false: nothing has been counted yet. */
+/* Format the line; false: nothing has been counted yet. */
 static bool make_line(struct watch *w, char text[PROGRESS_TEXT])
 {
 	const double now = clock_seconds();
@@ -39,7 +39,7 @@ static bool make_line(struct watch *w, char text[PROGRESS_TEXT])
 	return p.bytes > 0;
 }
 
-/* Prints what SIGUSR1 asked for; it is kept until stderr takes it. */
+/* Print the line for SIGUSR1; the request stays pending until stderr accepts it. */
 static void answer(struct watch *w)
 {
 	char text[PROGRESS_TEXT];
@@ -65,7 +65,7 @@ static void show(struct watch *w)
 		msg_asked("%s", text);
 }
 
-/* The first time after `now` that is a whole number of steps from `at`. */
+/* First time after `now` that is a whole number of steps after `at`. */
 static double after(double at, double step, double now)
 {
 	at += step;
@@ -85,7 +85,7 @@ static void *watch_main(void *arg)
 		if (w->asked && now + RETRY_SECONDS < next)
 			next = now + RETRY_SECONDS;
 		w->asked |= signals_wait(next - now);
-		/* A signal that came before the end is answered before the end. */
+		/* Answer a signal that came before the end. */
 		ended = __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
 		if (ended)
 			w->asked |= signals_wait(0);
@@ -100,7 +100,7 @@ static void *watch_main(void *arg)
 			w->spec.save(w->spec.arg);
 		if (!ended && now >= w->next_save) {
 			w->spec.save(w->spec.arg);
-			/* The pause is at least as long as the save was. */
+			/* Pause at least as long as the save took. */
 			const double end = clock_seconds();
 			w->next_save = after(w->next_save, w->spec.every, end + (end - now));
 		}

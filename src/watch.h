@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: one thread that sleeps while the others work, until SIGUSR1, the next line of progress,
- * the next partial output, or the end.
+ * watch: a thread that sleeps while the others work, until SIGUSR1, the next line of progress, the
+ * next partial output, or the end.
  *
- * For a line of progress it reads tallies and takes no lock, so it delays no other thread and none
- * delays it. From watch_start to watch_stop it is the only thread that prints (msg.h) and, beside
- * the main thread, the only one that has an output open (output.h).
+ * For a line of progress it reads tallies without a lock, so it neither delays other threads nor
+ * waits for them. From watch_start to watch_stop it is the only thread that prints (msg.h) and,
+ * besides the main thread, the only one that may have an output open (output.h).
  *
- * The line is drawn if this process is in its terminal's foreground: after the first second, or with
- * PROGRESS_ALWAYS immediately, and only when something has been counted. With PROGRESS_ALWAYS, and
- * not in place, there is a line every few seconds and one at the end. SIGUSR1
- * prints a line in any case, under -q too.
+ * It draws the line if this process is in its terminal's foreground, after the first second (with
+ * PROGRESS_ALWAYS, immediately), and only once something has been counted. With PROGRESS_ALWAYS, if
+ * lines are not drawn in place, it prints one every few seconds and one at the end. SIGUSR1 always
+ * prints a line, even with -q.
  *
- * A wait for a stderr that takes nothing (a stopped terminal, a full pipe) ends by watch_stop, after
- * which a line that was asked for is given up. A partial output that was begun is completed first.
+ * watch_stop ends a wait for a blocked stderr (a stopped terminal, a full pipe) and drops the
+ * pending line, but lets a partial output finish first.
  */
 #ifndef GPUHIST_WATCH_H
 #define GPUHIST_WATCH_H
@@ -27,22 +27,22 @@ struct watch;
 
 struct watch_spec {
 	enum progress line;
-	bool in_place; /* lines are drawn one over the other; else each stays */
-	/* Seconds between partial outputs, more where writing one takes half of that; 0: none */
+	bool in_place; /* draw each line over the previous one */
+	/* seconds between partial outputs, more if writing one takes over half of that; 0: none */
 	double every;
-	/* Fills in how far the run is, but for rate and seconds. Called by the thread at any time. */
+	/* Fill in the progress, except for rate and seconds. The thread may call it at any time. */
 	void (*look)(void *arg, struct progress_now *now);
-	/* Writes a partial output; may print. Called by its thread. */
+	/* Write a partial output; may print. Called by the thread. */
 	void (*save)(void *arg);
-	/* Is it time for one before its time? NULL: never */
+	/* Is a partial output needed early? NULL: never */
 	bool (*early)(void *arg);
 	void *arg;
 };
 
-/* NULL: there is no memory or no thread for it, and the run goes on without. Main thread. */
+/* NULL: no memory or no thread; the run goes on without it. Main thread. */
 struct watch *watch_start(const struct watch_spec *spec);
 
-/* Ends the thread, and removes its line from the terminal. Takes NULL. Main thread. */
+/* End the thread and erase its line from the terminal. Accepts NULL. Main thread. */
 void watch_stop(struct watch *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker: the engines, in the order in which they are asked for a turn. */
+/* worker: chooses an engine for each turn. */
 #include "worker.h"
 
 #include <time.h>
@@ -16,10 +16,10 @@ static const struct engine *const ENGINES[] = {&each_engine, &gpu_engine, &cpu_e
 #define ENGINE_COUNT (sizeof(ENGINES) / sizeof(ENGINES[0]))
 
 /*
- * The driver's start keeps a core busy for a quarter of a second. Where each core had a worker it
+ * Starting the driver keeps a core busy for a quarter of a second. With a worker on every core it
  * took twice as long, and the GPU would have counted more in that time than one worker does. So the
- * worker that began the start waits until the GPU is ready. The wait also ends with the input, with
- * a failure, and after ROOM_SECONDS.
+ * worker that started the GPU waits until it is ready, the input ends, something fails, or
+ * ROOM_SECONDS have passed.
  */
 static void make_room(const struct work *work)
 {

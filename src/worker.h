@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* worker: turns by one engine or another, until the source ends. */
+/* worker: counts turn by turn, on the GPU or the CPU, until the source ends. */
 #ifndef GPUHIST_WORKER_H
 #define GPUHIST_WORKER_H
 
 #include "engine/engine.h"
 
 /*
- * Runs a worker from the first record to the last. Each turn is the GPU's if that has room for one,
- * else the CPU's; under gpu_only the GPU's alone, and its loss is a failure. -1: w->fail says why.
+ * Run a worker until the end of the source. Each turn goes to the GPU if it has room, else to the
+ * CPU; under gpu_only always to the GPU, whose loss is a failure. -1: w->fail says why.
  */
 int worker_run(struct worker *w);
 
