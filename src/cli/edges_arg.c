@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edges_arg: text to rising numbers, and messages that name the place of an error. */
+/* edges_arg: turns text into increasing numbers; error messages give the position. */
 #include "cli/edges_arg.h"
 
 #include <errno.h>
@@ -12,12 +12,11 @@
 #include "base/again.h"
 #include "bins/number.h"
 
-#define FILE_MAX ((size_t)64 << 20) /* bytes of a file: over 60 for each of EDGES_MAX numbers */
-#define SHOWN 40                    /* characters that a message shows of what is no number */
+#define FILE_MAX ((size_t)64 << 20) /* maximum file size: over 60 bytes per number */
+#define SHOWN 40                    /* characters of an invalid number shown in a message */
 
-/* What is being read, and what was found. */
 struct reading {
-	const char *what; /* before the colon of a message */
+	const char *what; /* prefix of messages */
 	double *edges;
 	size_t count;
 	struct fail *fail;
@@ -56,7 +55,7 @@ static bool ends(char c)
 
 static int read_numbers(struct reading *r, const char *text, size_t size)
 {
-	bool comma = true; /* a number must follow: at the beginning and after a comma */
+	bool comma = true; /* a number must follow, as at the start or after a comma */
 
 	for (size_t i = 0; i < size;) {
 		const size_t start = i;
@@ -86,7 +85,7 @@ static int read_numbers(struct reading *r, const char *text, size_t size)
 int edges_arg_parse(double **edges, size_t *count, const char *what, const char *text, size_t size,
 		    struct fail *fail)
 {
-	/* Each number but the last has a character after it. */
+	/* A separator follows each number except the last. */
 	const size_t most = size / 2 + 1, room = most < EDGES_MAX ? most : EDGES_MAX;
 	struct reading r = {.what = what, .fail = fail, .edges = malloc(room * sizeof(double))};
 	const int rc = r.edges ? read_numbers(&r, text, size) : fail_errno(fail, "%s", what);
@@ -100,7 +99,7 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 	return rc;
 }
 
-/* Reads all of a file, up to FILE_MAX. The caller frees *text, also after a failure. */
+/* Read a whole file, up to FILE_MAX. The caller frees *text, even after a failure. */
 static int slurp(char **text, size_t *size, int fd, const char *what, struct fail *fail)
 {
 	size_t room = 0;

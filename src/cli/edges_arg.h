@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges_arg: the argument of --edges: numbers, or @ and the name of a file that holds them.
+ * edges_arg: parses the argument of --edges: 2 to EDGES_MAX numbers, or @FILE.
  *
- * Numbers are separated by blanks, commas and newlines in any mixture, where a comma must be
- * between two numbers; '#' begins a comment, to the end of its line. After each is rounded to
- * binary64 they must be finite and rise. There are 2 to EDGES_MAX of them.
+ * Any mix of blanks, commas and newlines separates numbers, but a comma must be between two of them;
+ * '#' begins a comment that ends with the line. Rounded to binary64, the numbers must be finite and
+ * increasing.
  */
 #ifndef GPUHIST_EDGES_ARG_H
 #define GPUHIST_EDGES_ARG_H
@@ -16,8 +16,8 @@
 #define EDGES_MAX (((size_t)1 << 20) + 1)
 
 /*
- * The caller frees *edges; *count is their number. On failure *edges is NULL, and *fail names the
- * number's position: STATUS_SYSTEM if the file cannot be read, else STATUS_USAGE.
+ * The caller frees *edges, *count numbers. On failure *edges is NULL and *fail gives the number's
+ * position: STATUS_SYSTEM if the file cannot be read, else STATUS_USAGE.
  */
 int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail);
 

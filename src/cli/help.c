@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* help: -h, --help and -V; tests/completions.sh compares the first two with the table of options. */
+/* help: -h, --help and -V; tests/completions.sh checks the first two against the option table. */
 #include <stdio.h>
 #include <zstd.h>
 
@@ -109,8 +109,8 @@ static const char ALL_OPTIONS[] =
 /* clang-format on */
 
 /*
- * The packaging sets FORM to the kind of package, and NEEDS to what another computer needs to run it. A
- * build of a checkout between two releases has its COMMIT.
+ * Packaging sets FORM to the kind of package and NEEDS to its run-time requirements. A checkout
+ * between two releases sets COMMIT.
  */
 #ifndef COMMIT
 #define COMMIT ""

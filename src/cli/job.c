@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job: what can be made of a job only when the type of its samples is known. */
+/* job: the parts of a job that depend on the sample type. */
 #include "cli/job.h"
 
 #include <stdio.h>
@@ -40,14 +40,14 @@ const char *job_file(const struct job *job)
 	return NULL;
 }
 
-#define SUFFIX 24 /* bytes; a longer suffix names no type */
+#define SUFFIX 24 /* bytes; no type has a longer suffix */
 
-/* Does the suffix of a name stand for a type, or for two? */
+/* Does a suffix name a type, or could it be two? */
 enum says { SAYS_NOTHING, SAYS_TYPE, SAYS_TWO };
 
 /*
- * Copies the suffix of a path without .zst: the text after the last point of its name, or "". *type
- * is the type that it names, else u32; a pair (cf32) has two channels.
+ * Copy the suffix of a path, ignoring .zst: the text after the last dot of its name, or "". *type is
+ * the type that it names, else u32; a pair (cf32) has two channels.
  */
 static enum says name_says(const char *path, char word[SUFFIX], struct sample_type *type,
 			   uint32_t *channels)
@@ -84,9 +84,9 @@ bool job_names_type(const struct job *job)
 }
 
 /*
- * The type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and 2
- * channels for pairs (d.cf32), else 1. -1: the types differ, only some names end in one, or a name
- * has two meanings.
+ * Find the type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and
+ * the channels: 2 for pairs (d.cf32), else 1. -1: the types differ, only some names have one, or a
+ * name is ambiguous.
  */
 static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
 		 struct fail *fail)
@@ -130,7 +130,7 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 	return n;
 }
 
-/* How many channels follow from a header and -c. */
+/* Derive the number of channels from a header and -c. */
 static int header_channels(uint32_t *channels, const struct job *job, const struct header *said,
 			   struct fail *fail)
 {
@@ -163,8 +163,8 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 }
 
 /*
- * Packed samples: a row and a record of --record are whole bytes. If they are smaller than a byte,
- * any record is whole bytes, or a byte whole records.
+ * For packed samples, a row and a record of --record must be whole bytes. If samples are smaller
+ * than a byte, either a record must be whole bytes or a byte must be whole records.
  */
 static int check_packed(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
@@ -223,7 +223,7 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 	return 0;
 }
 
-/* Turns -n and --each into records of the source. */
+/* Convert -n and --each to source records. */
 static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
 		     struct fail *fail)
 {
@@ -251,7 +251,7 @@ static int set_limit(struct shape *shape, const struct job *job, const struct sa
 	return 0;
 }
 
-/* The type: by -t, else by the header, else by names, which say the channels too. */
+/* Choose the type from -t, else the header, else the names, which also give the channels. */
 static int choose_type(struct sample_type *type, uint32_t *channels, const struct job *job,
 		       const struct header *said, struct fail *fail)
 {
@@ -285,7 +285,7 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 		asked.channels = 1;
 	if (check_packed(&asked, type, fail) != 0 || check_layout(&asked, type, fail) != 0)
 		return -1;
-	/* All that lays out samples takes a group of packed ones for one sample. */
+	/* The layout treats a group of packed samples as one sample. */
 	const uint32_t packed = sample_packed(type), whole = sample_together(type, asked.channels),
 		       own = whole / packed;
 	const struct layout layout = {
@@ -300,10 +300,10 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (layout_init(&shape->layout, &layout, (uint32_t)sample_bytes(type, packed), &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
 	shape->channels = asked.channels;
-	if (sample_unpacks(type)) /* counters get them one by one */
+	if (sample_unpacks(type)) /* counted one by one after unpacking */
 		shape->layout.channels = asked.channels;
 	shape->record = layout_bytes(&shape->layout);
-	/* No overflow: a sample has a bit or more. */
+	/* No overflow: a sample has at least one bit. */
 	shape->samples = (uint64_t)layout_samples(&shape->layout) * packed;
 	shape->packed = apart ? 1 : whole / asked.channels;
 	return set_limit(shape, job, type, fail);
@@ -347,7 +347,7 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 			"--each %s: all rows have the same bins, which must be known before "
 			"the first sample: -r, --edges, --log or --mod, or -b of integers",
 			job->each_text);
-	/* A counter is known by a number of 32 bits (count.c). */
+	/* Counters have 32-bit indices (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
 			    channels = shape->channels;
 	if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
@@ -364,7 +364,7 @@ int job_shape_check(const struct job *job, struct fail *fail)
 	const struct header none = {.format = NULL};
 	struct shape shape;
 
-	/* A header may say the type, and what -c last stands for. */
+	/* The type, or the value of -c last, may come from a header. */
 	if (!job->source.raw && (!job->source.typed || job->layout_options.last))
 		return 0;
 	const int rc = job_shape(&shape, job, &none, fail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* msg: one line for each message, written in one piece. */
+/* msg: one line per message, written in one piece. */
 #include "cli/msg.h"
 
 #include <errno.h>
@@ -16,17 +16,17 @@
 #include "base/utf8.h"
 
 #define NAME "gpuhist: "
-#define PROGRESS_COLUMNS 256u /* of the longest line of progress */
+#define PROGRESS_COLUMNS 256u /* longest line of progress */
 
 static bool quiet;
-static char of_part[48]; /* "", or "part 3 of 8: ", which follows "gpuhist: " in every message */
+static char of_part[48]; /* "" or "part 3 of 8: ", after "gpuhist: " in every message */
 static int lost;         /* errno of the first message that could not be written; 0: none */
 static unsigned count;   /* messages written */
-static size_t drawn;     /* columns of the line of progress that are on the terminal now */
+static size_t drawn;     /* columns of the line of progress now on the terminal */
 
 static void erase(void);
 
-/* Writes the whole text. If stderr cannot be written, no place is left for a message. */
+/* Write the whole text. If that fails, there is nowhere to report it, so remember the error. */
 static void put(const char *text, size_t length)
 {
 	if (write_again(STDERR_FILENO, text, length) != 0 && lost == 0)
@@ -84,10 +84,7 @@ void msg_interrupted(const char *text)
 	signals_last_words(line);
 }
 
-/*
- * A single write, which is not repeated: the next line of progress is better than the rest of this
- * one.
- */
+/* Write only once: the next line of progress is better than the rest of this one. */
 static void draw(const char *line, size_t length)
 {
 	if (msg_ready() && write(STDERR_FILENO, line, length) < 0)
@@ -128,7 +125,7 @@ void msg_progress(const char *text)
 unsigned msg_columns(void)
 {
 	struct winsize size;
-	/* The last column is left empty: some terminals start a new line after it. */
+	/* Leave the last column empty: some terminals wrap after it. */
 	const unsigned taken = sizeof(NAME);
 
 	if (!isatty(STDERR_FILENO))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: argv to what was given. One table has all that is known of an option by itself: its
- * names, its value and how that is read, whether it decides what is counted. settle.c checks how
- * options go together, and help.c has the texts of -h and --help.
+ * options: parses argv. One table describes each option by itself: its names, its value and how to
+ * read it, and whether it selects samples or bins. settle.c checks options against each other, and
+ * help.c has the texts of -h and --help.
  */
 #include "cli/options.h"
 
@@ -31,8 +31,8 @@
 struct known;
 
 /*
- * Reads an option's value and keeps it where the row's `to` says, or where else it belongs. -1: the
- * text is no value of the option; if *g->fail does not say why, the row's `must` does.
+ * Read an option's value and store it at the row's `to`, or wherever else it belongs. -1: the value
+ * is invalid; *g->fail or else the row's `must` says why.
  */
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_text, read_number, read_ends, read_edges, read_channels,
@@ -40,13 +40,13 @@ static read_fn set, choose, read_type, read_text, read_number, read_ends, read_e
 	read_device;
 
 enum about {
-	WRITES,  /* what becomes of the counts */
-	COUNTS,  /* how samples are counted: not with --merge, which adds what was counted before */
-	DECIDES, /* what is counted, into which bins: written in documents, and not with --merge */
-	DECIDES_SUM, /* like DECIDES, but --merge takes it */
+	WRITES,      /* output of the counts */
+	COUNTS,      /* how to count samples: not with --merge, which counts none */
+	DECIDES,     /* selects samples or bins: written in documents, and not with --merge */
+	DECIDES_SUM, /* like DECIDES, but also allowed with --merge */
 };
 
-/* Another option, and why it must be absent, or must be given, too. */
+/* Another option, and why it must be absent or present too. */
 struct other {
 	const char *name, *why;
 };
@@ -54,16 +54,16 @@ struct other {
 struct known {
 	const char *name;
 	char letter;       /* 0: none */
-	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
+	const char *value; /* "=N", or "[=N]" if it is optional; NULL: none */
 	enum about about;
-	read_fn *read; /* NULL: any text will do */
-	size_t to;     /* offset in struct given of the value that was read */
-	size_t text;   /* offset in struct given of the pointer to its text; 0: none */
-	/* bounds of a number, which is kept as a uint32_t if `most` is one, else as a uint64_t */
+	read_fn *read; /* NULL: any text is valid */
+	size_t to;     /* offset in struct given for the value */
+	size_t text;   /* offset in struct given for the pointer to its text; 0: none */
+	/* bounds of a number, which is stored as a uint32_t if `most` fits one, else a uint64_t */
 	uint64_t least, most;
-	const char *must; /* the message about a text that is no value */
-	int choice;       /* what the enum becomes */
-	bool off;         /* the flag becomes false, not true */
+	const char *must; /* message for an invalid value */
+	int choice;       /* new value of the enum */
+	bool off;         /* set the flag to false, not true */
 	struct other apart[3], needs;
 };
 
@@ -166,7 +166,7 @@ static const struct known KNOWN[] = {
 #define OPTIONS (sizeof(KNOWN) / sizeof(KNOWN[0]))
 _Static_assert(OPTIONS <= OPTIONS_MAX, "a value for each");
 
-/* The row of the option with this name, which must exist. */
+/* Row of the option with this name, which must exist. */
 static const struct known *known_named(const char *name)
 {
 	const struct known *o = KNOWN;
@@ -176,7 +176,7 @@ static const struct known *known_named(const char *name)
 	return o;
 }
 
-/* The value of a row's option as it was given. */
+/* Given value of a row's option. */
 static struct value *value_of(struct given *g, const struct known *o)
 {
 	return &g->values[o - KNOWN];
@@ -192,7 +192,7 @@ const char *given_text(const struct given *g, const char *name)
 	return g->values[known_named(name) - KNOWN].text;
 }
 
-/* Where the value of a row's option is kept. */
+/* Where to store the value of a row's option. */
 static void *to(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;
@@ -212,7 +212,7 @@ static int set(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Of options that exclude each other the last one counts. */
+/* The last of several mutually exclusive options wins. */
 static int choose(struct given *g, const struct known *o, const char *text)
 {
 	(void)text;
@@ -228,7 +228,7 @@ static int read_type(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* A column goes by its number if the text is one. */
+/* If the text is a number, it selects a column by number, else by name. */
 static int read_text(struct given *g, const struct known *o, const char *text)
 {
 	struct text_spec *const spec = to(g, o);
@@ -239,7 +239,7 @@ static int read_text(struct given *g, const struct known *o, const char *text)
 	return spec->number == 0 ? -1 : 0;
 }
 
-/* Parses a size; if the value is a number of things (=N), an exponent is allowed (1e6). */
+/* Parse a size; if the value is a count (=N), an exponent is allowed (1e6). */
 static int parse_number(uint64_t *number, const struct known *o, const char *text)
 {
 	struct number n;
@@ -280,7 +280,7 @@ static int read_each(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* How many STEPs it is from LO to HI, rounded; 0: HI is not above LO. */
+/* Number of STEPs from LO to HI, rounded; 0: HI is not above LO. */
 static double count_steps(const struct number *lo, const struct number *hi,
 			  const struct number *step, bool *divides)
 {
@@ -313,7 +313,7 @@ static int refuse_step(const struct given *g, const struct known *o, const char 
 			(int)strcspn(text, ":"), text, end, strrchr(text, ':'));
 }
 
-/* LO:HI:STEP also becomes the text of a --bins. Nothing else knows of STEP. */
+/* Turn the STEP of LO:HI:STEP into the text of a --bins; nothing else uses STEP. */
 static int read_step(struct given *g, const struct known *o, const char *text,
 		     const char *step_text)
 {
@@ -339,7 +339,7 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 	return 0;
 }
 
-/* --range and --log. */
+/* Read --range and --log. */
 static int read_ends(struct given *g, const struct known *o, const char *text)
 {
 	struct edges_spec *const spec = &g->job.bins.edges;
@@ -377,7 +377,7 @@ static int read_channels(struct given *g, const struct known *o, const char *tex
 
 typedef int parse_fn(uint64_t *n, const char *text);
 
-/* Two numbers from 1 to most, with a character between them. */
+/* Read two numbers from 1 to most, with a character between them. */
 static bool read_two(uint64_t n[2], const char *text, char between, parse_fn *parse, uint64_t most)
 {
 	const char *const at = strchr(text, between);
@@ -429,7 +429,7 @@ static int read_format(struct given *g, const struct known *o, const char *text)
 	return *format ? 0 : -1;
 }
 
-/* The text is one of the words that `must` lists, and the enum becomes its place among them. */
+/* Look up the text among the words in `must`, and set the enum to its index. */
 static int read_word(struct given *g, const struct known *o, const char *text)
 {
 	const char *word = o->must + strlen("must be ");
@@ -479,7 +479,7 @@ static int read_plot(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Adds a quantile, unless it is there already: they are kept in rising order. False: too many. */
+/* Add a quantile in increasing order, unless it is a duplicate. False: too many. */
 static bool add_quantile(struct quantiles *asked, uint32_t at)
 {
 	unsigned i = asked->n;
@@ -496,7 +496,7 @@ static bool add_quantile(struct quantiles *asked, uint32_t at)
 	return true;
 }
 
-/* Percentages have digits and a point alone; e4 makes them whole numbers of 1/10000 percent. */
+/* Percentages have only digits and a dot; e4 converts them to whole 1/10000ths of a percent. */
 static int read_stats(struct given *g, const struct known *o, const char *text)
 {
 	struct quantiles *const asked = to(g, o);
@@ -538,10 +538,10 @@ static int read_device(struct given *g, const struct known *o, const char *text)
 
 /* ---- words ---- */
 
-/* What getopt returns for an option without a letter. */
+/* getopt's result for the first option without a letter */
 #define NUMBERED 256
 
-/* The tables of getopt. The leading colon of the letters keeps it from printing messages. */
+/* Make getopt's tables. The leading colon keeps it from printing messages. */
 static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIONS + 2])
 {
 	char *p = letters;
@@ -566,7 +566,7 @@ static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIO
 _Static_assert(no_argument == 0 && required_argument == 1 && optional_argument == 2,
 	       "as many colons in the letters");
 
-/* The row of what getopt returned, or left in optopt; NULL: none. */
+/* Row for a value from getopt or optopt; NULL: none. */
 static const struct known *known_of(int value)
 {
 	if (value >= NUMBERED)
@@ -578,8 +578,8 @@ static const struct known *known_of(int value)
 }
 
 /*
- * Explains why getopt returned '?' or ':'. It leaves in optopt the unknown letter, or the option
- * that is used wrongly, or 0 if a long name is unknown or short for several. Always -1.
+ * Explain why getopt returned '?' or ':'. In optopt it leaves the unknown letter, the option used
+ * wrongly, or 0 if a long name is unknown or ambiguous. Always -1.
  */
 static int refuse_word(int result, char **argv, struct fail *fail)
 {
@@ -610,7 +610,7 @@ static int refuse_word(int result, char **argv, struct fail *fail)
 
 /* ---- in a document ---- */
 
-/* Adds a value so that a shell reads it back; returns where it ends. */
+/* Append a value, quoted for a shell; returns the new end. */
 static char *quote(char *to, const char *value)
 {
 	static const char PLAIN[] =
@@ -628,8 +628,8 @@ static char *quote(char *to, const char *value)
 }
 
 /*
- * Writes job.options, the options that decide what is counted, in one order, so that the runs of
- * parts and that of the whole say the same, wherever they write and whatever counts.
+ * Write job.options, the options that select samples and bins, in a fixed order, so that it is the
+ * same for all parts and for the whole, on any device and with any output.
  */
 static int write_down(struct given *g)
 {
@@ -645,7 +645,7 @@ static int write_down(struct given *g)
 	*end = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
-		const bool implied = v->text == g->steps; /* by a STEP, which says the same */
+		const bool implied = v->text == g->steps; /* by a STEP, which is written */
 		if (!v->given || KNOWN[i].about < DECIDES || implied)
 			continue;
 		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", KNOWN[i].name,
@@ -656,9 +656,9 @@ static int write_down(struct given *g)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the command line ---- */
 
-/* Gives an option its value, which the user or another option gave. */
+/* Set an option's value, given by the user or implied by another option. */
 static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
@@ -672,7 +672,7 @@ static int give(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Gives the options that others imply: complex numbers imply -c 2, and a STEP implies -b. */
+/* Set implied options: complex numbers imply -c 2, and a STEP implies -b. */
 static int give_implied(struct given *g)
 {
 	const struct known *const bins = known_of('b'), *const channels = known_of('c');
@@ -689,7 +689,7 @@ static int give_implied(struct given *g)
 	return give(g, bins, g->steps);
 }
 
-/* Do the options that were given go together, as far as their rows say? */
+/* Check the given options against each other, as far as their rows say. */
 static int check_together(struct given *g)
 {
 	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
@@ -712,8 +712,8 @@ static int check_together(struct given *g)
 }
 
 /*
- * A value that may be left out follows an equals sign. Refuses a word that looks like such a value
- * and that names no file.
+ * An optional value needs an equals sign. Refuse an argument that looks like such a value and is not
+ * the name of a file.
  */
 static int check_stray(struct given *g)
 {
@@ -724,7 +724,7 @@ static int check_stray(struct given *g)
 		for (size_t i = 0; i < g->job.source.path_count; i++) {
 			const char *const word = g->job.source.paths[i];
 			const struct job kept = g->job;
-			/* Any word may be the name of a column. */
+			/* Any word could be the name of a column. */
 			const bool is_value =
 				o->read(g, o, word) == 0 && access(word, F_OK) != 0 &&
 				(o->read != read_text || g->job.source.text.number > 0);
@@ -771,7 +771,7 @@ static enum options_result read_words(struct given *g, int argc, char **argv)
 enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
 {
 	static char *const STDIN[] = {"-", NULL};
-	static struct given g; /* too large for the stack, which a user may have made small */
+	static struct given g; /* too large for a small stack (ulimit -s) */
 
 	memset(&g, 0, sizeof(g));
 	g.fail = fail;

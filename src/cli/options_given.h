@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options_given: the command line between options.c, which reads it, and settle.c, which makes a
- * job of it. Options go by the names that the user knows.
+ * options_given: the parsed command line, passed from options.c to settle.c, which makes a job of
+ * it. Options are identified by their long names.
  */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
@@ -16,7 +16,7 @@
 
 #define THREADS_MAX 4096u
 
-/* An option as it was given the last time. */
+/* The last occurrence of an option. */
 struct value {
 	bool given;
 	const char *text; /* NULL: it has no value */
@@ -28,21 +28,21 @@ struct given {
 	struct fail *fail;
 	struct job job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
-	size_t edges;                     /* how many numbers --edges has */
+	size_t edges;                     /* number of --edges */
 	bool pair;               /* --type names complex numbers, so -c is 2 unless given */
 	bool ranks;              /* --log=auto */
-	char steps[NUMBER_TEXT]; /* the -b that a STEP of --range stands for; "": there is none */
+	char steps[NUMBER_TEXT]; /* -b implied by the STEP of --range; "": none */
 };
 
 bool given(const struct given *g, const char *name);
-const char *given_text(const struct given *g, const char *name); /* NULL: it has none */
+const char *given_text(const struct given *g, const char *name); /* NULL: none */
 
-/* "--NAME TEXT: why", a usage error; -1. */
+/* Fail with the usage error "--NAME TEXT: why". Returns -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
 
 /*
- * settle.c: makes a job of what was given, and refuses what does not fit together. Afterwards only
- * what an input's header says may change it (job.h).
+ * settle.c: make a job of the given options, and refuse options that contradict each other.
+ * Afterwards only an input's header adds to it (job.h).
  */
 int settle(struct given *g);
 

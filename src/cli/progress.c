@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: figures to a line, the most important first. */
+/* progress: formats figures as a line, the most important first. */
 #include "cli/progress.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define TIME_TEXT 24
-/* A longer time left means nothing. */
+/* A longer estimate is meaningless. */
 #define LONGEST_SECONDS (100 * 86400.0)
 
 void size_text(char text[SIZE_TEXT], double bytes)
@@ -33,7 +33,7 @@ static void put_time(char text[TIME_TEXT], double seconds)
 		snprintf(text, TIME_TEXT, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* Adds a part if it fits. */
+/* Append a part if it fits. */
 static void append(char text[PROGRESS_TEXT], unsigned columns, const char *part)
 {
 	const size_t used = strlen(text);
@@ -63,7 +63,7 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 	if (p->length > 0) {
 		const double percent = 100.0 * (double)bytes / (double)p->length;
 		size_text(whole, (double)p->length);
-		/* Rounded down, so that 100 means all. */
+		/* Round down, so that 100 means finished. */
 		snprintf(part, sizeof(part), "%u %%", (unsigned)percent);
 		append(text, columns, part);
 		snprintf(part, sizeof(part), "%s of %s", size, whole);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: the line that shows how far a run is. Pure: figures in, text out. */
+/* progress: formats the line of progress. Pure functions. */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
 
@@ -9,11 +9,11 @@
 
 /* How far a run is. */
 struct progress_now {
-	uint64_t bytes;                /* bytes of records counted so far */
-	uint64_t length;               /* bytes of all inputs; 0: not known */
-	uint64_t records, gpu_records; /* records counted so far, and those of them by a GPU */
+	uint64_t bytes;                /* bytes counted so far */
+	uint64_t length;               /* bytes in all inputs; 0: unknown */
+	uint64_t records, gpu_records; /* records counted so far, in total and by a GPU */
 	double seconds;                /* since the run began */
-	double rate;                   /* bytes a second, recently */
+	double rate;                   /* recent bytes per second */
 };
 
 #define SIZE_TEXT 16
@@ -24,12 +24,12 @@ void size_text(char text[SIZE_TEXT], double bytes);
 #define PROGRESS_TEXT 160
 
 /*
- * Makes the line without a newline, at most `columns` long: parts that do not fit are left out, the
- * last ones first; the first part is cut.
+ * Format the line without a newline, at most `columns` long: parts that do not fit are left out, the
+ * last ones first; the first part is truncated.
  */
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns);
 
-/* The recent rate counts from the earlier of two looks, which are this far apart or more. */
+/* The recent rate is measured from the earlier of two samples, at least this far apart. */
 #define RATE_SECONDS 2.5
 
 struct rate {
@@ -39,8 +39,8 @@ struct rate {
 };
 
 /*
- * Notes a look at the bytes counted so far and returns the recent rate. The first call, with 0
- * bytes, notes the beginning.
+ * Record the bytes counted so far and return the recent rate. The first call, with 0 bytes, records
+ * the start.
  */
 double rate_look(struct rate *rate, double now, uint64_t bytes);
 

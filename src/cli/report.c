@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report: what a user should know about a finished run, as messages. */
+/* report: messages about a finished run. */
 #include "cli/report.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static void warn_outside(const struct hist *hist, const char *advice)
 
 #define ADVICE 384
 
-/* Names --mod if integers are so far above a range of 2^N values that higher bits may be flags. */
+/* Suggest --mod if integers are so far above a range of 2^N values that high bits may be flags. */
 static void name_mod(char *advice, size_t room, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
@@ -76,14 +76,14 @@ static void name_mod(char *advice, size_t room, const struct hist *hist)
 }
 
 /*
- * Writes x; a fraction with more than six digits is rounded to six, down if sign is -1, up if it
- * is 1. x is a value of at most 16 bits, far from the ends of binary64, so the loop ends.
+ * Format x; round a fraction with more than six digits to six, down if sign is -1, up if it is 1. x
+ * has at most 16 bits, far from the limits of binary64, so the loop ends.
  */
 static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 {
 	if (number_format(text, x) <= 6 || edge_is_whole(text))
 		return;
-	/* Each step is less than one unit of the sixth digit. */
+	/* Each step is less than one unit in the sixth digit. */
 	for (double y = x;; y += sign * fabs(x) * 1e-6) {
 		snprintf(text, NUMBER_TEXT, "%.6g", y);
 		if (sign * (strtod(text, NULL) - x) >= 0)
@@ -91,7 +91,7 @@ static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 	}
 }
 
-/* Names the range that was seen, and the options that cover it. */
+/* Report the range of the samples, and the options that cover it. */
 static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
@@ -104,7 +104,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 				  is_float ? "finite " : "", least, greatest);
 	advice += used;
 	room -= (size_t)used;
-	/* Edges that are not evenly spaced are the user's choice. */
+	/* Unevenly spaced edges are the user's choice. */
 	if (axis_kind_of(&hist->axis)->spacing != SPACING_EVEN ||
 	    (is_float && hist->least == hist->greatest))
 		return;
@@ -120,8 +120,8 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 }
 
 /*
- * Names the options that would cover the samples that are in no bin. The least and the greatest
- * value are known if codes are counted.
+ * Suggest options that would cover the samples that are in no bin. The least and greatest value are
+ * known if codes are counted.
  */
 static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 {
@@ -137,7 +137,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 	int used = 0;
 
 	advice[0] = '\0';
-	/* Too few bins for samples of 10 or 12 bits in 16 are no evidence against the type. */
+	/* Too few bins for 10-bit or 12-bit samples in 16 bits do not speak against the type. */
 	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin) &&
 	    !text)
 		used = snprintf(advice, ADVICE, "; more than half: check --type %s",
@@ -149,8 +149,8 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 }
 
 /*
- * Inputs that did not hold what was expected: how many, the name of one, or NULL, a sentence for one
- * and for several, and the words for its %s.
+ * Warn about unexpected inputs. Each entry has their number, the name of one or NULL, a sentence for
+ * one and for several inputs, and the words for its %s.
  */
 static void warn_inputs(const struct job *job, const struct run_report *run)
 {
@@ -166,7 +166,7 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		uint64_t inputs;
 		const char *name, *one, *several, *first, *second;
 	} rows[] = {
-		/* also if the command before the pipe has failed */
+		/* perhaps the command before the pipe failed */
 		{t->empty, t->empty_name, text_on ? "has no numbers" : "is empty",
 		 text_on ? "have no numbers" : "are empty", "", ""},
 		{t->shorter, NULL, "became shorter while read: what was left was counted", NULL, "",
@@ -203,7 +203,7 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 	}
 }
 
-/* The line after a plot that names --log=auto or -r if one row holds nearly all samples. */
+/* After a plot, suggest --log=auto or -r if one row has nearly all samples. */
 static bool advise_log(const struct picture *p, uint32_t k)
 {
 	const struct axis *const axis = &p->hist->axis;
@@ -214,7 +214,7 @@ static bool advise_log(const struct picture *p, uint32_t k)
 		all += p->facts[c].samples;
 		most += p->facts[c].most;
 	}
-	/* No other bins tell samples apart that are in one bin of one value. */
+	/* Other bins would not separate samples of equal value. */
 	if (all < 100 || row <= all - all / 20 ||
 	    (bin_is_value(axis, p->facts[0].fullest) && most > all - all / 20))
 		return false;
@@ -224,8 +224,8 @@ static bool advise_log(const struct picture *p, uint32_t k)
 }
 
 /*
- * The line that names -b N if bins of an integer type hold now fewer, now more whole numbers, so
- * that bars look like a comb: N of them hold equally many.
+ * Suggest -b N if bins of an integer type cover varying numbers of integers, which makes the plot
+ * look like a comb; N bins cover equally many.
  */
 static void advise_comb(const struct picture *p)
 {
@@ -247,7 +247,7 @@ static void advise_comb(const struct picture *p)
 		}
 }
 
-/* What would help after a plot, or with bins of --auto, whose range an outlier may have decided. */
+/* Give advice after a plot, or for bins of --auto, which an outlier may have made too wide. */
 static void advise_picture(const struct job *job, const struct hist *hist)
 {
 	const enum axis_kind kind = hist->axis.kind;
@@ -268,7 +268,7 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 	picture_free(&p);
 }
 
-/* Bins of --auto that are narrower than 1 divide no whole numbers. */
+/* Give advice about bins of --auto narrower than 1, if all samples are whole numbers. */
 static void advise_whole(const struct job *job, const struct hist *hist,
 			 const struct run_report *run)
 {
@@ -356,8 +356,8 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 /* ---- --stats ---- */
 
 /*
- * How a cell of the table of --stats is shown: a count always, if all samples or all codes are known,
- * only above 0, ...
+ * When and how to show a cell of the --stats table: a count always, or only if all samples or codes
+ * are known, or only if it is above 0, ...
  */
 enum shown {
 	AS_CHANNEL,
@@ -372,7 +372,7 @@ enum shown {
 };
 #define OF(member) offsetof(struct hist_stats, member)
 
-/* Rows of that table; the rows of the quantiles follow. */
+/* Rows of that table, before the quantiles. */
 static const struct figure {
 	const char *name;
 	enum shown shown;
@@ -395,7 +395,7 @@ static const struct figure {
 };
 #define FIGURE_ROWS (sizeof(FIGURES) / sizeof(FIGURES[0]))
 
-/* Whole numbers are kept; others get six digits. */
+/* Shorten numbers to six digits, except whole ones. */
 static void shorten(char text[NUMBER_TEXT])
 {
 	if (!edge_is_whole(text))
@@ -405,8 +405,8 @@ static void shorten(char text[NUMBER_TEXT])
 #define QUANTILE_TEXT (BIN_TEXT + NUMBER_TEXT + 4)
 
 /*
- * A quantile: a number and the bin that it is in, unless that holds one value. All digits are kept if
- * six would make the edges of the bin equal.
+ * Format a quantile: a number and its bin, unless the bin has only one value. Keep all digits if six
+ * would make the edges of the bin equal.
  */
 static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
 			  unsigned i)
@@ -433,7 +433,7 @@ static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uin
 			 upper, closed ? ']' : ')');
 }
 
-/* A cell of the table; "": there is nothing to say. */
+/* Format a cell of the table; may be "". */
 static void figure_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
 			size_t row)
 {
@@ -479,7 +479,7 @@ static void figure_text(char text[QUANTILE_TEXT], const struct hist *hist, uint3
 		shorten(text);
 }
 
-/* Prints a row for channels first .. end - 1, unless all of its cells are empty. */
+/* Print a row for channels first .. end - 1, unless all its cells are empty. */
 static void report_row(const struct hist *hist, uint32_t first, uint32_t end, size_t row, int width)
 {
 	char name[NUMBER_TEXT + 1], cell[QUANTILE_TEXT], line[FAIL_TEXT];
@@ -525,7 +525,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* The headers of the inputs, and the slice that was counted. */
+/* Report the headers of the inputs, and the slice that was counted. */
 static void report_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;
@@ -553,7 +553,7 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 		msg_note("none of %llu records", each * t->all);
 }
 
-/* The GPU's share, or why it has none. */
+/* Report the GPU's share, or why it has none. */
 static void report_gpu(const struct run_report *run)
 {
 	const struct gpu_report *const gpu = &run->gpu;
@@ -565,7 +565,7 @@ static void report_gpu(const struct run_report *run)
 					: "starting it would have taken longer than it saved "
 					  "(--device=gpu starts it)";
 
-	/* With -n more may have been decoded than was counted. */
+	/* With -n, more bytes may have been decoded than counted. */
 	const uint64_t decoded =
 		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
 	if (decoded > 0)
@@ -582,7 +582,7 @@ static void report_gpu(const struct run_report *run)
 			share(run->work.gpu_records, run->work.records), unpacked);
 }
 
-/* What limited the speed, unless the figures do not show it. */
+/* Report the bottleneck, if the figures show it. */
 static void report_bottleneck(const struct run_report *run)
 {
 	const struct work_report *const work = &run->work;
@@ -611,7 +611,7 @@ static void report_bottleneck(const struct run_report *run)
 			size, 100 * run->totals.waited / run->seconds);
 		return;
 	}
-	/* A worker on a GPU's lane sleeps while the bus works. */
+	/* A worker that feeds a GPU sleeps during transfers. */
 	if (!gpu && work->core_seconds < busy / 2)
 		snprintf(cores, sizeof(cores), "; they had a core for %.0f%% of it",
 			 100 * work->core_seconds / busy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle: makes a job of the options that were given: refuses those that contradict each other, and
- * decides what depends on several of them.
+ * settle: makes a job of the given options: refuses contradictions, and resolves settings that
+ * depend on several options.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)
-#define MEMORY_EACH ((uint64_t)32 << 20) /* for each thread */
+#define MEMORY_EACH ((uint64_t)32 << 20) /* per thread */
 
-/* ---- what was not given ---- */
+/* ---- defaults ---- */
 
-/* -M where it was not given. */
+/* Choose the default for -M. */
 static void choose_memory(struct job *job)
 {
 	const uint64_t each = job->machine.threads * MEMORY_EACH, quarter = memory_usable() / 4;
@@ -34,7 +34,7 @@ static void choose_memory(struct job *job)
 }
 
 /*
- * The title asked for, or the name of the first FILE, unless each FILE has rows of its own; NULL:
+ * The requested title, or else the first FILE's name, unless each FILE has its own rows. NULL if
  * that is "" or standard input.
  */
 static const char *title_of(const struct job *job, const char *asked)
@@ -63,7 +63,7 @@ static void fill_in(struct given *g)
 
 /* ---- bins and records ---- */
 
-/* At most one way to bin may be given; --edges says how many bins there are, and -b must agree. */
+/* Allow at most one kind of binning; if --edges gives the number of bins, -b must agree. */
 static int settle_bins(struct given *g, struct fail *fail)
 {
 	struct job *const job = &g->job;
@@ -102,7 +102,7 @@ static int settle_bins(struct given *g, struct fail *fail)
 
 /* ---- tensors ---- */
 
-/* The header of a safetensors file says what these would. */
+/* Refuse options for facts that a safetensors header gives. */
 static int check_tensors(const struct given *g, struct fail *fail)
 {
 	static const struct {
@@ -134,7 +134,7 @@ static int check_tensors(const struct given *g, struct fail *fail)
 	return 0;
 }
 
-/* --text: the options decide the type, so the first bytes of inputs are not examined. */
+/* With --text, the options decide the type; do not examine the first bytes of inputs. */
 static int settle_text(struct given *g, struct fail *fail)
 {
 	struct job *const job = &g->job;
@@ -161,7 +161,7 @@ static int settle_text(struct given *g, struct fail *fail)
 
 /* ---- where the output goes ---- */
 
-/* -1: an input is the same file as `output`; NULL is standard output. */
+/* -1: an input is the same file as `output` (NULL: standard output). */
 static int check_inputs(const struct job *job, const char *output, struct fail *fail)
 {
 	for (size_t i = 0; i < job->source.path_count; i++)
@@ -183,8 +183,8 @@ static int check_tee(const struct job *job, struct fail *fail)
 }
 
 /*
- * --every replaces its output while the run goes on: that must be a file, in a format that can say
- * that counts are partial, or a plot on a terminal.
+ * --every replaces the output during the run, so it must be a file in a format that can mark counts
+ * as partial, or a plot on a terminal.
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
@@ -234,7 +234,7 @@ static int settle_into(struct job *job, struct fail *fail)
 	return 0;
 }
 
-/* Refuses options that the format cannot follow. */
+/* Refuse options that the format does not support. */
 static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
@@ -263,7 +263,7 @@ static int check_format(const struct given *g, struct fail *fail)
 	return 0;
 }
 
-/* Is the output a plot unless something is said? A terminal gets one if no option needs a table. */
+/* Is the default output a plot? A terminal gets one unless an option needs a table. */
 static bool wants_plot(const struct given *g)
 {
 	static const char *const TABLE[] = {"plot",    "counter",   "flow",
@@ -297,7 +297,7 @@ static int settle_output(struct given *g, struct fail *fail)
 			"output", job->output,
 			"its suffix is not " FORMAT_SUFFIXES "; choose a format with -f", fail);
 	terminal_canvas(&job->style.canvas, output_descriptor(job->output), job->color);
-	/* --plot=log says how the output is drawn, if that is a picture. */
+	/* If the output is a picture, --plot=log applies to it. */
 	if (job->style.canvas.log && job->format->kind == FORMAT_PICTURE)
 		job->plot = false;
 	if (!given(g, "counter"))
@@ -305,7 +305,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
-	/* --merge may replace an input: it reads all documents before it writes one. */
+	/* --merge may replace an input, because it reads all documents before it writes. */
 	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 

@@ -13,7 +13,7 @@
 #include "bins/number.h"
 #include "cli/msg.h"
 
-/* A locale names its character set after the point, up to an @; without a point it may be one. */
+/* A locale has its character set between '.' and '@'; without a '.', it may be one itself. */
 static bool names_utf8(const char *locale)
 {
 	const char *const point = strchr(locale, '.');
@@ -36,7 +36,7 @@ static unsigned between(uint64_t x, unsigned least, unsigned most)
 	return x < least ? least : x > most ? most : (unsigned)x;
 }
 
-/* A terminal's size, else COLUMNS, else 80 columns. */
+/* Use the terminal's size, else COLUMNS, else 80 columns. */
 static void set_size(struct canvas *canvas, int fd)
 {
 	const char *const said = getenv("COLUMNS");
