@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* again: system calls that may wait, repeated when a signal interrupts them. */
+/* again: blocking system calls, restarted when a signal interrupts them. */
 #ifndef GPUHIST_AGAIN_H
 #define GPUHIST_AGAIN_H
 
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * open, repeated when a signal interrupts it: a FIFO waits for its other end, a network file system
- * for its server. mode is the one that open takes.
+ * open, restarted when a signal interrupts it while it waits for the other end of a FIFO or for a
+ * network file system.
  */
 static inline int open_again(const char *path, int flags, mode_t mode)
 {
@@ -25,16 +25,16 @@ static inline int open_again(const char *path, int flags, mode_t mode)
 }
 
 /*
- * Opens an input to read. Where path is a FIFO this does not wait for the writer, because that wait
- * could not be interrupted: the caller polls instead, together with other descriptors.
+ * Open an input for reading. If path is a FIFO, do not wait for the writer, because that wait could
+ * not be interrupted: the caller polls instead, together with other descriptors.
  *
- * For a FIFO opened in this way Linux reports nothing, not even POLLHUP, until a writer has come;
- * after that POLLIN while there are bytes, and POLLHUP when the last writer has left, whether or
- * not the reader had seen it. So poll before every read: without poll, a read that returns 0 can
- * mean "no writer yet" as well as the end.
+ * For a FIFO opened this way, Linux reports nothing, not even POLLHUP, until a writer opens it; then
+ * POLLIN while bytes are available, and POLLHUP once the last writer has closed it, even if the
+ * reader never saw that writer. So poll before every read: otherwise a read that returns 0 can mean
+ * "no writer yet" as well as the end.
  *
- * The flag O_NONBLOCK stays set. The file description is ours alone; where another reader of the
- * FIFO takes the bytes first, read fails with EAGAIN instead of blocking.
+ * O_NONBLOCK stays set. Nobody else shares the file description; if another reader of the FIFO takes
+ * the bytes first, read fails with EAGAIN instead of blocking.
  */
 static inline int open_input(const char *path)
 {
@@ -45,10 +45,7 @@ static inline int open_input(const char *path)
 		path, stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? flags | O_NONBLOCK : flags, 0);
 }
 
-/*
- * Writes all n bytes. Waits for room where another program has made the pipe or the terminal
- * non-blocking.
- */
+/* Write all n bytes; also waits if another program made the pipe or terminal non-blocking. */
 static inline int write_again(int fd, const void *bytes, size_t n)
 {
 	for (size_t done = 0; done < n;) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * clock: seconds of the monotonic clock, for rates, at some 25 ns a call; processor time of a
- * thread.
- */
+/* clock: monotonic seconds, for rates, at about 25 ns per call; CPU time of a thread. */
 #ifndef GPUHIST_CLOCK_H
 #define GPUHIST_CLOCK_H
 
@@ -16,7 +13,7 @@ static inline double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Processor time of the calling thread. A system call: make it once a thread, not once a chunk. */
+/* CPU time of the calling thread. A system call: make it once per thread, not per chunk. */
 static inline double clock_core_seconds(void)
 {
 	struct timespec t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cores: the scheduler's set of cores, the machine's memory, and the limits of control groups. */
+/* cores: the CPU affinity mask, the machine's memory, and the limits of control groups. */
 #include "base/cores.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 #define MOUNT "/sys/fs/cgroup"
 #define LINE (PATH_MAX + 16)
 
-/* The cores that cpu.max allows: "150000 100000", a quota and its period, or "max 100000", all. */
+/* Cores that cpu.max allows: "150000 100000" (quota and period) or "max 100000" (no limit). */
 static uint64_t limit_of_quota(const char *text)
 {
 	char *end;
@@ -28,13 +28,13 @@ static uint64_t limit_of_quota(const char *text)
 	return quota / period + (quota % period != 0);
 }
 
-/* The bytes that memory.max allows: "536870912"; "max" is no limit. */
+/* Bytes that memory.max allows: "536870912", or "max" for no limit. */
 static uint64_t limit_of_bytes(const char *text)
 {
 	return *text < '0' || *text > '9' ? UINT64_MAX : strtoull(text, NULL, 10);
 }
 
-/* Reads the first line of a file that begins with `with`, without its newline; "": none does. */
+/* Read the first line of a file that begins with `with`, without its newline; "": none. */
 static void read_line(char line[LINE], const char *path, const char *with)
 {
 	FILE *const f = fopen(path, "re");
@@ -47,7 +47,7 @@ static void read_line(char line[LINE], const char *path, const char *with)
 	line[found ? strcspn(line, "\n") : 0] = '\0';
 }
 
-/* The lowest limit in the files of this name of the process's group and of all groups above it. */
+/* Lowest limit in the files of this name, in the process's group and all its parents. */
 static uint64_t limit_of_groups(const char *root, const char *file,
 				uint64_t (*limit_of)(const char *text))
 {
@@ -59,8 +59,8 @@ static uint64_t limit_of_groups(const char *root, const char *file,
 	if (line[0] == '\0')
 		return least;
 	/*
-	 * A container may not see its group by the name that the group has outside: then no folder
-	 * has that name, and the limit is that of the mounted folder itself.
+	 * A container may see its group under another name than the host does. Then no directory
+	 * has that name, and the limit is the mounted directory's own.
 	 */
 	char *const group = strstr(line, "/..") ? strchr(line, '\0') : line + 3;
 	for (;;) {

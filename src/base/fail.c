@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fail: the first error wins, and its text is kept. */
+/* fail: keeps the first error and its text. */
 #include "base/fail.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int fail_errno(struct fail *f, const char *format, ...)
 	va_end(ap);
 	size_t used = strlen(f->text);
 	char why[128];
-	/* strerror_r has two signatures; strerror is not safe between threads. */
+	/* strerror_r has two signatures; strerror is not thread-safe. */
 #if defined(__GLIBC__)
 	snprintf(f->text + used, sizeof(f->text) - used, ": %s",
 		 strerror_r(error, why, sizeof(why)));

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* fail: what went wrong, carried from where it happened to main, which alone reports it. */
+/* fail: an error, passed up to main, which reports it. */
 #ifndef GPUHIST_FAIL_H
 #define GPUHIST_FAIL_H
 
 #include <stdbool.h>
 
-/* The exit statuses of the manual page. */
+/* Exit statuses, as in the manual page. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_SYSTEM = 1, /* cannot open, read, write; out of memory */
 	STATUS_USAGE = 2,
-	STATUS_DATA = 3,      /* partial record, compressed or cut input */
-	STATUS_DEVICE = 4,    /* --device cannot be met */
-	STATUS_LIMIT = 5,     /* counter overflow under u32, memory bound */
-	STATUS_INTERNAL = 70, /* the audit failed: a bug of ours */
+	STATUS_DATA = 3,      /* partial record, compressed or truncated input */
+	STATUS_DEVICE = 4,    /* the device of --device is unavailable */
+	STATUS_LIMIT = 5,     /* counter overflow under u32, memory limit */
+	STATUS_INTERNAL = 70, /* the audit failed: a bug in gpuhist */
 };
 
 #define FAIL_TEXT 4608 /* fits the longest path and its reason */
 
 struct fail {
-	enum status status;   /* STATUS_OK until something has failed */
-	bool lines;           /* line feeds in the text begin lines of the message */
+	enum status status;   /* STATUS_OK until something fails */
+	bool lines;           /* keep line feeds in the text */
 	char text[FAIL_TEXT]; /* "what: why" */
 };
 
 /*
- * Records the failure unless one is recorded already: the first error wins. Always returns -1, so
- * that callers end with `return fail_set(...)`. Takes no lock: one struct fail belongs to one
- * thread, or to the holder of a lock.
+ * Record a failure, unless one is recorded already: the first error wins. Always returns -1, so that
+ * callers can end with `return fail_set(...)`. Takes no lock: a struct fail belongs to one thread,
+ * or to the holder of a lock.
  */
 int fail_set(struct fail *f, enum status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

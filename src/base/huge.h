@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* huge: large buffers in huge pages, where the system has them: fewer faults, fewer TLB misses. */
+/* huge: large buffers, in huge pages if possible, for fewer page faults and TLB misses. */
 #ifndef GPUHIST_HUGE_H
 #define GPUHIST_HUGE_H
 
@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_ELSE ((size_t)64) /* a cache line: how smaller buffers are aligned */
+#define HUGE_ELSE ((size_t)64) /* alignment of smaller buffers: a cache line */
 
-/* How many bytes huge_alloc takes for a request of `bytes`. */
+/* Bytes that huge_alloc allocates for a request of `bytes`. */
 static inline size_t huge_room(size_t bytes)
 {
 	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
@@ -21,7 +21,7 @@ static inline size_t huge_room(size_t bytes)
 	return (bytes + align - 1) / align * align;
 }
 
-/* Allocates a buffer that is not zeroed; the caller frees it with free(). */
+/* Allocate an uninitialized buffer; release it with free(). */
 static inline void *huge_alloc(size_t bytes)
 {
 	const size_t room = huge_room(bytes);
@@ -34,13 +34,13 @@ static inline void *huge_alloc(size_t bytes)
 	return p;
 }
 
-/* How many bytes huge_grow takes for `bytes`: small buffers get an eighth more, to grow into. */
+/* Bytes that huge_grow allocates for `bytes`: small buffers get an eighth more, for growth. */
 static inline size_t huge_grown(uint64_t bytes)
 {
 	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
 }
 
-/* Makes *buffer n bytes or more, keeping its first `keep`. False: no memory; the buffer stays. */
+/* Grow *buffer to at least n bytes, keeping its first `keep`. False: no memory; unchanged. */
 static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
 {
 	if (*room >= n)
@@ -58,12 +58,12 @@ static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, siz
 }
 
 /*
- * From this size on calloc gets pages of its own from the system: they are zero already, and take
- * no memory until they are touched.
+ * From this size on, calloc maps fresh pages, which are zero already and take no memory until they
+ * are touched.
  */
 #define HUGE_FRESH ((size_t)64 << 20)
 
-/* Allocates zeroed bytes, for tables hit at random: huge pages save most of the TLB misses. */
+/* Allocate zeroed bytes, for random access: huge pages save most of the TLB misses. */
 static inline void *huge_zeroed(size_t bytes)
 {
 	if (bytes >= HUGE_FRESH) {

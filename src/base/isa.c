@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* isa: what this processor and this system support. */
+/* isa: checks what this CPU and system support. */
 #include "base/isa.h"
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 #endif
 #endif
 
-static enum isa forced = ISAS; /* by isa_force; ISAS: none is forced */
+static enum isa forced = ISAS; /* set by isa_force; ISAS: none */
 
 /*
- * Do this processor and this system have an extension? The C library has known since it started.
- * The compiler's function asks the processor a dozen times before main: 0.08 ms in a virtual
- * machine, where a hypervisor answers each question.
+ * Do CPU and system support an extension? The C library has known since it started. The compiler's
+ * function executes CPUID a dozen times before main: 0.08 ms in a virtual machine, where each one
+ * traps to the hypervisor.
  */
 #ifdef CPU_FEATURE_ACTIVE
-/* Replaces CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 places for some features. */
+/* Like CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 bits for some features. */
 static bool active(unsigned feature)
 {
 	const unsigned bits = 8 * sizeof(unsigned), leaf = 4 * bits;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* isa: the instruction sets for which loops are compiled, and which of them this machine runs. */
+/* isa: the instruction sets for which loops are compiled, and the ones this machine supports. */
 #ifndef GPUHIST_ISA_H
 #define GPUHIST_ISA_H
 
-/* Instruction sets, the best last. Without HAVE_X86_LOOPS a program has ISA_BASE alone. */
+/* Instruction sets, the best last. Without HAVE_X86_LOOPS there is only ISA_BASE. */
 enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 
-/* The best instruction set that this machine runs, or the one that isa_force chose. */
+/* Best instruction set that this machine supports, or the one chosen by isa_force. */
 enum isa isa_best(void);
 
 const char *isa_name(enum isa isa);
 
 /*
- * From now on isa_best returns the instruction set of this name; NULL: the best again. -1: the
- * program or the machine does not have it, and isa_best returns the best. Call it before any thread
- * is started.
+ * Make isa_best return the instruction set of this name; NULL: the best again. -1: the program or
+ * the machine does not support it, and isa_best returns the best. Call it before any thread starts.
  */
 int isa_force(const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* little: reads words anywhere in memory, of either byte order; this machine is little-endian. */
+/* little: reads unaligned words in either byte order; this machine is little-endian. */
 #ifndef GPUHIST_LITTLE_H
 #define GPUHIST_LITTLE_H
 
@@ -27,7 +27,7 @@ static inline uint64_t little64(const unsigned char *p)
 	return v;
 }
 
-/* Reads a word of 2, 3, 4 or 8 bytes; big: its highest byte comes first. */
+/* Read a word of 2, 3, 4 or 8 bytes; big: big-endian. */
 __attribute__((always_inline)) static inline uint64_t word_at(const unsigned char *p,
 							      uint32_t bytes, bool big)
 {

@@ -2,11 +2,11 @@
 /*
  * lock: a mutex that knows its owner in a build with DEBUG=1 or SAN=address.
  *
- * There the mutex is an error-checking one. It refuses a thread that takes a lock twice, drops one
- * that it does not hold, or waits without holding it: each is a bug of ours and fails an assertion.
+ * In such a build the mutex is an error-checking one: an assertion fails if a thread takes a lock
+ * twice, or releases or waits on one that it does not hold.
  *
- * A function that is called with a lock held and may drop it before it returns has a name that ends
- * in _unlocks. src/README.md gives the order in which locks are taken.
+ * A function that is called with a lock held, and may release it before it returns, has a name that
+ * ends in _unlocks. src/README.md gives the lock order.
  */
 #ifndef GPUHIST_BASE_LOCK_H
 #define GPUHIST_BASE_LOCK_H
@@ -20,7 +20,7 @@ struct lock {
 	pthread_mutex_t mutex;
 };
 
-/* -1: the system has no means for one more mutex; errno says why. */
+/* -1: the system cannot create another mutex; errno says why. */
 static inline int lock_init(struct lock *lock)
 {
 #ifdef LOCKS_CHECKED
@@ -37,10 +37,7 @@ static inline int lock_init(struct lock *lock)
 	return errno ? -1 : 0;
 }
 
-/*
- * A condition whose timed waits run by CLOCK_MONOTONIC: setting the time of day must not
- * prolong them.
- */
+/* Use CLOCK_MONOTONIC for timed waits, so that setting the time of day cannot prolong them. */
 static inline void lock_init_condition(pthread_cond_t *changed)
 {
 	pthread_condattr_t clock;
@@ -57,7 +54,7 @@ static inline void lock_must(int error)
 	(void)error;
 }
 
-/* If another thread holds the lock this waits for it, and then the assertion fails. */
+/* If another thread holds the lock, wait for it, and then fail the assertion. */
 static inline void lock_assert_held(struct lock *lock)
 {
 #ifdef LOCKS_CHECKED
@@ -82,18 +79,13 @@ static inline void lock_drop(struct lock *lock)
 	lock_must(pthread_mutex_unlock(&lock->mutex));
 }
 
-/*
- * Drops the lock until the condition is signalled, and takes it again. May return without a signal.
- */
+/* Release the lock until the condition is signalled, and take it again. May wake spuriously. */
 static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 {
 	lock_must(pthread_cond_wait(changed, &lock->mutex));
 }
 
-/*
- * Like lock_wait, for at most `seconds`, on a condition that lock_init_condition made. May return
- * sooner without a signal.
- */
+/* Like lock_wait, for at most `seconds`, on a condition from lock_init_condition. */
 static inline void lock_wait_for(struct lock *lock, pthread_cond_t *changed, double seconds)
 {
 	struct timespec end;

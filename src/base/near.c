@@ -5,14 +5,14 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORD 24u /* a longer word is near nothing */
+#define WORD 24u /* longer words are near nothing */
 
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
-/* How many slips (near.h) lead from a, of n letters, to b, of m letters. */
+/* Number of slips (near.h) from a, of n letters, to b, of m letters. */
 static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned to[WORD + 1][WORD + 1]; /* [i][j]: from a's first i letters to b's first j */

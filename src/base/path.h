@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path: the names of files; "-" is standard input. */
+/* path: file names; "-" is standard input. */
 #ifndef GPUHIST_PATH_H
 #define GPUHIST_PATH_H
 
@@ -11,13 +11,13 @@ static inline bool path_is_stdin(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-/* The name of an input as messages show it. */
+/* Name of an input for messages. */
 static inline const char *path_shown(const char *path)
 {
 	return path_is_stdin(path) ? "standard input" : *path ? path : "''";
 }
 
-/* The name of a file without its folders. */
+/* Name of a file without its directory. */
 static inline const char *path_name(const char *path)
 {
 	const char *const slash = strrchr(path, '/');

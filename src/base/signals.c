@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals: the temporary file is removed, and the process ends as it would have done. */
+/* signals: removes the temporary files and lets the signal end the process. */
 #include "base/signals.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #define TWICE_SECONDS 0.1
 #define SOON_MS 50
 /*
- * The stack of a thread that signals_thread starts, whatever `ulimit -s` says: unoptimised, a
- * worker needs 16 KiB, and the SVG of --every nearly 256 KiB.
+ * Stack size for signals_thread, whatever `ulimit -s` says: in an unoptimised build a worker needs
+ * 16 KiB, and the SVG of --every nearly 256 KiB.
  */
 #define STACK_BYTES ((size_t)1 << 20)
 
@@ -24,21 +24,21 @@ int signals_finish_fd = -1;
 
 static pthread_t main_thread;
 static int finish_pipe;
-static int finishing;          /* the signal that ends streams has come; atomic */
-static double finishing_began; /* when it came; only the main thread uses this */
-static sigset_t ours;          /* the signals that have a handler of ours, USR1's included */
+static int finishing;          /* the signal of --finish has arrived; atomic */
+static double finishing_began; /* when it arrived; used only by the main thread */
+static sigset_t ours;          /* signals that we handle, including USR1 */
 
-/* By `holders` and `ending` the handler and the threads beside the main one exclude each other. */
-static int holders; /* threads, the main one aside, between signals_block and signals_restore */
+/* `holders` and `ending` make the handler and all threads but the main one exclude each other. */
+static int holders; /* threads, except the main one, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
 
-static const char *last_words; /* what INT and TERM print, or NULL; atomic */
+static const char *last_words; /* printed on INT and TERM, or NULL; atomic */
 
 static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
 /*
- * Does this signal only end streams (--finish)? A second one within TWICE_SECONDS counts as the
- * first: timeout(1) sends each signal twice, to the process and to its group.
+ * Does this signal only end streams (--finish)? A second one within TWICE_SECONDS is ignored:
+ * timeout(1) sends each signal twice, to the process and to its group.
  */
 static bool finishes(int number)
 {
@@ -54,7 +54,7 @@ static bool finishes(int number)
 	return true;
 }
 
-/* Prints the last words, unless stderr would have to be waited for. */
+/* Print the last words, unless stderr would block. */
 static void say_last_words(void)
 {
 	const char *const line = __atomic_load_n(&last_words, __ATOMIC_ACQUIRE);
@@ -67,10 +67,7 @@ static void say_last_words(void)
 	(void)!write(STDERR_FILENO, line, strlen(line));
 }
 
-/*
- * The signal is blocked while its handler runs: raised here, it ends the process when the handler
- * returns.
- */
+/* A signal raised here is blocked until the handler returns; then it ends the process. */
 static void on_signal(int number)
 {
 	if (!pthread_equal(pthread_self(), main_thread)) {
@@ -81,8 +78,8 @@ static void on_signal(int number)
 		return;
 	__atomic_store_n(&ending, 1, __ATOMIC_SEQ_CST);
 	/*
-	 * The wait lasts for a system call or two, in which a thread opens, renames or removes its
-	 * file. signals_block keeps other threads from beginning one.
+	 * This lasts one or two system calls, while a thread opens, renames or removes its file.
+	 * signals_block keeps other threads from starting one.
 	 */
 	while (__atomic_load_n(&holders, __ATOMIC_SEQ_CST) > 0)
 		poll(NULL, 0, 1);
@@ -95,7 +92,7 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* Runs only in a thread that is not ours and does not block USR1. */
+/* Runs only in a library's thread that does not block USR1. */
 static void on_usr1(int number)
 {
 	(void)number;
@@ -105,7 +102,7 @@ static void catch (int number)
 {
 	struct sigaction action;
 
-	/* The signal is ignored, as under nohup, or a preloaded profiler handles it. */
+	/* It is ignored, as under nohup, or a preloaded profiler handles it. */
 	if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
 		return;
 	action = (struct sigaction){
@@ -115,8 +112,8 @@ static void catch (int number)
 }
 
 /*
- * Users of dd send USR1 to ask for progress, so it must never end the work. If it is ignored or
- * handled already, it stays so.
+ * Users of dd send USR1 to ask for progress, so it must never end the process. If it is already
+ * ignored or handled, leave it so.
  */
 static void catch_usr1(void)
 {
@@ -137,7 +134,7 @@ void signals_init(void)
 {
 	main_thread = pthread_self();
 	sigemptyset(&ours);
-	/* Past `ulimit -f` a write then fails like any other, and the message says why. */
+	/* Beyond `ulimit -f` a write then fails normally, and the message says why. */
 	signal(SIGXFSZ, SIG_IGN);
 	catch_usr1();
 	for (size_t i = 0; i < sizeof(SIGNALS) / sizeof(SIGNALS[0]); i++)
@@ -193,7 +190,7 @@ void signals_block(sigset_t *old)
 	__atomic_fetch_add(&holders, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
-	/* The handler would miss a file that this thread makes now. The process is about to end. */
+	/* The process is about to end, and the handler would miss a file created now. */
 	__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		poll(NULL, 0, -1);
@@ -206,13 +203,13 @@ void signals_restore(const sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-/* A new thread begins with the mask of the thread that starts it. */
+/* A new thread inherits the signal mask of its creator. */
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	pthread_attr_t attributes;
 	sigset_t blocked = ours, old;
 
-	/* USR1 is always blocked: signals_wake must reach the waiting thread, and end nothing. */
+	/* Always block USR1: signals_wake must reach the waiting thread and not end the process. */
 	sigaddset(&blocked, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &blocked, &old);
 	int error = pthread_attr_init(&attributes);
@@ -227,7 +224,7 @@ int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 
 bool signals_wait(double seconds)
 {
-	const double most = 1e6; /* the caller looks at the time again */
+	const double most = 1e6; /* the caller checks the time again */
 	const double wait = seconds < 0 ? 0 : seconds < most ? seconds : most;
 	const struct timespec time = {.tv_sec = (time_t)wait,
 				      .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals: what has to be cleaned up before a signal ends the process.
+ * signals: cleans up before a signal ends the process.
  *
- * HUP, INT, QUIT, TERM and PIPE remove the temporary file and then end the process as they would
- * have done without us. Those that were ignored when the process started, or that a preloaded
- * library had caught, stay as they are. XFSZ is ignored. All others keep their default action.
+ * On HUP, INT, QUIT, TERM and PIPE, remove the temporary files and then let the signal end the
+ * process as usual. If one of these was ignored when the process started, or caught by a preloaded
+ * library, leave it alone. XFSZ is ignored. All other signals keep their default action.
  *
- * The handler works in the main thread alone. What it reads is changed between signals_block and
- * signals_restore: by the main thread with these signals blocked, by another thread while the
- * handler waits for it. Once a handler has begun, no other thread gets past signals_block. A thread
- * that signals_thread started never receives one of these signals; in a thread that is not ours
+ * The handler does its work only in the main thread. Its data may change only between signals_block
+ * and signals_restore: in the main thread, which has the signals blocked then, or in another thread,
+ * for which the handler waits. Once a handler has begun, no other thread gets past signals_block.
+ * Threads started by signals_thread never receive these signals; in a thread started by a library,
  * the handler passes the signal to the main thread.
  *
- * INT and TERM print the last words, if there are any, when the files are removed.
+ * INT and TERM print the last words, if any, after removing the files.
  *
- * After signals_finish the first INT or TERM is only remembered.
+ * After signals_finish, the first INT or TERM is only recorded.
  *
- * USR1 never ends the process. Every thread blocks it, so that it stays pending for the one thread
- * that takes it by signals_wait, however late that thread begins; several that arrive together
- * count as one.
+ * USR1 never ends the process. Every thread blocks it, so it stays pending until the thread that
+ * calls signals_wait takes it, however late that thread starts; several pending ones count as one.
  */
 #ifndef GPUHIST_SIGNALS_H
 #define GPUHIST_SIGNALS_H
@@ -29,67 +28,64 @@
 #include <stdbool.h>
 
 /*
- * The files to remove, or "": the main thread's, and that of the only other thread that writes one.
- * Each is changed by its thread, between signals_block and signals_restore.
+ * Files to remove, or "": the main thread's, and the file of the only other thread that writes one.
+ * Each thread changes its own entry, between signals_block and signals_restore.
  */
 enum { SIGNALS_MAIN, SIGNALS_OTHER, SIGNALS_FILES };
 extern char signals_file[SIGNALS_FILES][PATH_MAX + 64];
 
-/* The index of the calling thread's file. */
+/* Index of the calling thread's file. */
 int signals_slot(void);
 
-/* Call once, in the main thread, before any other thread is started. */
+/* Call it once, in the main thread, before any other thread starts. */
 void signals_init(void);
 
 /*
- * What an INT or TERM that ends the process writes to stderr, if that can be written to without
- * waiting: a whole line, or NULL for nothing. It must stay valid until the next call.
+ * Set the line that is written to stderr, if that is possible without waiting, when INT or TERM ends
+ * the process; NULL: nothing. It must stay valid until the next call.
  */
 void signals_last_words(const char *line);
 
 /*
- * For --finish: the first INT or TERM from now on ends nothing; the second ends the process, unless
- * it comes within a tenth of a second. Call it once, in the main thread, before any other thread is
- * started. -1: the system has no pipe; errno says why.
+ * For --finish: from now on the first INT or TERM does not end the process; the second does, unless
+ * it comes within a tenth of a second. Call it once, in the main thread, before any other thread
+ * starts. -1: no pipe is available; errno says why.
  */
 int signals_finish(void);
 
-/* The descriptor that can be read once the signal of --finish has come; -1 without --finish. */
+/* Descriptor that becomes readable with the signal of --finish; -1 without --finish. */
 extern int signals_finish_fd;
 
 /*
- * Has the INT or TERM of --finish come? If one Ctrl-C ends the writer of a stream too, this is true
- * by the time that the stream's end is read. Any thread may call it.
+ * Has the INT or TERM of --finish arrived? If the same Ctrl-C also ends the writer of a stream, this
+ * is true by the time the end of the stream is read. Any thread may call it.
  */
 bool signals_finished(void);
 
 /*
- * Like signals_finished, for a thread that has seen an end that the signal may have caused: between
- * the signal's delivery and its handler nothing shows it, so with --finish this waits a moment.
+ * Like signals_finished, for a thread that has seen an end of input that the signal may have caused.
+ * Between delivery and handler the signal is invisible, so with --finish this waits a moment.
  */
 bool signals_finished_soon(void);
 
 /*
- * Holds the signals back; *old is for signals_restore. Any thread; between the two calls the thread
- * must wait for nothing but system calls, because a handler may be waiting for it.
+ * Hold the signals back; *old is for signals_restore. Any thread. Between the two calls the thread
+ * must wait only for system calls, because a handler may be waiting for it.
  */
 void signals_block(sigset_t *old);
 void signals_restore(const sigset_t *old);
 
-/* pthread_create, for a thread that these signals never interrupt. */
+/* Like pthread_create, for a thread that these signals never interrupt. */
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /*
- * Waits for at most `seconds`, or not at all if they are 0 or less; only one thread may call it,
- * which signals_thread started. Returns true when another process has sent SIGUSR1, also before the
- * call; returns false when the time is over, after signals_wake, and sometimes too soon.
+ * Wait for at most `seconds`, or not at all if they are 0 or less. Returns true if another process
+ * has sent SIGUSR1, even before the call; false after the time, after signals_wake, or spuriously.
+ * Only one thread, started by signals_thread, may call it.
  */
 bool signals_wait(double seconds);
 
-/*
- * Ends the thread's current signals_wait, or its next one. Any thread may call it until the waiter
- * is joined.
- */
+/* End the thread's current or next signals_wait. Any thread, until the waiter is joined. */
 void signals_wake(pthread_t thread);
 
 #endif

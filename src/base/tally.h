@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally: a number that one thread adds to and any thread may read at any time, without a lock.
- *
- * Each number is right by itself; of two that are read one after the other, the second may be
- * newer.
+ * tally: a number that one thread adds to, and any thread may read at any time without a lock. Two
+ * tallies read one after the other may be from different moments.
  */
 #ifndef GPUHIST_BASE_TALLY_H
 #define GPUHIST_BASE_TALLY_H
 
 #include <stdint.h>
 
-/*
- * Called only by the one thread that adds; no other thread writes, so no locked instruction is
- * needed.
- */
+/* Only one thread may call it, so no locked instruction is needed. */
 static inline void tally_add(uint64_t *tally, uint64_t n)
 {
 	__atomic_store_n(tally, *tally + n, __ATOMIC_RELAXED);

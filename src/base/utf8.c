@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8: characters of UTF-8, by the table of well-formed byte sequences of the Unicode Standard. */
+/* utf8: follows the Unicode Standard's table of well-formed UTF-8 byte sequences. */
 #include "base/utf8.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ size_t utf8_length(const unsigned char *p, size_t left)
 	return length;
 }
 
-/* The value of the four digits of \uXXXX at p; -1: they are not digits. */
+/* Value of the four digits of \uXXXX at p; -1: not digits. */
 static int32_t hexadecimal(const unsigned char *p)
 {
 	int32_t value = 0;
@@ -76,8 +76,8 @@ size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken)
 }
 
 /*
- * Would a terminal obey the character? Beside ASCII's control characters these are U+0080 to
- * U+009F, which act like ESC and a letter, and those that break lines or change their direction.
+ * Does the character control a terminal? Besides ASCII's control characters these are U+0080 to
+ * U+009F, which act like ESC and a letter, and characters that break lines or change direction.
  */
 static bool is_control(const unsigned char *p, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xxh64: bytes to stripes, and the checksum made of the lanes at the end. */
+/* xxh64: splits bytes into stripes, and makes the checksum from the lanes. */
 #include "base/xxh64.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #define PRIME5 0x27d4eb2f165667c5u
 
 /*
- * How many bytes ahead of the sum are fetched to the second-level cache, perhaps past the end of
- * the data: one core adds 10.7 GB/s from memory instead of 6.3, and no less from its cache.
+ * Distance in bytes for prefetching into the L2 cache, perhaps past the end of the data: one core
+ * hashes 10.7 GB/s from memory instead of 6.3, and as fast as before from its cache.
  */
 #define AHEAD 4096
 
@@ -29,7 +29,7 @@ static uint64_t round_of(uint64_t lane, uint64_t word)
 	return turn(lane + word * PRIME2, 31) * PRIME1;
 }
 
-/* No loop: gcc -O2 does not unroll it, which took 1.7 times as long. */
+/* Unrolled by hand: gcc -O2 does not unroll the loop, which takes 1.7 times as long. */
 static void add_stripe(uint64_t lane[4], const unsigned char *p)
 {
 	lane[0] = round_of(lane[0], little64(p));
@@ -41,12 +41,13 @@ static void add_stripe(uint64_t lane[4], const unsigned char *p)
 #ifdef HAVE_X86_LOOPS
 
 /*
- * AVX-512. A word is multiplied twice, and a processor multiplies one word a cycle, which takes
- * longer than the chain of a lane. The first multiplication needs no lane, so vectors do it, a block
- * ahead: from its cache one core of a Xeon adds 16 GB/s instead of 10, from memory 11 instead of 8.
+ * AVX-512. Each word needs two multiplications, and at one per cycle they take longer than a lane's
+ * dependency chain. The first multiplication does not depend on the lane, so do it with vectors, a
+ * block ahead: one core of a Xeon hashes 16 GB/s from its cache instead of 10, and 11 from memory
+ * instead of 8.
  */
 #define WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define BLOCK 256u /* larger ones are further ahead than these processors look */
+#define BLOCK 256u /* larger blocks exceed the CPU's out-of-order window */
 
 typedef uint64_t words __attribute__((vector_size(64), aligned(8), may_alias));
 typedef words unaligned_words __attribute__((aligned(1)));
@@ -57,7 +58,7 @@ WIDE static inline void multiply(uint64_t to[BLOCK / 8], const unsigned char *p)
 	words *const out = (words *)(void *)to;
 	words prime = (words){0} + PRIME2;
 
-	__asm__("" : "+v"(prime)); /* gcc makes shifts and sums of a known factor */
+	__asm__("" : "+v"(prime)); /* keep gcc from replacing the product with shifts and adds */
 	out[0] = from[0] * prime;
 	out[1] = from[1] * prime;
 	out[2] = from[2] * prime;
@@ -66,7 +67,7 @@ WIDE static inline void multiply(uint64_t to[BLOCK / 8], const unsigned char *p)
 		__builtin_prefetch(p + AHEAD + i, 0, 2);
 }
 
-/* Not an array: gcc would make one vector of the lanes, whose chain is slower. */
+/* Not an array: gcc would put the lanes in one vector, with a slower dependency chain. */
 struct lanes {
 	uint64_t a, b, c, d;
 };
@@ -81,7 +82,7 @@ static inline struct lanes add_products(struct lanes l, const uint64_t product[4
 	return (struct lanes){l.a * PRIME1, l.b * PRIME1, l.c * PRIME1, l.d * PRIME1};
 }
 
-/* Adds n blocks. */
+/* Add n blocks. */
 WIDE static void add_blocks(uint64_t lane[4], const unsigned char *p, size_t n)
 {
 	uint64_t product[2][BLOCK / 8] __attribute__((aligned(64)));

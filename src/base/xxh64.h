@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XXH64_STRIPE 32u /* bytes: eight for each lane */
+#define XXH64_STRIPE 32u /* bytes, eight per lane */
 
 struct xxh64 {
 	uint64_t lane[4];
-	uint64_t bytes;                   /* how many were added so far */
-	unsigned char rest[XXH64_STRIPE]; /* the bytes after the last whole stripe */
+	uint64_t bytes;                   /* bytes added so far */
+	unsigned char rest[XXH64_STRIPE]; /* bytes after the last whole stripe */
 };
 
 void xxh64_begin(struct xxh64 *h);
