@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkpoint: implements --each=tensor as a loop of runs. Each tensor in each FILE is a separate run
- * with its own type. All headers are read once, before the runs, which are told where their samples
- * are. The run of a small tensor starts no thread except the watching one.
+ * checkpoint: implements --each=tensor as a loop of runs. Each tensor in each FILE is a separate
+ * run with its own type. A file's header is read to check it, and again before the file's runs,
+ * which are told where their samples are. The run of a small tensor starts no thread except the
+ * watching one.
  */
 #ifndef GPUHIST_CHECKPOINT_H
 #define GPUHIST_CHECKPOINT_H

@@ -31,8 +31,8 @@ struct partial {
 
 /*
  * Replace the job's output with the counts so far, marked as partial and without statistics, unless
- * nothing has changed since the last time. The counts are audited like the final ones. Allocates
- * a temporary copy of the totals and, for codes, of the bins. A failure leaves the output as it was;
+ * nothing has changed since the last time. The counts are audited like the final ones. Allocates a
+ * temporary copy of the totals and, for codes, of the bins. A failure leaves the output as it was;
  * it is reported as a warning unless the previous attempt failed too. Any thread except a worker,
  * but only one at a time.
  */

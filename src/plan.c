@@ -28,8 +28,8 @@
 /*
  * Under auto, start a GPU only if the CPU, at its rate so far, would need WORTH_SECONDS for the
  * rest: the start takes 0.2 to 0.4 s and part of a core. If the length is unknown, assume that as
- * much is left as was counted. The rate is known after TELLING_BYTES, because the first blocks touch
- * tables for the first time, or when TELLING_FEW bytes took TELLING_SECONDS.
+ * much is left as was counted. The rate is known after TELLING_BYTES, because the first blocks
+ * touch tables for the first time, or when TELLING_FEW bytes took TELLING_SECONDS.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)

@@ -2,8 +2,8 @@
 /*
  * run: the first input, the plan, the source, the workers, the audit.
  *
- * The first input's header is read first, because the whole plan depends on the type. plan.c divides
- * the memory, worker.c is the main loop of a worker.
+ * The first input's header is read first, because the whole plan depends on the type. plan.c
+ * divides the memory, worker.c is the main loop of a worker.
  */
 #include "run.h"
 

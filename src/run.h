@@ -2,11 +2,11 @@
 /*
  * run: a job from the first record to the last.
  *
- * Workers start one another: the first runs in the calling thread, and each one that finds more work
- * than it can do starts the next. So a small input costs one thread, a long one has all threads
- * within a few blocks, and the size need not be known beforehand. Once all workers are running, they
- * start the GPU if the rest of the work is worth it. A worker that fails stops the source, which
- * ends the others too.
+ * Workers start one another: the first runs in the calling thread, and each one that finds more
+ * work than it can do starts the next. So a small input costs one thread, a long one has all
+ * threads within a few blocks, and the size need not be known beforehand. Once all workers are
+ * running, they start the GPU if the rest of the work is worth it. A worker that fails stops the
+ * source, which ends the others too.
  */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H

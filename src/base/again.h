@@ -28,13 +28,13 @@ static inline int open_again(const char *path, int flags, mode_t mode)
  * Open an input for reading. If path is a FIFO, do not wait for the writer, because that wait could
  * not be interrupted: the caller polls instead, together with other descriptors.
  *
- * For a FIFO opened this way, Linux reports nothing, not even POLLHUP, until a writer opens it; then
- * POLLIN while bytes are available, and POLLHUP once the last writer has closed it, even if the
- * reader never saw that writer. So poll before every read: otherwise a read that returns 0 can mean
- * "no writer yet" as well as the end.
+ * For a FIFO opened this way, Linux reports nothing, not even POLLHUP, until a writer opens it;
+ * then POLLIN while bytes are available, and POLLHUP once the last writer has closed it, even if
+ * the reader never saw that writer. So poll before every read: otherwise a read that returns 0 can
+ * mean "no writer yet" as well as the end.
  *
- * O_NONBLOCK stays set. Nobody else shares the file description; if another reader of the FIFO takes
- * the bytes first, read fails with EAGAIN instead of blocking.
+ * O_NONBLOCK stays set. Nobody else shares the file description; if another reader of the FIFO
+ * takes the bytes first, read fails with EAGAIN instead of blocking.
  */
 static inline int open_input(const char *path)
 {

@@ -2,9 +2,9 @@
 /*
  * cores: finds how many threads this process can keep busy, and how much memory it may use.
  *
- * The number of threads is the number of cores that it may run on (taskset, cpusets), or less if its
- * control group or a parent group limits its CPU time, as containers and systemd's CPUQuota do. The
- * memory is the machine's, or less if a group or ulimit -v limits it. Only version 2 groups are
+ * The number of threads is the number of cores that it may run on (taskset, cpusets), or less if
+ * its control group or a parent group limits its CPU time, as containers and systemd's CPUQuota do.
+ * The memory is the machine's, or less if a group or ulimit -v limits it. Only version 2 groups are
  * supported, mounted at the usual place.
  */
 #ifndef GPUHIST_CORES_H

@@ -25,9 +25,9 @@ struct fail {
 };
 
 /*
- * Record a failure, unless one is recorded already: the first error wins. Always returns -1, so that
- * callers can end with `return fail_set(...)`. Takes no lock: a struct fail belongs to one thread,
- * or to the holder of a lock.
+ * Record a failure, unless one is recorded already: the first error wins. Always returns -1, so
+ * that callers can end with `return fail_set(...)`. Takes no lock: a struct fail belongs to one
+ * thread, or to the holder of a lock.
  */
 int fail_set(struct fail *f, enum status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -7,10 +7,10 @@
  * library, leave it alone. XFSZ is ignored. All other signals keep their default action.
  *
  * The handler does its work only in the main thread. Its data may change only between signals_block
- * and signals_restore: in the main thread, which has the signals blocked then, or in another thread,
- * for which the handler waits. Once a handler has begun, no other thread gets past signals_block.
- * Threads started by signals_thread never receive these signals; in a thread started by a library,
- * the handler passes the signal to the main thread.
+ * and signals_restore: in the main thread, which has the signals blocked then, or in another
+ * thread, for which the handler waits. Once a handler has begun, no other thread gets past
+ * signals_block. Threads started by signals_thread never receive these signals; in a thread started
+ * by a library, the handler passes the signal to the main thread.
  *
  * INT and TERM print the last words, if any, after removing the files.
  *
@@ -41,8 +41,8 @@ int signals_slot(void);
 void signals_init(void);
 
 /*
- * Set the line that is written to stderr, if that is possible without waiting, when INT or TERM ends
- * the process; NULL: nothing. It must stay valid until the next call.
+ * Set the line that is written to stderr, if that is possible without waiting, when INT or TERM
+ * ends the process; NULL: nothing. It must stay valid until the next call.
  */
 void signals_last_words(const char *line);
 
@@ -57,14 +57,15 @@ int signals_finish(void);
 extern int signals_finish_fd;
 
 /*
- * Has the INT or TERM of --finish arrived? If the same Ctrl-C also ends the writer of a stream, this
- * is true by the time the end of the stream is read. Any thread may call it.
+ * Has the INT or TERM of --finish arrived? If the same Ctrl-C also ends the writer of a stream,
+ * this is true by the time the end of the stream is read. Any thread may call it.
  */
 bool signals_finished(void);
 
 /*
- * Like signals_finished, for a thread that has seen an end of input that the signal may have caused.
- * Between delivery and handler the signal is invisible, so with --finish this waits a moment.
+ * Like signals_finished, for a thread that has seen an end of input that the signal may have
+ * caused. Between delivery and handler the signal is invisible, so with --finish this waits a
+ * moment.
  */
 bool signals_finished_soon(void);
 

@@ -13,9 +13,9 @@
 size_t utf8_length(const unsigned char *p, size_t left);
 
 /*
- * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair. Returns
- * the number of UTF-8 bytes, and sets *taken to the escape's length. 0: JSON has no such escape
- * (*taken is 0), or it is half a surrogate pair. A zero must follow the text.
+ * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair.
+ * Returns the number of UTF-8 bytes, and sets *taken to the escape's length. 0: JSON has no such
+ * escape (*taken is 0), or it is half a surrogate pair. A zero must follow the text.
  */
 size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken);
 

@@ -2,9 +2,9 @@
 /*
  * edges_arg: parses the argument of --edges: 2 to EDGES_MAX numbers, or @FILE.
  *
- * Any mix of blanks, commas and newlines separates numbers, but a comma must be between two of them;
- * '#' begins a comment that ends with the line. Rounded to binary64, the numbers must be finite and
- * increasing.
+ * Any mix of blanks, commas and newlines separates numbers, but a comma must be between two of
+ * them; '#' begins a comment that ends with the line. Rounded to binary64, the numbers must be
+ * finite and increasing.
  */
 #ifndef GPUHIST_EDGES_ARG_H
 #define GPUHIST_EDGES_ARG_H

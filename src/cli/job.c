@@ -46,8 +46,8 @@ const char *job_file(const struct job *job)
 enum says { SAYS_NOTHING, SAYS_TYPE, SAYS_TWO };
 
 /*
- * Copy the suffix of a path, ignoring .zst: the text after the last dot of its name, or "". *type is
- * the type that it names, else u32; a pair (cf32) has two channels.
+ * Copy the suffix of a path, ignoring .zst: the text after the last dot of its name, or "". *type
+ * is the type that it names, else u32; a pair (cf32) has two channels.
  */
 static enum says name_says(const char *path, char word[SUFFIX], struct sample_type *type,
 			   uint32_t *channels)

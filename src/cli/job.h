@@ -106,9 +106,9 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 bool job_names_type(const struct job *job);
 
 /*
- * Decide the sample type, layout, axis, and the requirements on later inputs, from the options, else
- * the first input's header, else the FILEs' names. -1: these contradict each other, or the bins do
- * not suit the type. The caller always calls edges_free for the axis, even after a failure.
+ * Decide the sample type, layout, axis, and the requirements on later inputs, from the options,
+ * else the first input's header, else the FILEs' names. -1: these contradict each other, or the
+ * bins do not suit the type. The caller always calls edges_free for the axis, even after a failure.
  */
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * msg: writes all messages to stderr. Only one thread at a time may use it: the watching thread from
- * watch_start to watch_stop (watch.h), while the main thread only counts; otherwise the main thread.
- * So a message never mixes with the line of progress, which is erased before any message.
+ * msg: writes all messages to stderr. Only one thread at a time may use it: the watching thread
+ * from watch_start to watch_stop (watch.h), while the main thread only counts; otherwise the main
+ * thread. So a message never mixes with the line of progress, which is erased before any message.
  */
 #ifndef GPUHIST_MSG_H
 #define GPUHIST_MSG_H
@@ -17,7 +17,7 @@ void msg_set_quiet(bool quiet);
 /* Begin every message with "gpuhist: part 3 of 8: " from now on. */
 void msg_set_part(unsigned long part, unsigned long parts);
 
-/* -q drops warnings and notes, but neither errors nor reports requested by an option (MSG_ASKED). */
+/* -q drops warnings and notes, but neither errors nor requested reports (MSG_ASKED). */
 enum msg_kind { MSG_ASKED, MSG_WARNING, MSG_NOTE };
 
 /* Print "gpuhist: text" or "gpuhist: warning: text". Control characters become '?'. */

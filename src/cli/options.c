@@ -712,8 +712,8 @@ static int check_together(struct given *g)
 }
 
 /*
- * An optional value needs an equals sign. Refuse an argument that looks like such a value and is not
- * the name of a file.
+ * An optional value needs an equals sign. Refuse an argument that looks like such a value and is
+ * not the name of a file.
  */
 static int check_stray(struct given *g)
 {

@@ -24,8 +24,8 @@ void size_text(char text[SIZE_TEXT], double bytes);
 #define PROGRESS_TEXT 160
 
 /*
- * Format the line without a newline, at most `columns` long: parts that do not fit are left out, the
- * last ones first; the first part is truncated.
+ * Format the line without a newline, at most `columns` long: parts that do not fit are left out,
+ * the last ones first; the first part is truncated.
  */
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns);
 

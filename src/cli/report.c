@@ -149,8 +149,8 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 }
 
 /*
- * Warn about unexpected inputs. Each entry has their number, the name of one or NULL, a sentence for
- * one and for several inputs, and the words for its %s.
+ * Warn about unexpected inputs. Each entry has their number, the name of one or NULL, a sentence
+ * for one and for several inputs, and the words for its %s.
  */
 static void warn_inputs(const struct job *job, const struct run_report *run)
 {
@@ -405,8 +405,8 @@ static void shorten(char text[NUMBER_TEXT])
 #define QUANTILE_TEXT (BIN_TEXT + NUMBER_TEXT + 4)
 
 /*
- * Format a quantile: a number and its bin, unless the bin has only one value. Keep all digits if six
- * would make the edges of the bin equal.
+ * Format a quantile: a number and its bin, unless the bin has only one value. Keep all digits if
+ * six would make the edges of the bin equal.
  */
 static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
 			  unsigned i)

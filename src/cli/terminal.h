@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal: adapts text pictures to the terminal. No other code examines terminals, so a writer with
- * the same settings writes the same bytes.
+ * terminal: adapts text pictures to the terminal. No other code examines terminals, so a writer
+ * with the same settings writes the same bytes.
  */
 #ifndef GPUHIST_TERMINAL_H
 #define GPUHIST_TERMINAL_H
@@ -15,11 +15,11 @@
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /*
- * Set everything in the canvas that has no option. The picture goes to fd, or to a file if fd is -1.
- * It is as wide as the terminal, else COLUMNS, else 80; as high as the terminal minus two lines, for
- * the prompt and a message, else 24. COLOR_AUTO gives colour on terminals, unless NO_COLOR is
- * nonempty, or TERM is empty or "dumb". utf8 is set if the first nonempty one of LC_ALL, LC_CTYPE
- * and LANG names that character set; setlocale would load a whole locale.
+ * Set everything in the canvas that has no option. The picture goes to fd, or to a file if fd is
+ * -1. It is as wide as the terminal, else COLUMNS, else 80; as high as the terminal minus two
+ * lines, for the prompt and a message, else 24. COLOR_AUTO gives colour on terminals, unless
+ * NO_COLOR is nonempty, or TERM is empty or "dumb". utf8 is set if the first nonempty one of
+ * LC_ALL, LC_CTYPE and LANG names that character set; setlocale would load a whole locale.
  */
 void terminal_canvas(struct canvas *canvas, int fd, enum color color);
 

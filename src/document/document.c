@@ -2,11 +2,11 @@
 /*
  * document: turns a text into a histogram.
  *
- * A document is one histogram, or an object of channels, whose names begin with "channel". The table
- * MEMBERS is the tree of members that define a histogram. The reader walks the whole text, keeps the
- * plain values and lists of this tree, which must not occur twice, and skips everything else. At the
- * end of a channel it takes the counts; the first channel creates the histogram, and later ones must
- * agree with it.
+ * A document is one histogram, or an object of channels, whose names begin with "channel". The
+ * table MEMBERS is the tree of members that define a histogram. The reader walks the whole text,
+ * keeps the plain values and lists of this tree, which must not occur twice, and skips everything
+ * else. At the end of a channel it takes the counts; the first channel creates the histogram, and
+ * later ones must agree with it.
  */
 #include "document/document.h"
 
@@ -244,8 +244,8 @@ static bool place_bins(struct axis *axis, const struct edges_spec *range, uint32
 }
 
 /*
- * Make the axis described by the metadata, with `bins` bins. The range has the text of the first and
- * last edge, exact for integers; with the number of bins, that is enough for --range, --log and
+ * Make the axis described by the metadata, with `bins` bins. The range has the text of the first
+ * and last edge, exact for integers; with the number of bins, that is enough for --range, --log and
  * --mod. --edges uses the listed edges. Returns an error text, or NULL.
  */
 static const char *make_axis(struct axis *axis, const struct documents *d, uint64_t bins,

@@ -4,8 +4,8 @@
  * valid JSON spelling. Unknown members are ignored.
  *
  * Nothing in the text is trusted. The axis is rebuilt from type, binning and range, and compared
- * with the edges in the text; bins, under, over and NaN must add up to the samples. Any text, however
- * long, gives a histogram or an error, and memory is bounded by its length and its bins.
+ * with the edges in the text; bins, under, over and NaN must add up to the samples. Any text,
+ * however long, gives a histogram or an error, and memory is bounded by its length and its bins.
  */
 #ifndef GPUHIST_DOCUMENT_H
 #define GPUHIST_DOCUMENT_H

@@ -7,8 +7,8 @@
  * is flock() on FILE's directory: it leaves no lock file behind, and is released when a process
  * dies. If the directory cannot be locked, the run fails before the work.
  *
- * No wait is endless: the process that holds the lock only reads and writes files, and a signal ends
- * a waiting process.
+ * No wait is endless: the process that holds the lock only reads and writes files, and a signal
+ * ends a waiting process.
  *
  * Main thread only, while no output is open.
  */

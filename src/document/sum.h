@@ -49,8 +49,8 @@ void sum_free(struct sum *s);
 
 /*
  * merge.c: add all documents in these files ("-": standard input), in order, and finish the sum.
- * Each file must have at least one. Besides the sum, one document at a time is in memory. The caller
- * always calls sum_free, even after -1.
+ * Each file must have at least one. Besides the sum, one document at a time is in memory. The
+ * caller always calls sum_free, even after -1.
  */
 int merge_files(struct sum *sum, char *const *paths, size_t count, struct fail *fail);
 

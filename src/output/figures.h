@@ -7,8 +7,8 @@
 
 /*
  * Call put(line, text) for each column in turn, with the channel's figures or, if hist is NULL, the
- * column names. An undefined or unknown figure is "". A quantile has one column; with intervals, two
- * more columns give the ends of its bin.
+ * column names. An undefined or unknown figure is "". A quantile has one column; with intervals,
+ * two more columns give the ends of its bin.
  */
 void figures_list(void (*put)(void *line, const char *text), void *line,
 		  const struct quantiles *asked, bool intervals, const struct hist *hist,

@@ -28,7 +28,7 @@
 struct output {
 	int fd;
 	bool direct; /* no temporary file, no rename */
-	/* temporary file's name, in the thread's entry of signals_file so that a signal removes it */
+	/* name of the temporary file, in the thread's entry of signals_file */
 	char *temporary;
 	const char *shown;     /* name for messages */
 	char target[PATH_MAX]; /* file to replace, with links resolved */

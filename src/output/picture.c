@@ -94,8 +94,8 @@ static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
 
 /*
  * Choose the number of bins per bar. With --auto, use a power of two, like the width of the bins.
- * Otherwise prefer a round divisor of the number of bins, then any divisor, up to twice the smallest
- * number that fits.
+ * Otherwise prefer a round divisor of the number of bins, then any divisor, up to twice the
+ * smallest number that fits.
  */
 void picture_join(struct picture *p, uint32_t most)
 {

@@ -8,8 +8,9 @@
  * "middle".
  *
  * VALUES. The height of a bar is its value: samples per `per` bins, however many bins it has, so
- * flat data looks flat. With listed edges, the value is samples per `unit` of the axis. All channels
- * share one scale, up to the largest value of any bar; samples out of range do not affect it.
+ * flat data looks flat. With listed edges, the value is samples per `unit` of the axis. All
+ * channels share one scale, up to the largest value of any bar; samples out of range do not affect
+ * it.
  *
  * A picture has the same bytes on every system: all operations are exact or correctly rounded,
  * except libm's logarithms, which may differ in the last bit. That bit does not matter, because

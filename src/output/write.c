@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write: csv and tsv have a line per bin with a count per channel; raw has only the counters, little
- * endian, one channel after another; npy is raw with a header.
+ * write: csv and tsv have a line per bin with a count per channel; raw has only the counters,
+ * little endian, one channel after another; npy is raw with a header.
  */
 #include "output/format.h"
 

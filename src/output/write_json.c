@@ -4,8 +4,8 @@
  * hist. The document is one line: one histogram or, with several channels, an object whose members
  * channel0, channel1 ... are histograms.
  *
- * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise its
- * edges are listed. boost-histogram, on which hist is built, computes edge i as
+ * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise
+ * its edges are listed. boost-histogram, on which hist is built, computes edge i as
  *
  *	(1 - z) LO + z (LO + (HI - LO)),  z = i / N
  *
@@ -96,8 +96,8 @@ static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBE
 /*
  * Do all three ways described at the top of this file provably give every edge, so that none need
  * be compared? They do if the edges are rational, N is a power of two, so that i / N is exact, and
- * LO and HI have 24 bits, so that products with them are exact too. The only rounding left gives the
- * binary64 nearest to the edge, as edges_value does.
+ * LO and HI have 24 bits, so that products with them are exact too. The only rounding left gives
+ * the binary64 nearest to the edge, as edges_value does.
  */
 static bool is_exact(const struct edges *edges, uint32_t bins)
 {
