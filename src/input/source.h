@@ -43,7 +43,7 @@ struct unpacker; /* unpacker.h */
 /* The largest record. Chunks are whole records, so a caller's room must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
 
-/* What opening needs. */
+/* Options for source_open. */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
 	size_t path_count;
@@ -70,7 +70,7 @@ struct source_spec {
 	uint64_t memory;
 };
 
-/* What counting needs. */
+/* Options for source_start. */
 struct source_use {
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
@@ -115,7 +115,7 @@ struct source_totals {
 	const char *empty_name; /* name of an input that holds nothing */
 	uint64_t texts;         /* inputs that are text */
 	const char *text_name;  /* name of an input that is text */
-	uint64_t odd;           /* inputs that are not what their names promise */
+	uint64_t odd;           /* inputs whose contents contradict their names */
 	const char *odd_name;   /* name of such an input */
 	const char *odd_suffix; /* the promise in odd_name */
 	bool finished;          /* --finish ended a stream */
@@ -124,7 +124,7 @@ struct source_totals {
 	uint64_t headers;       /* opened inputs with a header */
 	bool streamed;          /* at least one input was not a file */
 	uint64_t text;          /* bytes of text that was read */
-	bool fractions;         /* of the numbers in text not all were written as whole ones */
+	bool fractions;         /* some numbers in text were not written as integers */
 	double waited;          /* seconds for which readers waited for the writers of streams */
 	uint64_t packed;        /* bytes of compressed inputs, before they were decoded */
 	uint64_t unpacked;      /* bytes that a device decoded */
@@ -161,7 +161,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
  */
 struct reader *source_reader(struct source *s);
 
-/* What a caller of source_take can use. */
+/* The kinds of chunk that a caller of source_take accepts. */
 struct want {
 	void *room; /* of `cap` bytes, at least a record */
 	size_t cap;
@@ -214,9 +214,9 @@ bool source_all_plain(const struct source *s);
 bool source_unpacks(struct source *s);
 
 /*
- * About how many bytes of samples compressed files have, if what comes is packed like what came, and
- * later files are like this one; of a file's long frame that all readers decode, those counted so
- * far. 0: nothing says so. Any thread.
+ * Estimates the bytes of samples in compressed files, if the rest is packed like the part read so
+ * far and later files are like this one. For a long frame of a file that all readers decode: the
+ * bytes counted so far. 0: unknown. Any thread.
  */
 uint64_t source_expected(struct source *s);
 
@@ -249,13 +249,13 @@ uint64_t source_progress(const struct source *s);
 uint64_t source_inputs(const struct source *s);
 
 /*
- * After source_start: bytes of records that the inputs hold, as far as -n allows, or of the part.
- * Headers count as if they were samples. Of text: its bytes. 0: not known, because an input is no regular file, or is
- * compressed: by its name, or once it was opened. Any thread.
+ * After source_start: bytes of records in the inputs, up to -n, or in the part. Headers count as
+ * samples; for text, all its bytes count. 0: unknown, because an input is no regular file or is
+ * compressed (by its name, or once it was opened). Any thread.
  */
 uint64_t source_length(const struct source *s);
 
-/* For a part, after source_start: a number for the state of all inputs. */
+/* For a part, after source_start: totals.state. */
 uint64_t source_state(const struct source *s);
 
 /* Valid when no source_take is running. */
