@@ -115,6 +115,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->spec = *spec;
 	s->length = length;
 	set_kept(s, spec->memory);
+	s->zstd.queue_end = &s->zstd.queue;
 	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
@@ -197,8 +198,6 @@ void source_call_all(struct source *s)
 /* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
 static void await_unlocks(struct source *s)
 {
-	if (device_wait_unlocks(s))
-		return;
 	cut_waits(s);
 	s->wait.sleepers++;
 	lock_wait(&s->lock, &s->wait.wake);
@@ -230,8 +229,7 @@ void input_end(struct source *s, struct input *in)
 		s->current = NULL;
 }
 
-/* Is a failure known that comes first, before what is at this offset of an input? */
-static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
+bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
 	return s->failure.fail.status != STATUS_OK &&
 	       (in->index > s->failure.index ||
@@ -241,14 +239,17 @@ static bool failed_before(const struct source *s, const struct input *in, uint64
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	if (s->stopped || failed_before(s, in, offset))
+	if (s->stopped || source_failed_before(s, in, offset))
 		return;
 	s->failure.fail = *f;
 	s->failure.index = in->index;
 	s->failure.offset = offset;
+	(void)!write(s->wake_pipe[1], "", 1);
 	for (struct input *each = s->inputs; each; each = each->next)
 		if (!each->ended)
 			input_end(s, each);
+	jobs_drop(s);
+	source_call_all(s);
 }
 
 void source_stop(struct source *s)
@@ -340,20 +341,6 @@ static bool nothing_left(const struct input *in)
 	return in->ended && !in->busy && in->kind->idle(in);
 }
 
-/* Is all work done that comes before the failure, and so nothing left that could fail first? */
-static bool failure_is_due(const struct source *s)
-{
-	const struct failure *const f = &s->failure;
-	const struct input *in = s->inputs;
-
-	if (f->fail.status == STATUS_OK)
-		return false;
-	while (in && in->index < f->index && nothing_left(in))
-		in = in->next;
-	return !in || in->index > f->index || nothing_left(in) ||
-	       (in->index == f->index && in->zstd && !jobs_before(in->zstd, f->offset));
-}
-
 /* A redirected file is left where the next program goes on. */
 static void close_input(struct source *s, struct input *in)
 {
@@ -363,46 +350,26 @@ static void close_input(struct source *s, struct input *in)
 	input_free(s, in);
 }
 
-/* The input has nothing left: adds it up and frees it, once all of it was given back. */
-static bool settle_input(struct source *s, struct input **link)
+void input_check(struct source *s, struct input *in)
 {
-	struct input *const in = *link;
+	struct input **link = &s->inputs;
 
+	if (!nothing_left(in))
+		return;
 	/*
 	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
 	 * end of all is near where no input follows: no reader waits for ranges of other workers.
 	 */
-	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
+	if (in->zstd || s->left != UINT64_MAX || !more_inputs(s))
 		call_for_next(s);
-	in->spent = true;
 	if (in->lent > 0)
-		return false;
-	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
+		return;
+	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
+	while (*link != in)
+		link = &(*link)->next;
 	*link = in->next;
 	close_input(s, in);
-	if (s->left != UINT64_MAX && !s->inputs)
-		call_for_next(s);
-	return true;
-}
-
-/*
- * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due.
- * Called between tasks: nothing else frees a job or a live input, so a task may name both.
- */
-static void settle(struct source *s)
-{
-	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
-		if (in->zstd)
-			jobs_settle(s, in);
-		if (!nothing_left(in) || !settle_input(s, link))
-			link = &in->next;
-	}
-	if (s->failure.due || !failure_is_due(s))
-		return;
-	s->failure.due = true;
-	(void)!write(s->wake_pipe[1], "", 1);
-	source_call_all(s);
 }
 
 /* ---- tasks ---- */
@@ -476,12 +443,12 @@ static void open_run_unlocks(struct source *s, struct request *q)
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what holds memory; then new work. A device is
+ * The most urgent first: what is finished; then what holds memory; then new work. A device is
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &device_task, &feed_task, &decode_task, &piece_task,
-	&unpack_task,  &plain_task,  &cut_task,  &open_task,
+	&sweep_task, &execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
+	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -502,12 +469,16 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
+/*
+ * Chunks of inputs behind a failure are not waited for: their rows (--each) wait for the end of the
+ * input that failed, which never comes, until a reader returns the failure.
+ */
 static bool is_over(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(in))
+		if (!nothing_left(in) && !source_failed_before(s, in, 0))
 			return false;
-	return !s->opening && !more_inputs(s);
+	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
 
 /* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
@@ -548,9 +519,8 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	lock_take(&s->lock);
 	s->reader_count += !r->takes;
 	r->takes = true;
-	while (!s->stopped && !s->failure.due && !answered(&q)) {
+	while (!s->stopped && !answered(&q)) {
 		const bool ran = run_one_unlocks(s, &q);
-		settle(s);
 		tell_ended_unlocks(s);
 		if (ran) {
 			if (s->wanted)
@@ -587,7 +557,6 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
-		settle(s);
 		tell_ended_unlocks(s);
 		lock_drop(&s->lock);
 	}
@@ -637,19 +606,15 @@ bool source_all_plain(const struct source *s)
 	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);
 }
 
-/* Is the job a long frame? */
-static bool is_long(const struct zstd_job *j)
-{
-	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
-}
-
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE && is_long(j);
+		unpacks |= j->cut.from == FROM_FILE &&
+			   (j->cut.how == HOW_BLOCKS || j->cut.how == HOW_STEPS ||
+			    j->cut.room > WHOLE_MAX);
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -663,7 +628,7 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
-	if (!is_long(j) || packed == 0 || !j->in->is_file)
+	if (j->cut.how != HOW_STEPS || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
 	return all < 0x1p63 ? (uint64_t)all : 0;
@@ -732,6 +697,7 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	jobs_free(s);
+	seams_free(s->zstd.mended);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);
