@@ -33,10 +33,16 @@ typedef unsigned long long ull;
 
 /* ---- headers ---- */
 
-/* An -M, in MiB, of which decoders get `need` bytes whatever else it is for (plan.h). */
-static ull memory_for(uint64_t need)
+/*
+ * An -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less if the
+ * tables of a single worker take more.
+ */
+static ull memory_for(const struct source *s, uint64_t need)
 {
-	return (2 * need + (1 << 20) - 1) >> 20;
+	const uint64_t tables = s->spec.memory - s->use.memory,
+		       least = need + (tables > need ? tables : need);
+
+	return (least + (1 << 20) - 1) >> 20;
 }
 
 /* Refuses what cannot be decoded, or not with this much memory. */
@@ -55,7 +61,7 @@ static int refuse(const struct source *s, const struct input *in, const struct f
 				  "its window is larger than 2 GiB, which zstd does not decode");
 	return fail_set(fail, STATUS_LIMIT,
 			"%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluM",
-			in->name, (ull)f->offset, (ull)need, memory_for(need));
+			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
 }
 
 /* The header of the next frame of data, after skippable ones: zstd->pos is there. */
@@ -425,7 +431,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 		fail_set(&c->fail, STATUS_LIMIT,
 			 "%s: zstd frame at offset %llu: records of %lu bytes in it need -M %lluM",
 			 in->name, (ull)c->offset, (unsigned long)s->use.record,
-			 memory_for(c->need));
+			 memory_for(s, c->need));
 		c->what = CUT_BAD;
 	}
 }

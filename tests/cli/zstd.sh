@@ -130,3 +130,12 @@ for threads in 1 2; do
 	run $c -T $threads --no-check larger
 	shell "cat larger | $c -T $threads --no-check"
 done
+# The -M that a message names is enough, also if the tables of --each take more than half
+seq 200000 | head -c 300000 >part
+for _ in 1 2 3 4 5 6 7 8; do cat part; done | zstd -q -9 --zstd=wlog=22 -o wide.zst
+for each in 1000 file; do
+	small=$(gpuhist -q -t u16 --mod -b 64 --each=$each -M 8M -o rows.csv wide.zst 2>&1)
+	echo "$small"
+	run gpuhist -q -t u16 --mod -b 64 --each=$each -M "${small##* }" -o rows.csv wide.zst
+	wc -l <rows.csv
+done
