@@ -154,12 +154,12 @@ void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t bits = sample_swapped(&s->type, code[i]), times = count[code[i]];
 		const uint64_t key = bits ^ s->bias;
-		s->zeros += (bits & s->but_sign) == 0 ? times : 0;
 		/* The first and the last are the extremes. */
 		if (s->type.kind == SAMPLE_FLOAT || i == 0 || i == n - 1) {
-			add_bits(s, bits, times);
+			stats_add_bits(s, bits, times);
 			continue;
 		}
+		s->zeros += bits == 0 ? times : 0;
 		s->number += times;
 		sum += (uint128_t)key * times;
 		square += (uint128_t)(key * key) * times;
