@@ -7,8 +7,9 @@
  *
  * Why every wait ends. A reader waits for other readers in one place only, await_unlocks, when no
  * task is ready. All that its worker may hold then are ranges of files, and no reader waits for a
- * range. So it is enough that something is ready, or running, or lent to a worker, until all is
- * done:
+ * range, with one exception: in order (--each) workers hold nothing then, and a reader with a failure
+ * waits for ranges of earlier inputs, whose rows wait for nothing behind them. So it is enough that
+ * something is ready, or running, or lent to a worker, until all is done:
  *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
  *     the first that has not ended. All before it have ended, so its place is known; any reader
  *     empties the queue of its pieces, and it goes on when one comes back.
@@ -370,6 +371,8 @@ void input_check(struct source *s, struct input *in)
 		link = &(*link)->next;
 	*link = in->next;
 	close_input(s, in);
+	if (s->failure.fail.status != STATUS_OK)
+		source_call_all(s); /* a reader may wait to return it */
 }
 
 /* ---- tasks ---- */
@@ -469,14 +472,22 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
+/* Can this input still fail before the one that is known to have failed? */
+static bool may_fail_first(const struct source *s, const struct input *in)
+{
+	return s->failure.fail.status != STATUS_OK && in->index < s->failure.index && in->lent > 0;
+}
+
 /*
- * Chunks of inputs behind a failure are not waited for: their rows (--each) wait for the end of the
- * input that failed, which never comes, until a reader returns the failure.
+ * A reader does not wait for chunks behind a failure: their rows (--each) wait for the end of the
+ * input that failed, which never comes. In order, where the failure ends the run, it waits for those
+ * of earlier inputs, so that the first failure is the one that it returns.
  */
 static bool is_over(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(in) && !source_failed_before(s, in, 0))
+		if (!source_failed_before(s, in, 0) &&
+		    (!nothing_left(in) || (s->spec.ordered && may_fail_first(s, in))))
 			return false;
 	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }

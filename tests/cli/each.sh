@@ -194,3 +194,11 @@ if command -v zstd >/dev/null; then
 	for i in 1 2 3; do head -c 2000 text | zstd -q -o $i.zst; done
 	within "gpuhist -T 2 -t u16 --each=65536 -f json -r full -b 185 odd.zst 1.zst 2.zst 3.zst >odd.json"
 fi
+# Of several bad inputs the first is named, whichever thread comes first
+for _ in 1 2 3 4; do cat text; done | head -c 1515251 >long
+head -c 998 text >short
+for each in file 1000; do
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		gpuhist -q -t u32 --mod -b 64 --each=$each -T 2 -o rows.csv long short
+	done 2>&1 | sort | uniq -c
+done
