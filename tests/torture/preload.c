@@ -345,7 +345,8 @@ ssize_t write(int fd, const void *buffer, size_t n)
 #endif
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	const struct call c = start(DO_poll, n > 0 ? role_of(fds[0].fd) : "-");
+	/* A single descriptor is only asked whether a signal or stderr is ready, for a moment. */
+	const struct call c = start(DO_poll, n > 1 ? role_of(fds[0].fd) : "-");
 	const int ready = c.fails || interrupted() ? -1 : next.poll(fds, n, timeout);
 
 	end(c);
