@@ -116,7 +116,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->spec = *spec;
 	s->length = length;
 	set_kept(s, spec->memory);
-	s->zstd.queue_end = &s->zstd.queue;
 	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
@@ -199,6 +198,8 @@ void source_call_all(struct source *s)
 /* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
 static void await_unlocks(struct source *s)
 {
+	if (device_wait_unlocks(s))
+		return;
 	cut_waits(s);
 	s->wait.sleepers++;
 	lock_wait(&s->lock, &s->wait.wake);
@@ -230,7 +231,8 @@ void input_end(struct source *s, struct input *in)
 		s->current = NULL;
 }
 
-bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
+/* Is a failure known that comes first, before what is at this offset of an input? */
+static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
 	return s->failure.fail.status != STATUS_OK &&
 	       (in->index > s->failure.index ||
@@ -240,17 +242,14 @@ bool source_failed_before(const struct source *s, const struct input *in, uint64
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	if (s->stopped || source_failed_before(s, in, offset))
+	if (s->stopped || failed_before(s, in, offset))
 		return;
 	s->failure.fail = *f;
 	s->failure.index = in->index;
 	s->failure.offset = offset;
-	(void)!write(s->wake_pipe[1], "", 1);
 	for (struct input *each = s->inputs; each; each = each->next)
 		if (!each->ended)
 			input_end(s, each);
-	jobs_drop(s);
-	source_call_all(s);
 }
 
 void source_stop(struct source *s)
@@ -342,6 +341,20 @@ static bool nothing_left(const struct input *in)
 	return in->ended && !in->busy && in->kind->idle(in);
 }
 
+/* Is all work done that comes before the failure, and so nothing left that could fail first? */
+static bool failure_is_due(const struct source *s)
+{
+	const struct failure *const f = &s->failure;
+	const struct input *in = s->inputs;
+
+	if (f->fail.status == STATUS_OK)
+		return false;
+	while (in && in->index < f->index && nothing_left(in))
+		in = in->next;
+	return !in || in->index > f->index || nothing_left(in) ||
+	       (in->index == f->index && in->zstd && !jobs_before(in->zstd, f->offset));
+}
+
 /* A redirected file is left where the next program goes on. */
 static void close_input(struct source *s, struct input *in)
 {
@@ -351,28 +364,46 @@ static void close_input(struct source *s, struct input *in)
 	input_free(s, in);
 }
 
-void input_check(struct source *s, struct input *in)
+/* The input has nothing left: adds it up and frees it, once all of it was given back. */
+static bool settle_input(struct source *s, struct input **link)
 {
-	struct input **link = &s->inputs;
+	struct input *const in = *link;
 
-	if (!nothing_left(in))
-		return;
 	/*
 	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
 	 * end of all is near where no input follows: no reader waits for ranges of other workers.
 	 */
-	if (in->zstd || s->left != UINT64_MAX || !more_inputs(s))
+	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
+	in->spent = true;
 	if (in->lent > 0)
-		return;
-	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
+		return false;
+	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
-	while (*link != in)
-		link = &(*link)->next;
 	*link = in->next;
 	close_input(s, in);
-	if (s->failure.fail.status != STATUS_OK)
-		source_call_all(s); /* a reader may wait to return it */
+	if (s->left != UINT64_MAX && !s->inputs)
+		call_for_next(s);
+	return true;
+}
+
+/*
+ * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due.
+ * Called between tasks: nothing else frees a job or a live input, so a task may name both.
+ */
+static void settle(struct source *s)
+{
+	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
+		if (in->zstd)
+			jobs_settle(s, in);
+		if (!nothing_left(in) || !settle_input(s, link))
+			link = &in->next;
+	}
+	if (s->failure.due || !failure_is_due(s))
+		return;
+	s->failure.due = true;
+	(void)!write(s->wake_pipe[1], "", 1);
+	source_call_all(s);
 }
 
 /* ---- tasks ---- */
@@ -446,12 +477,12 @@ static void open_run_unlocks(struct source *s, struct request *q)
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what is finished; then what holds memory; then new work. A device is
+ * The most urgent first: what holds memory; then new work. A device is
  * served before all that takes a core long.
  */
 static const struct task *const TASKS[] = {
-	&sweep_task, &execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
-	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
+	&execute_task, &device_task, &feed_task, &decode_task, &piece_task,
+	&unpack_task,  &plain_task,  &cut_task,  &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -472,24 +503,12 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
-/* Can this input still fail before the one that is known to have failed? */
-static bool may_fail_first(const struct source *s, const struct input *in)
-{
-	return s->failure.fail.status != STATUS_OK && in->index < s->failure.index && in->lent > 0;
-}
-
-/*
- * A reader does not wait for chunks behind a failure: their rows (--each) wait for the end of the
- * input that failed, which never comes. In order, where the failure ends the run, it waits for those
- * of earlier inputs, so that the first failure is the one that it returns.
- */
 static bool is_over(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!source_failed_before(s, in, 0) &&
-		    (!nothing_left(in) || (s->spec.ordered && may_fail_first(s, in))))
+		if (!nothing_left(in))
 			return false;
-	return !s->opening && !s->zstd.mended && !more_inputs(s);
+	return !s->opening && !more_inputs(s);
 }
 
 /* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
@@ -530,8 +549,9 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	lock_take(&s->lock);
 	s->reader_count += !r->takes;
 	r->takes = true;
-	while (!s->stopped && !answered(&q)) {
+	while (!s->stopped && !s->failure.due && !answered(&q)) {
 		const bool ran = run_one_unlocks(s, &q);
+		settle(s);
 		tell_ended_unlocks(s);
 		if (ran) {
 			if (s->wanted)
@@ -568,6 +588,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
+		settle(s);
 		tell_ended_unlocks(s);
 		lock_drop(&s->lock);
 	}
@@ -617,15 +638,19 @@ bool source_all_plain(const struct source *s)
 	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);
 }
 
+/* Is the job a long frame? */
+static bool is_long(const struct zstd_job *j)
+{
+	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
+}
+
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE &&
-			   (j->cut.how == HOW_BLOCKS || j->cut.how == HOW_STEPS ||
-			    j->cut.room > WHOLE_MAX);
+		unpacks |= j->cut.from == FROM_FILE && is_long(j);
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -639,7 +664,7 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
-	if (j->cut.how != HOW_STEPS || packed == 0 || !j->in->is_file)
+	if (!is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
 	return all < 0x1p63 ? (uint64_t)all : 0;
@@ -708,7 +733,6 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	jobs_free(s);
-	seams_free(s->zstd.mended);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);

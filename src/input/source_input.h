@@ -4,7 +4,7 @@
  *
  * One lock guards all of it. It is never held while a thread reads, opens, waits for an input,
  * decodes or copies much; what the thread works on is marked as its own then (input.busy,
- * source.opening, job.running, a piece that is FILLING or OUT). Functions are called with the lock
+ * source.opening, job.running, a piece that is FILLING or has `out`). Functions are called with the lock
  * held and keep it, unless their comment says that they are called without it; those whose names
  * end in _unlocks give it up in between.
  *
@@ -72,6 +72,7 @@ struct input {
 	bool ended;    /* nothing more is read or cut */
 	bool shorter;  /* the file is smaller than it was */
 	unsigned lent; /* chunks of it that callers have yet to give back */
+	bool spent;    /* nothing of it is left to hand out, and a reader was called */
 	const struct input_kind *kind;
 	struct plain_input *plain; /* NULL unless a plain input has begun */
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */
@@ -84,11 +85,15 @@ struct reader {
 	uint64_t counted; /* a tally: bytes that came back with source_done */
 };
 
-/* The first failure: of an input, at an offset, packed for zstd. */
+/*
+ * The first failure: of an input, at an offset, packed for zstd. It waits until all work before it
+ * is done, which may fail too; then it is due, and the run's. Work behind it ends with the run.
+ */
 struct failure {
 	struct fail fail;
 	size_t index;
 	uint64_t offset;
+	bool due;
 };
 
 /* Unless raw: the first input, which later ones must agree with. */
@@ -113,14 +118,11 @@ struct budget {
 
 /* Decoding, of all inputs (zstd_job.h). */
 struct decoding {
-	struct zstd_piece *queue, **queue_end; /* ready pieces of known offset */
-	struct seam *mended;                   /* records that were put together */
-	struct zstd_job *free_jobs;            /* ended jobs; the next ones take their buffers */
-	unsigned jobs;                         /* live jobs */
-	unsigned decoding;                     /* jobs that a thread decodes, but for BLOCKS */
-	struct rooms *rooms;                   /* of the unpacker, once it is used; or NULL */
-	unsigned on_device;                    /* jobs that have the unpacker */
-	bool dropped;                          /* jobs were dropped, and not swept yet */
+	struct zstd_job *free_jobs; /* ended jobs; the next ones take their buffers */
+	unsigned jobs;              /* live jobs */
+	unsigned decoding;          /* jobs that a thread decodes, but for BLOCKS */
+	struct rooms *rooms;        /* of the unpacker, once it is used; or NULL */
+	unsigned on_device;         /* jobs that have the unpacker */
 };
 
 struct source {
@@ -161,19 +163,14 @@ struct task {
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 };
-extern const struct task sweep_task, /* free what lies behind a failure */
-	execute_task,                /* put the next block together */
-	mended_task,                 /* hand out a record that lay in several pieces */
-	decode_task,                 /* decode a frame, or some small ones, with one thread */
-	piece_task,                  /* hand out a piece that was decoded */
-	fetch_task,                  /* read blocks, some ahead of those who decode them */
-	unpack_task,                 /* read a block, or decode its literals and sequences */
-	send_task,                   /* send blocks to a device that decodes them */
-	done_task,                   /* take what a device has decoded */
-	feed_task,                   /* cut off a frame for that device */
-	wait_task,                   /* wait for what a device decodes */
-	plain_task,                  /* read plain samples */
-	cut_task;                    /* cut frames off */
+extern const struct task execute_task, /* put the next block of a long frame together */
+	device_task,                   /* take what a device has decoded, or send it more */
+	feed_task,                     /* cut off a frame for that device */
+	decode_task,                   /* decode a frame, or some small ones, with one thread */
+	piece_task,                    /* hand out what was decoded */
+	unpack_task,                   /* find or read a block, or decode what is in it */
+	plain_task,                    /* read plain samples */
+	cut_task;                      /* cut frames off */
 
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
@@ -209,18 +206,11 @@ static inline uint64_t input_stop(const struct input *in)
 void source_call(struct source *s);
 void source_call_all(struct source *s);
 
-/*
- * Reports a failure of an input at an offset. The first failure, by input and offset, counts: work
- * behind it ends; work before it goes on, and may fail too.
- */
+/* Reports a failure of an input at an offset. The first one counts: nothing more is read or cut. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
-bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset);
 
 /* Nothing more is read or cut of the input, so the next one can be opened. */
 void input_end(struct source *s, struct input *in);
-
-/* If all of the input was handed out and given back: checks it, adds it up, and frees it. */
-void input_check(struct source *s, struct input *in);
 
 /* -1: the input's end is wrong: samples are missing (cut), or a record is partial. No lock. */
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,

@@ -143,7 +143,6 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 	else if (got < n)
 		came_short(s, in, n, got, shorter);
 	hand_out(s, in, q, at, got - got % s->use.record);
-	input_check(s, in);
 }
 
 bool range_shorter(const struct chunk *range, size_t counted)
@@ -161,7 +160,6 @@ void range_back(struct source *s, const struct chunk *range, size_t counted, boo
 	in->lent--;
 	if (counted < range->bytes)
 		came_short(s, in, range->bytes, counted, shorter);
-	input_check(s, in);
 }
 
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
@@ -251,7 +249,6 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if (got > 0) /* else this reader goes on itself */
 		source_call(s);
 	hand_out(s, in, q, at, finishes ? 0 : got - got % record);
-	input_check(s, in);
 }
 
 /* ---- the task ---- */
@@ -274,7 +271,6 @@ static void plain_run_unlocks(struct source *s, struct request *q)
 		if (in->sliced && in->ends)
 			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
-		input_check(s, in);
 	} else {
 		turn_unlocks(s, in, q);
 	}

@@ -128,7 +128,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	block_past_begin(&b->past, j->cut.window);
 	b->have = b->in_ring = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
+	b->fetched = b->read_begun = b->scanned = b->unpack_begun = b->placed = b->executed =
+		b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
 	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
@@ -155,11 +156,9 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	blocks_free(j->blocks);
 	j->blocks = NULL;
 	cut_as_steps(s, &j->cut);
-	j->piece = j->own;
-	j->pieces = j->cut.pieces;
-	j->known = j->made;
+	j->known = j->decoded;
 	j->known_sum = xxh64_end(&j->sum.hash);
-	j->made = 0;
+	j->decoded = 0;
 	xxh64_begin(&j->sum.hash);
 	decoder_begin(j->decoder);
 	j->sum.read = false;
@@ -183,12 +182,6 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	lock_take(&s->lock);
 	j->blocks = b;
-	if (j->ended)
-		return;
-	if (b) {
-		j->piece = b->piece;
-		j->pieces = b->slots;
-	}
 	if (!b || (job_is_devices(j) && !device_begin(s, j)))
 		go_in_steps(s, j);
 }
@@ -214,11 +207,13 @@ void blocks_check(struct source *s, struct zstd_job *j)
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
-	else if (!b->refused && sum->read && j->cut.content != UNKNOWN && j->made < j->cut.content)
+	else if (!b->refused && sum->read && j->cut.content != UNKNOWN &&
+		 j->decoded < j->cut.content)
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
 			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
-	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
+	const bool reported =
+		bad ? j->decoded < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported && (bad || job_sum_differs(j))) {
 		go_in_steps(s, j);
 		return;
@@ -244,21 +239,16 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 		return j->running == 0;
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (b->fetching || b->over || b->refused ||
-	    (stream && b->begun < b->fetched && s->reader_count == 1))
+	    (stream && b->unpack_begun < b->fetched && s->reader_count == 1))
 		return false;
-	const uint64_t unsized = b->fetched - b->sized, enough = blocks_wanted(j);
-	if (unsized == 0 && b->end >= enough)
+	const uint64_t unplaced = b->fetched - b->placed, enough = blocks_wanted(j);
+	if (unplaced == 0 && b->end >= enough)
 		return true; /* it is over */
-	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
+	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* Fetch so far ahead that readers who unpack do not wait. */
-	return b->last || (b->fetched - b->begun <= b->slots / 2 &&
+	return b->last || (b->fetched - b->unpack_begun <= b->slots / 2 &&
 			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
-}
-
-static bool fetch_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_fetch);
 }
 
 /* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
@@ -328,8 +318,8 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 /* Gives places to the blocks whose sizes are known. */
 static void give_places(struct blocks *b)
 {
-	while (b->sized < b->fetched && b->slot[b->sized % b->slots].sized) {
-		const unsigned i = (unsigned)(b->sized++ % b->slots);
+	while (b->placed < b->fetched && b->slot[b->placed % b->slots].sized) {
+		const unsigned i = (unsigned)(b->placed++ % b->slots);
 		const uint32_t bytes = b->slot[i].block.bytes;
 		if (b->ring_bytes - b->in_ring < bytes)
 			b->in_ring = 0;
@@ -349,8 +339,8 @@ static void add_block(struct source *s, struct blocks *b)
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
 	b->fetched++;
-	if (slot->read && b->reads + 1 == b->fetched)
-		b->reads++;
+	if (slot->read && b->read_begun + 1 == b->fetched)
+		b->read_begun++;
 	else
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
@@ -361,7 +351,7 @@ void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trai
 {
 	j->sum.read = true;
 	j->sum.value = j->sum.follows ? little32(trailer) : 0;
-	if (j->in->zstd->open == j && !j->ended) {
+	if (j->in->zstd->open == j) {
 		job_close_open(j); /* what follows can be cut */
 		source_call(s);
 	}
@@ -387,14 +377,14 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		b->scanned++;
 		give_places(b);
 	}
-	if (b->scanned > b->begun)
+	if (b->scanned > b->unpack_begun)
 		source_call(s); /* to unpack it */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->fetched == b->sized && b->end >= blocks_wanted(j);
+	const bool enough = b->fetched == b->placed && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
@@ -413,24 +403,19 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		blocks_last(s, j, b->head);
 }
 
-static void fetch_run_unlocks(struct source *s, struct request *q)
+static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_fetch);
-
 	j->running++;
 	if (!blocks_begun(j))
 		blocks_begin_unlocks(s, j);
 	else
 		do /* of a file, headers alone */
 			fetch_next_unlocks(s, j);
-		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q));
+		while (j->cut.from == FROM_FILE && may_fetch(s, j, q));
 	j->running--;
-	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
+	if (j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* to fetch the next block, while this one is unpacked */
-	job_check(s, j);
 }
-
-const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
 
 /* ---- unpack ---- */
 
@@ -441,23 +426,18 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	(void)s;
 	(void)q;
 	return blocks_begun(j) && !b->refused &&
-	       ((b->begun < b->scanned && b->idle > 0) || b->reads < b->fetched);
-}
-
-static bool unpack_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_unpack);
+	       ((b->unpack_begun < b->scanned && b->idle > 0) || b->read_begun < b->fetched);
 }
 
 /* Reads the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	struct block_slot *const slot = &b->slot[b->reads++ % b->slots];
+	struct block_slot *const slot = &b->slot[b->read_begun++ % b->slots];
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->reads < b->fetched)
+	if (b->read_begun < b->fetched)
 		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
@@ -476,7 +456,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const uint64_t number = b->begun++;
+	const uint64_t number = b->unpack_begun++;
 	const unsigned i = (unsigned)(number % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
@@ -490,7 +470,7 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 		slot->sized = !why;
 		give_places(b);
 	}
-	slot->decoded = block->sequences == 0 && number < b->sized ? slot->place : slot->literals;
+	slot->decoded = block->sequences == 0 && number < b->placed ? slot->place : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
@@ -500,18 +480,33 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 	b->coder[b->idle++] = coder;
 }
 
-static void unpack_run_unlocks(struct source *s, struct request *q)
+static void unpack_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_unpack);
-	struct blocks *const b = j->blocks;
+	const struct blocks *const b = j->blocks;
 
 	j->running++;
-	if (b->begun < b->scanned && b->idle > 0)
+	if (b->unpack_begun < b->scanned && b->idle > 0)
 		unpack_next_unlocks(s, j);
 	else
 		read_next_unlocks(s, j);
 	j->running--;
-	job_check(s, j);
+}
+
+/* ---- the task "unpack": blocks are fetched ahead of those who unpack them ---- */
+
+static bool unpack_ready(const struct source *s, const struct request *q)
+{
+	return blocks_find(s, q, may_fetch) || blocks_find(s, q, may_unpack);
+}
+
+static void unpack_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = blocks_find(s, q, may_fetch);
+
+	if (j)
+		fetch_unlocks(s, j, q);
+	else
+		unpack_unlocks(s, blocks_find(s, q, may_unpack));
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
@@ -535,19 +530,19 @@ static bool execute_ready(const struct source *s, const struct request *q)
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
 {
-	p->sorted = false;
-	if (p->bytes > j->cut.content - j->made) {
-		p->bytes = (size_t)(j->cut.content - j->made);
+	if (p->bytes > j->cut.content - j->decoded) {
+		p->bytes = (size_t)(j->cut.content - j->decoded);
 		why = "it does not hold as much as its header says";
 	}
-	j->made += p->bytes;
+	j->decoded += p->bytes;
 	if (why) {
 		j->blocks->refused = true;
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 	}
-	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
-	if (p->bytes > 0 && j->at != UNKNOWN)
-		job_queue(s, p);
+	if (p->bytes > 0)
+		job_add(s, p);
+	else
+		p->state = PIECE_FREE;
 }
 
 /* The next block becomes a piece. */
@@ -568,8 +563,6 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		why = block_execute(&slot->block, slot->sequences, slot->decoded, &b->past, to);
 	if (!slot->refused && !there)
 		lock_take(&s->lock);
-	if (j->ended) /* meanwhile */
-		return;
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
 	b->executed++;
@@ -586,13 +579,12 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = true;
 		execute_next_unlocks(s, j);
 		b->executing = false;
-		if (j->ended || !may_execute(s, j, q))
+		if (!may_execute(s, j, q))
 			break;
-		if (s->zstd.queue && !s->zstd.queue->next)
-			source_call(s); /* job_queue woke no reader: the queue was empty */
+		if (j->ready && !j->ready->next)
+			source_call(s); /* job_add called no reader for it */
 	} while (true);
 	j->running--;
-	job_check(s, j);
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

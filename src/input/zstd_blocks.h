@@ -80,13 +80,15 @@ struct blocks {
 	size_t have;
 	bool last; /* the last block was fetched */
 	struct fail fail;
-	/*
-	 * How many blocks were fetched; are being or were read; were scanned; are being or were
-	 * unpacked; have their place; were executed.
-	 */
-	uint64_t fetched, reads, scanned, begun, sized, executed;
-	uint64_t end;   /* decoded bytes of the blocks that have their place */
-	size_t in_ring; /* where the last block that has its place ends in the ring */
+	/* How many blocks of the frame, in order: */
+	uint64_t fetched;      /* were found by their headers */
+	uint64_t read_begun;   /* are being read, or were */
+	uint64_t scanned;      /* were scanned */
+	uint64_t unpack_begun; /* are being unpacked, or were */
+	uint64_t placed;       /* have their place in the ring */
+	uint64_t executed;     /* were put together */
+	uint64_t end;          /* decoded bytes of the blocks that have their place */
+	size_t in_ring;        /* where the last block that has its place ends in the ring */
 	bool fetching, scanning, executing;
 	bool over;    /* no more blocks are fetched */
 	bool refused; /* a block was refused */
@@ -95,7 +97,8 @@ struct blocks {
 
 static inline bool blocks_begun(const struct zstd_job *j)
 {
-	return j->piece != j->own;
+	/* The frame's header was taken. */
+	return j->blocks && __atomic_load_n(&j->taken, __ATOMIC_RELAXED) > 0;
 }
 
 /* Is the frame a device's from its first block on? */
