@@ -341,7 +341,10 @@ static bool nothing_left(const struct input *in)
 	return in->ended && !in->busy && in->kind->idle(in);
 }
 
-/* Is all work done that comes before the failure, and so nothing left that could fail first? */
+/*
+ * Is all work done that comes before the failure, and so nothing left that could fail first? In
+ * order (--each) readers also wait for the chunks of earlier inputs, whose ends are still unchecked.
+ */
 static bool failure_is_due(const struct source *s)
 {
 	const struct failure *const f = &s->failure;
@@ -349,10 +352,11 @@ static bool failure_is_due(const struct source *s)
 
 	if (f->fail.status == STATUS_OK)
 		return false;
-	while (in && in->index < f->index && nothing_left(in))
-		in = in->next;
+	for (; in && in->index < f->index; in = in->next)
+		if (!nothing_left(in) || (s->spec.ordered && in->lent > 0))
+			return false;
 	return !in || in->index > f->index || nothing_left(in) ||
-	       (in->index == f->index && in->zstd && !jobs_before(in->zstd, f->offset));
+	       (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
 /* A redirected file is left where the next program goes on. */
@@ -505,6 +509,8 @@ static bool answered(const struct request *q)
 
 static bool is_over(const struct source *s)
 {
+	if (s->failure.fail.status != STATUS_OK)
+		return s->failure.due;
 	for (const struct input *in = s->inputs; in; in = in->next)
 		if (!nothing_left(in))
 			return false;
@@ -549,11 +555,13 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	lock_take(&s->lock);
 	s->reader_count += !r->takes;
 	r->takes = true;
-	while (!s->stopped && !s->failure.due && !answered(&q)) {
-		const bool ran = run_one_unlocks(s, &q);
+	for (;;) {
+		/* Before the tasks: it may make one ready, a frame that libzstd begins again, say. */
 		settle(s);
 		tell_ended_unlocks(s);
-		if (ran) {
+		if (s->stopped || s->failure.due || answered(&q))
+			break;
+		if (run_one_unlocks(s, &q)) {
 			if (s->wanted)
 				call_for_more_unlocks(s);
 			continue;
