@@ -59,6 +59,7 @@ struct each {
 	bool stopped, failed;
 	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
 	bool taking; /* a worker takes results; the fields below are its own, until `failed` */
+	unsigned leaving; /* workers that wait for that thread to leave */
 	struct fail fail;
 	size_t path; /* input of which records are taken next */
 	uint64_t at;
@@ -290,6 +291,8 @@ static void take_all_unlocks(struct each *e)
 			wake_all(e);
 	}
 	e->taking = false;
+	if (e->leaving > 0)
+		wake_all(e);
 }
 
 static void submit(struct each *e, struct result *r)
@@ -536,12 +539,16 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 }
 
 /*
- * Takes back the results of a leaving worker that still wait, as some do after a failure, and waits
- * for one that is being taken.
+ * Takes back the results of a leaving worker that still wait, as some do after a failure; what comes
+ * before it is taken first.
  */
 static void take_back(struct each *e, struct rows *rows)
 {
 	lock_take(&e->lock);
+	e->leaving++;
+	while (e->taking)
+		wait_taken_unlocks(e, rows);
+	e->leaving--;
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
 		if (r < rows->result || r >= rows->result + rows->results) {

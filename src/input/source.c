@@ -391,11 +391,29 @@ static bool settle_input(struct source *s, struct input **link)
 	return true;
 }
 
+/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
+static void tell_ended_unlocks(struct source *s)
+{
+	size_t ended = s->inputs ? s->inputs->index : s->next_path;
+
+	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
+		ended = s->failure.index;
+	if (!s->use.ended || ended <= s->told)
+		return;
+	s->told = ended;
+	s->telling++;
+	lock_drop(&s->lock);
+	s->use.ended(s->use.arg, ended);
+	lock_take(&s->lock);
+	s->telling--;
+}
+
 /*
- * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due.
- * Called between tasks: nothing else frees a job or a live input, so a task may name both.
+ * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due: rows
+ * of the inputs before it are written by then. Called between tasks: nothing else frees a job or a
+ * live input, so a task may name both.
  */
-static void settle(struct source *s)
+static void settle_unlocks(struct source *s)
 {
 	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
 		if (in->zstd)
@@ -403,7 +421,8 @@ static void settle(struct source *s)
 		if (!nothing_left(in) || !settle_input(s, link))
 			link = &in->next;
 	}
-	if (s->failure.due || !failure_is_due(s))
+	tell_ended_unlocks(s);
+	if (s->failure.due || s->telling > 0 || !failure_is_due(s))
 		return;
 	s->failure.due = true;
 	(void)!write(s->wake_pipe[1], "", 1);
@@ -481,8 +500,8 @@ static void open_run_unlocks(struct source *s, struct request *q)
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what holds memory; then new work. A device is
- * served before all that takes a core long.
+ * The most urgent first: what holds memory; then new work. A device is served before all that takes
+ * a core long.
  */
 static const struct task *const TASKS[] = {
 	&execute_task, &device_task, &feed_task, &decode_task, &piece_task,
@@ -517,21 +536,6 @@ static bool is_over(const struct source *s)
 	return !s->opening && !more_inputs(s);
 }
 
-/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
-static void tell_ended_unlocks(struct source *s)
-{
-	size_t ended = s->inputs ? s->inputs->index : s->next_path;
-
-	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
-		ended = s->failure.index;
-	if (!s->use.ended || ended <= s->told)
-		return;
-	s->told = ended;
-	lock_drop(&s->lock);
-	s->use.ended(s->use.arg, ended);
-	lock_take(&s->lock);
-}
-
 static void call_for_more_unlocks(struct source *s)
 {
 	s->wanted = false;
@@ -557,8 +561,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	r->takes = true;
 	for (;;) {
 		/* Before the tasks: it may make one ready, a frame that libzstd begins again, say. */
-		settle(s);
-		tell_ended_unlocks(s);
+		settle_unlocks(s);
 		if (s->stopped || s->failure.due || answered(&q))
 			break;
 		if (run_one_unlocks(s, &q)) {
@@ -596,8 +599,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
-		settle(s);
-		tell_ended_unlocks(s);
+		settle_unlocks(s);
 		lock_drop(&s->lock);
 	}
 	*chunk = (struct chunk){.fd = -1};

@@ -142,10 +142,11 @@ struct source {
 	struct input *current;  /* the last live input, until no more of it is read or cut */
 	struct first first;
 	size_t next_path;
-	bool opening;    /* a thread opens the next input */
-	size_t told;     /* inputs that source_use.ended was told of */
-	uint64_t length; /* bytes of all inputs; 0: not known; atomic */
-	uint64_t left;   /* records that -n leaves for inputs that are not open */
+	bool opening;     /* a thread opens the next input */
+	size_t told;      /* inputs that source_use.ended was told of */
+	unsigned telling; /* threads that are telling it */
+	uint64_t length;  /* bytes of all inputs; 0: not known; atomic */
+	uint64_t left;    /* records that -n leaves for inputs that are not open */
 	struct decoding zstd;
 	struct budget budget;
 	struct failure failure;
