@@ -33,6 +33,8 @@
  *     until this one was read to its end; a bad one is not, but its failure ends the source.
  *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
  *     out earlier, and the thread that gives one back adds the pieces that wait.
+ *   - The last records of a packed input wait until its jobs have ended, by the above; then any
+ *     reader can hand them out. In order, the pieces of later inputs wait for that.
  *   - What a caller has borrowed it gives back before it takes again.
  * A thread that makes something ready wakes one sleeping reader (source_call), unless it goes on
  * with that itself, and so does a reader that takes a part of something. So among thousands of small
