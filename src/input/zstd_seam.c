@@ -71,8 +71,8 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 		link = &(*link)->next;
 	*link = seam->next;
 	copy_unlocks(s, to, seam->bytes, n);
-	if (q->want->lent ||
-	    n < s->use.record) { /* what is lent next would not follow it in the room */
+	/* What is lent next would not follow it in the room; nor would records after a part of a group. */
+	if (q->want->lent || n < s->use.record) {
 		*q->chunk = (struct chunk){.data = to,
 					   .bytes = n,
 					   .path = in->index,
