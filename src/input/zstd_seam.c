@@ -122,7 +122,7 @@ bool short_left(const struct source *s, const struct input *in)
 	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
 }
 
-/* The first input with a group that is not whole, and perhaps never will be; NULL: there is none. */
+/* The first input with a group that is not whole, or not yet; NULL: there is none. */
 static struct input *first_short(const struct source *s)
 {
 	struct input *in = s->use.packed > 1 ? s->inputs : NULL;
