@@ -86,7 +86,8 @@ static int replace(struct partial *p, const struct counted *now, struct fail *fa
 
 	if (rc == 0) {
 		totals.inputs = p->inputs;
-		totals.bytes = p->records * now->shape->record;
+		totals.bytes =
+			layout_records_bytes(p->records, now->shape->record, now->shape->packed);
 		totals.state = source_state(now->source);
 	}
 	struct provenance from = run_provenance(job, &totals);

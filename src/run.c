@@ -116,7 +116,8 @@ static struct gpu *start_gpu(const struct run *run, bool unpacks)
 /* Is a GPU worth starting, given the workers' rate so far? */
 static bool gpu_pays(const struct run *run)
 {
-	const uint64_t counted = records(run) * run->work.record;
+	const uint64_t counted =
+		layout_records_bytes(records(run), run->work.record, run->work.packed);
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
 			     source_packed(run->work.source) ? source_expected(run->work.source)
@@ -412,6 +413,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
 	const struct source_use use = {
 		.record = shape->record,
+		.packed = shape->packed,
 		.limit = shape->limit,
 		.type = shape->axis.type,
 		.channels = shape->header_channels,
@@ -499,6 +501,7 @@ static int prepare(struct run *run, struct fail *fail)
 		.step = run->plan.step,
 		.part = run->plan.part,
 		.record = run->shape.record,
+		.packed = run->shape.packed,
 		.busy = start_next,
 		.arg = run,
 		.gpu_only = job->machine.device == DEVICE_GPU,
@@ -525,8 +528,9 @@ static int audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.work.records;
+	const uint64_t bits = (uint64_t)8 * run->shape.record / run->shape.packed;
 
-	if (t->bytes != t->skipped + t->tail + records * run->shape.record ||
+	if ((t->bytes - t->skipped - t->tail) * 8 != records * bits + t->padding ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "

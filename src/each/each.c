@@ -394,14 +394,15 @@ static int refill(struct worker *w, struct rest *rest)
 {
 	const uint32_t record = w->work->record;
 	const size_t cap = w->work->step / record * record, left = rest->chunk->bytes - rest->at;
+	const size_t wanted = left < cap ? left : cap;
 
 	if (rest->bytes > 0)
 		return 0;
 	rest->data = w->rows->block;
-	if (source_read(rest->chunk, rest->at, w->rows->block, left < cap ? left : cap,
-			&rest->bytes, &w->fail) != 0)
+	if (source_read(rest->chunk, rest->at, w->rows->block, wanted, &rest->bytes, &w->fail) != 0)
 		return -1;
-	rest->bytes -= rest->bytes % record;
+	if (rest->bytes < wanted)
+		rest->bytes -= rest->bytes % record;
 	rest->at += rest->bytes;
 	return 0;
 }
@@ -431,7 +432,9 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 	struct rows *const rows = w->rows;
 	const bool begins = at == row->first;
 	struct part *const part = begins ? &r->tail : &r->head;
-	uint64_t left = row->records * w->work->record;
+	const uint32_t record = w->work->record, packed = w->work->packed;
+	const uint64_t all = layout_records_bytes(row->records, record, packed);
+	uint64_t left = all;
 	const unsigned char *data;
 	size_t bytes;
 
@@ -443,7 +446,7 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 			break;
 		gather_add(rows->counting, rows->counter, data, bytes, rest->chunk->hash);
 	}
-	row->records -= left / w->work->record;
+	row->records = layout_records(all - left, record, packed);
 	counter_flush_all(rows->counter);
 	if (begins && row->records == e->spec->size) {
 		end_whole(e, rows, r, row, NULL);
@@ -498,10 +501,11 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
 {
 	struct each *const e = w->work->each;
-	const uint64_t size = e->spec->size, end = chunk->first + chunk->bytes / w->work->record;
+	const uint64_t size = e->spec->size, first = chunk->first,
+		       end = first + work_records(w->work, chunk->bytes);
 	struct rest rest = {.chunk = chunk, .data = chunk->data};
 	struct result *r = NULL;
-	uint64_t at = chunk->first;
+	uint64_t at = first;
 	bool more = true;
 
 	if (!chunk_is_range(chunk))
@@ -533,8 +537,8 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 			r = NULL;
 		}
 	}
-	*counted = (size_t)(at - chunk->first) * w->work->record;
-	tally_add(&w->records, at - chunk->first);
+	*counted = (size_t)layout_records_bytes(at - first, w->work->record, w->work->packed);
+	tally_add(&w->records, at - first);
 	return 0;
 }
 

@@ -152,8 +152,8 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 		put(&l, hist->axis.type.name);
 		put_name(&l, spec->shape); /* of any length */
 	} else {
-		put_count(&l, row->first * spec->packed);
-		put_count(&l, row->records * spec->packed);
+		put_count(&l, row->first);
+		put_count(&l, row->records);
 	}
 	if (spec->channels > 1)
 		put_count(&l, channel);
@@ -208,14 +208,15 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 	write_json(out, hist, spec->style,
 		   &(struct provenance){
 			   .inputs = begins,
-			   .bytes = skipped + row->records * spec->record,
+			   .bytes = skipped +
+				    layout_records_bytes(row->records, spec->record, spec->packed),
 			   .skipped = skipped,
 			   .part = 1,
 			   .parts = 1,
 			   .options = spec->options,
 			   .row_of = name_of(spec, row->path),
-			   .row_first = row->first * spec->packed,
-			   .row_records = row->records * spec->packed,
+			   .row_first = row->first,
+			   .row_records = row->records,
 			   .tensor = spec->tensor,
 			   .shape = spec->shape,
 		   });
@@ -342,8 +343,7 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 	const char *const name = name_of(spec, row->path);
 	char label[NUMBER_TEXT];
 
-	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu",
-		 (ull)(row->first * spec->packed));
+	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu", (ull)row->first);
 	/* If an input has many rows, its name is a line of its own. */
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
 		char line[200];
@@ -372,7 +372,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.channels = spec->channels,
 		.width = spec->asked ? FIGURE_WIDTH : sheet_cells(spec->axis, spec->channels),
 		.figures = spec->asked,
-		.size = input || spec->path_count > 1 ? 0 : spec->size * spec->packed,
+		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = has_offsets(spec),
 		.names = input ? spec->paths : NULL,
 		.options = spec->options,

@@ -82,7 +82,7 @@ void cpu_count(struct worker *w, const struct chunk *chunk)
 
 	snapshot_lock_take(&cpu->holder);
 	gather_add(cpu->counting, cpu->counter, chunk->data, chunk->bytes, chunk->hash);
-	tally_add(&w->records, chunk->bytes / w->work->record);
+	tally_add(&w->records, work_records(w->work, chunk->bytes));
 	snapshot_unlocks(&cpu->holder);
 }
 

@@ -35,7 +35,8 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	size_t step;     /* bytes of a range that a worker reads at a time */
 	size_t part;     /* --each: bytes of a file that a worker takes at a time; 0: a block */
-	uint32_t record; /* bytes of a record */
+	uint32_t record; /* bytes of a record, or that `packed` records share */
+	uint32_t packed; /* records that share bytes; 0 or 1: they do not */
 	/*
 	 * A worker calls this when there is work for another worker too: at once, then now and
 	 * then. Returns true if the call began to start a GPU; the worker must yield its core then.
@@ -97,6 +98,12 @@ struct worker {
  * Returns the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
+
+/* Records in the bytes of a chunk. */
+static inline uint64_t work_records(const struct work *work, size_t bytes)
+{
+	return layout_records(bytes, work->record, work->packed);
+}
 
 /* Is the chunk a range of a file, which can be read again? */
 static inline bool chunk_is_range(const struct chunk *chunk)

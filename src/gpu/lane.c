@@ -93,7 +93,7 @@ static int commit(struct worker *w, struct slot *slot)
 	uint64_t sum = 0;
 
 	if (!lane->total) {
-		tally_add(&w->records, slot->bytes / w->work->record);
+		tally_add(&w->records, work_records(w->work, slot->bytes));
 		gpu_table_commit(lane->gpu, slot->samples);
 		return 0;
 	}
@@ -108,7 +108,7 @@ static int commit(struct worker *w, struct slot *slot)
 		gpu_align(lane, slot);
 	for (size_t i = 0; i < lane->cells; i++)
 		lane->total[i] += slot->cells[i];
-	tally_add(&w->records, slot->bytes / w->work->record);
+	tally_add(&w->records, work_records(w->work, slot->bytes));
 	f->committed += slot->samples;
 	snapshot_unlocks(&f->holder);
 	return 0;
@@ -131,7 +131,7 @@ static enum turn reap(struct worker *w, double seconds)
 	struct chunk chunk = slot->chunk;
 	gpu_free(pop(f));
 	f->bytes += chunk.bytes;
-	tally_add(&w->gpu_records, chunk.bytes / w->work->record);
+	tally_add(&w->gpu_records, work_records(w->work, chunk.bytes));
 	source_done(w->reader, &chunk, chunk.bytes);
 	return TURN_DONE;
 }

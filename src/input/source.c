@@ -33,6 +33,8 @@
  *     until this one was read to its end; a bad one is not, but its failure ends the source.
  *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
  *     out earlier, and the thread that gives one back adds the pieces that wait.
+ *   - The last records of a packed input wait until its jobs have ended, by the above; then any
+ *     reader can hand them out. In order, the pieces of later inputs wait for that.
  *   - What a caller has borrowed it gives back before it takes again.
  * A thread that makes something ready wakes one sleeping reader (source_call), unless it goes on
  * with that itself, and so does a reader that takes a part of something. So among thousands of small
@@ -155,6 +157,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 				"internal error: records of %lu bytes: please report this",
 				(unsigned long)use->record);
 	s->use = *use;
+	s->use.packed += use->packed == 0;
 	if (use->decoders == 0 || use->decoders > use->threads)
 		s->use.decoders = use->threads;
 	s->budget.memory = use->memory;
@@ -281,14 +284,15 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 				in->content.header.format);
 	return fail_set(
 		fail, STATUS_DATA,
-		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",
-		in->name, (unsigned long long)tail, (unsigned long)s->use.record);
+		"%s: ends inside a record: %llu of %llu bytes (--ignore-tail leaves them out)",
+		in->name, (unsigned long long)tail,
+		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
 }
 
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
 		     struct fail *fail)
 {
-	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->use.record))
+	if (in->sliced && (in->shorter || in->at < in->first + in->to - in->from))
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
@@ -329,16 +333,19 @@ static void add_up(struct source *s, struct input *in)
 	if (in->ends && !in->content.header.format && taken.tail == 0 && !in->shorter && !holds &&
 	    t->empty++ == 0)
 		t->empty_name = in->name;
+	const uint64_t records =
+		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
+	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
 	if (s->left != UINT64_MAX)
-		s->left -= lesser((taken.bytes - taken.tail) / s->use.record, s->left);
+		s->left -= lesser(records, s->left);
 	if (check_all(s, in, taken.tail, cut, &fail) != 0)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
 
 /* Is nothing of the input left to hand out? Callers may still have ranges of it. */
-static bool nothing_left(const struct input *in)
+static bool nothing_left(const struct source *s, const struct input *in)
 {
-	return in->ended && !in->busy && in->kind->idle(in);
+	return in->ended && !in->busy && in->kind->idle(s, in);
 }
 
 /*
@@ -353,9 +360,9 @@ static bool failure_is_due(const struct source *s)
 	if (f->fail.status == STATUS_OK)
 		return false;
 	for (; in && in->index < f->index; in = in->next)
-		if (!nothing_left(in) || (s->spec.ordered && in->lent > 0))
+		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
 			return false;
-	return !in || in->index > f->index || nothing_left(in) ||
+	return !in || in->index > f->index || nothing_left(s, in) ||
 	       (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
@@ -418,7 +425,7 @@ static void settle_unlocks(struct source *s)
 	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
 		if (in->zstd)
 			jobs_settle(s, in);
-		if (!nothing_left(in) || !settle_input(s, link))
+		if (!nothing_left(s, in) || !settle_input(s, link))
 			link = &in->next;
 	}
 	tell_ended_unlocks(s);
@@ -504,8 +511,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
  * a core long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &device_task, &feed_task, &decode_task, &piece_task,
-	&unpack_task,  &plain_task,  &cut_task,  &open_task,
+	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task,
+	&short_task,   &unpack_task, &plain_task, &cut_task,    &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -531,7 +538,7 @@ static bool is_over(const struct source *s)
 	if (s->failure.fail.status != STATUS_OK)
 		return s->failure.due;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(in))
+		if (!nothing_left(s, in))
 			return false;
 	return !s->opening && !more_inputs(s);
 }
@@ -591,7 +598,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 
 	if (chunk->bytes == 0)
 		return;
-	tally_add(&r->counted, counted - counted % s->use.record); /* the rest is a tail */
+	tally_add(&r->counted, whole_records(s, counted)); /* the rest is a tail */
 	if (chunk->piece || chunk->input) {
 		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "base/lock.h"
+#include "count/layout.h"
 #include "input/bytes.h"
 #include "input/content.h"
 #include "input/part.h"
@@ -45,7 +46,8 @@ struct input_kind {
 	/* Gets ready for the first task. 1: the source was stopped. */
 	int (*begin)(struct source *s, struct input *in, struct fail *fail);
 	void (*free)(struct source *s, struct input *in);
-	bool (*idle)(const struct input *in); /* nothing of the input is being read or decoded */
+	/* Nothing of the input is being read or decoded, or will be handed out. */
+	bool (*idle)(const struct source *s, const struct input *in);
 	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
 	struct taken (*taken)(const struct source *s, const struct input *in);
 	/* Looks at what follows the samples, where that was not done before. */
@@ -62,9 +64,9 @@ struct input {
 	struct content content;
 	/* offset of the first sample that is wanted; offset where samples end, or NO_END */
 	uint64_t first, bound;
-	uint64_t limit; /* offset from which on -n or --part want nothing; or NO_END */
-	bool sliced;    /* for --part: only the records from `from` on, up to `to`, are wanted */
-	uint64_t from, to;
+	uint64_t limit;    /* offset from which on -n or --part want nothing; or NO_END */
+	bool sliced;       /* for --part: only the bytes from `from` on, up to `to`, are wanted */
+	uint64_t from, to; /* offsets from the first sample */
 	bool begins, ends; /* this run has what -S skips; it has what follows the records */
 
 	uint64_t at;   /* offset of what is read or cut next, or UNKNOWN */
@@ -169,6 +171,7 @@ extern const struct task execute_task, /* put the next block of a long frame tog
 	feed_task,                     /* cut off a frame for that device */
 	decode_task,                   /* decode a frame, or some small ones, with one thread */
 	piece_task,                    /* hand out what was decoded */
+	short_task,                    /* hand out the last records of a packed input */
 	unpack_task,                   /* find or read a block, or decode what is in it */
 	plain_task,                    /* read plain samples */
 	cut_task;                      /* cut frames off */
@@ -192,7 +195,15 @@ static inline uint64_t offset_sum(uint64_t a, uint64_t b)
 /* Which record an offset is the beginning of. */
 static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
 {
-	return (at - in->first) / s->use.record;
+	return layout_records(at - in->first, s->use.record, s->use.packed);
+}
+
+/* How many of the last n bytes of an input hold whole records. */
+static inline uint64_t whole_records(const struct source *s, uint64_t n)
+{
+	const uint64_t records = layout_records(n, s->use.record, s->use.packed);
+
+	return layout_records_bytes(records, s->use.record, s->use.packed);
 }
 
 /* Where the records of an input end at the latest. */

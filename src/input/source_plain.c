@@ -53,7 +53,10 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	if (rc == 0 && got > 0)
 		rc = bytes_pass(in->bytes, in->first, fail);
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
-	in->plain->end = end > in->first ? end - (end - in->first) % s->use.record : 0;
+	/* Only a slice's file cannot grow: any other may get the rest of its last group. */
+	if (end > in->first)
+		in->plain->end = in->sliced ? in->first + whole_records(s, end - in->first)
+					    : end - (end - in->first) % s->use.record;
 	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
 	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
 		return input_too_skipped(s, in, fail);
@@ -65,7 +68,7 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 {
 	in->shorter |= shorter;
 	in->plain->missing += claimed - got;
-	in->plain->torn += got % s->use.record;
+	in->plain->torn += got - whole_records(s, got);
 	if (!in->ended) {
 		input_end(s, in);
 		source_call(s);
@@ -142,7 +145,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, n, got, shorter);
-	hand_out(s, in, q, at, got - got % s->use.record);
+	hand_out(s, in, q, at, (size_t)whole_records(s, got));
 }
 
 bool range_shorter(const struct chunk *range, size_t counted)
@@ -218,7 +221,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
 	const bool all = in->is_file || s->spec.ordered || q->cap < piece;
 	const size_t most = all ? q->cap : piece - piece % record;
-	const bool finishes = left < record;
+	const bool finishes = in->bound - at < record;
 	const size_t n = finishes ? (size_t)left : cut_row(s, in, at, (size_t)lesser(left, most));
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
@@ -233,7 +236,8 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
 		got = 0;
 	in->at += got;
-	in->plain->torn += got % record;
+	const size_t whole = (size_t)whole_records(s, got);
+	in->plain->torn += got - whole;
 	/*
 	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
 	 */
@@ -248,7 +252,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		input_end(s, in);
 	if (got > 0) /* else this reader goes on itself */
 		source_call(s);
-	hand_out(s, in, q, at, finishes ? 0 : got - got % record);
+	hand_out(s, in, q, at, whole);
 }
 
 /* ---- the task ---- */
@@ -286,8 +290,9 @@ static void free_plain(struct source *s, struct input *in)
 	free(in->plain);
 }
 
-static bool idle(const struct input *in)
+static bool idle(const struct source *s, const struct input *in)
 {
+	(void)s;
 	return in->plain->reading == 0;
 }
 
@@ -310,7 +315,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 	if (end > in->first)
 		t.bytes = end - in->first - plain->missing;
 	if (in->sliced)
-		t.tail = t.bytes % s->use.record;
+		t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }
 

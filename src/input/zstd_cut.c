@@ -599,9 +599,9 @@ static void free_zstd(struct source *s, struct input *in)
 	free(z);
 }
 
-static bool idle(const struct input *in)
+static bool idle(const struct source *s, const struct input *in)
 {
-	return !in->zstd->jobs;
+	return !in->zstd->jobs && !short_left(s, in);
 }
 
 static bool backlog(const struct source *s, const struct input *in)
@@ -617,7 +617,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 	struct taken t = {.left_at = z->pos, .packed = z->pos};
 
 	t.bytes = end > in->first ? end - in->first : 0;
-	t.tail = t.bytes % s->use.record;
+	t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }
 

@@ -224,6 +224,9 @@ struct zstd_piece *piece_next(const struct source *s);
 /* A piece that was lent comes back. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);
 
+/* Has the input ended with packed records that do not fill a group, and were not handed out? */
+bool short_left(const struct source *s, const struct input *in);
+
 void seams_free(struct seam *seams);
 
 #endif

@@ -7,6 +7,9 @@
  * on behind that. The parts of a record are collected by its number, in any order; the thread that
  * copies the last part hands the record out. No thread waits for a record.
  *
+ * If an input of packed samples ends inside a group, the records that are there are handed out when
+ * nothing more can come.
+ *
  * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
  * for two records, one at its end and one where its pieces are handed out; or of what is not cut
  * yet, which begins inside one record.
@@ -36,29 +39,29 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
 	struct seam *next; /* the next one of the input */
-	uint64_t record;   /* its number in the input */
+	uint64_t group;    /* its number in the input; if packed, that of its group */
 	uint32_t have;
 	unsigned char bytes[];
 };
 
 /* The seam of a record, made if this is its first part; NULL: no memory. */
-static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64_t record)
+static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64_t group)
 {
 	struct seam *seam = z->seams;
 
-	while (seam && seam->record != record)
+	while (seam && seam->group != group)
 		seam = seam->next;
 	if (seam || !(seam = malloc(sizeof(*seam) + s->use.record)))
 		return seam;
-	seam->record = record;
+	seam->group = group;
 	seam->have = 0;
 	seam->next = z->seams;
 	z->seams = seam;
 	return seam;
 }
 
-/* Hands out a record that is whole now. */
-static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam,
+/* Hands out n bytes: a record that is whole now, or what there is of a group of packed ones. */
+static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam, size_t n,
 			      struct request *q)
 {
 	unsigned char *const to = (unsigned char *)q->want->room + q->got;
@@ -67,19 +70,20 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 	while (*link != seam)
 		link = &(*link)->next;
 	*link = seam->next;
-	copy_unlocks(s, to, seam->bytes, s->use.record);
-	if (q->want->lent) { /* what is lent next would not follow it in the room */
+	copy_unlocks(s, to, seam->bytes, n);
+	/* What is lent next would not follow it in the room; nor would records after a part of a group. */
+	if (q->want->lent || n < s->use.record) {
 		*q->chunk = (struct chunk){.data = to,
-					   .bytes = s->use.record,
+					   .bytes = n,
 					   .path = in->index,
-					   .first = seam->record,
+					   .first = seam->group * s->use.packed,
 					   .fd = -1};
 		if (s->spec.ordered) { /* the input does not end before the chunk is given back */
 			q->chunk->input = in;
 			in->lent++;
 		}
 	} else {
-		q->got += s->use.record;
+		q->got += n;
 	}
 	free(seam);
 }
@@ -93,7 +97,7 @@ static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t 
 			 const unsigned char *bytes, size_t n, struct request *q)
 {
 	struct input *const in = p->job->in;
-	struct seam *const seam = seam_of(s, in->zstd, input_record(s, in, at));
+	struct seam *const seam = seam_of(s, in->zstd, (at - in->first) / s->use.record);
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!seam) {
@@ -104,8 +108,55 @@ static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t 
 	copy_unlocks(s, seam->bytes + (at - in->first) % s->use.record, bytes, n);
 	seam->have += (uint32_t)n;
 	if (seam->have == s->use.record)
-		hand_seam_unlocks(s, in, seam, q);
+		hand_seam_unlocks(s, in, seam, s->use.record, q);
 }
+
+/* Bytes of packed records in an input's first seam, which is its last group when it has ended. */
+static size_t short_bytes(const struct source *s, const struct input *in)
+{
+	return in->zstd && in->zstd->seams ? (size_t)whole_records(s, in->zstd->seams->have) : 0;
+}
+
+bool short_left(const struct source *s, const struct input *in)
+{
+	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
+}
+
+/* The first input with a group that is not whole, or not yet; NULL: there is none. */
+static struct input *first_short(const struct source *s)
+{
+	struct input *in = s->use.packed > 1 ? s->inputs : NULL;
+
+	while (in && short_bytes(s, in) == 0)
+		in = in->next;
+	return in;
+}
+
+/* The first input whose last records can be handed out. */
+static struct input *next_short(const struct source *s)
+{
+	struct input *in = first_short(s);
+
+	while (in && !(in->zstd && short_left(s, in)))
+		in = in->next;
+	return in;
+}
+
+static bool short_ready(const struct source *s, const struct request *q)
+{
+	return q->got == 0 && next_short(s);
+}
+
+static void short_run_unlocks(struct source *s, struct request *q)
+{
+	struct input *const in = next_short(s);
+
+	hand_seam_unlocks(s, in, in->zstd->seams, short_bytes(s, in), q);
+	if (s->spec.ordered) /* pieces of later inputs waited for it */
+		source_call_all(s);
+}
+
+const struct task short_task = {short_ready, short_run_unlocks};
 
 void seams_free(struct seam *seams)
 {
@@ -250,12 +301,16 @@ bool jobs_wait(const struct source *s)
 
 	while (j && j->ended && !j->ready)
 		j = jobs_next(j);
-	return j;
+	return j || first_short(s);
 }
 
 struct zstd_piece *piece_next(const struct source *s)
 {
+	const struct input *const waits = s->spec.ordered ? first_short(s) : NULL;
+
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		if (waits && j->in->index > waits->index)
+			break;
 		if (j->ready && j->at != UNKNOWN)
 			return j->ready;
 		if (s->spec.ordered && (j->ready || !j->ended))
@@ -278,8 +333,9 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const uint32_t record = s->use.record;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
 	/* What is left of a record where the samples end is never completed. */
-	const uint64_t whole =
-		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
+	const uint64_t whole = stop == NO_END || stop < in->first
+				       ? stop
+				       : in->first + whole_records(s, stop - in->first);
 	const uint64_t begin = larger(at + p->from, in->first),
 		       end = lesser(offset_sum(at, p->bytes), whole);
 
