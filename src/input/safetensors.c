@@ -32,17 +32,16 @@ static const char *take_string(struct words *w)
 		const size_t n = utf8_unescape(utf8, (const unsigned char *)w->at, &taken);
 		if (taken == 0)
 			return NULL;
+		/* Half of a pair and the end of a string in C have no bytes: their escapes stay. */
+		const bool stays = n == 0 || utf8[0] == '\0';
+		memmove(to, stays ? w->at : utf8, stays ? taken : n);
+		to += stays ? taken : n;
 		w->at += taken;
-		if (n == 0 || utf8[0] == '\0') /* half of a pair, or the end of a string in C */
-			*to++ = '?';
-		for (size_t i = 0; i < n && utf8[0] != '\0'; i++)
-			*to++ = utf8[i];
 	}
 	if (w->at == w->end)
 		return NULL;
 	w->at++;
 	*to = '\0';
-	utf8_make_plain(text);
 	return text;
 }
 
@@ -330,9 +329,12 @@ void tensors_first(char text[TENSORS_TEXT], const struct tensors *list)
 	for (size_t i = 0; i < list->n && i < LISTED; i++) {
 		const struct tensor *const t = &list->of[i];
 		const bool ours = tensor_type(t, &type);
-		used += (size_t)snprintf(
-			text + used, TENSORS_TEXT - used, "\n  %.80s  %.20s  %.40s%s", t->name,
-			ours ? type.name : t->dtype, t->shape, ours ? "" : "  (cannot be counted)");
+		text[used++] = '\n';
+		snprintf(text + used, TENSORS_TEXT - used, "  %.80s  %.20s  %.40s%s", t->name,
+			 ours ? type.name : t->dtype, t->shape,
+			 ours ? "" : "  (cannot be counted)");
+		utf8_make_plain(text + used);
+		used += strlen(text + used);
 	}
 	if (list->n > LISTED)
 		snprintf(text + used, TENSORS_TEXT - used, "\n  and %zu more", list->n - LISTED);
