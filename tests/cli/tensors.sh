@@ -50,8 +50,8 @@ shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o
 shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; cat rows.tsv"
 shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
 # ... with the figures that each of them has by itself
-# shellcheck disable=SC2016 # the shell that is started expands it
 export escape
+# shellcheck disable=SC2016 # the shell that is started expands it
 shell 'gpuhist --each=tensor --stats -q -f json m.safetensors | grep -o "\"samples.*\"bytes\": [0-9]*" >each
 for name in w b "$escape" mask none; do
 	gpuhist --tensor="$name" --stats -q -f json m.safetensors 2>&1 | grep -o "\"samples.*\"bytes\": [0-9]*"
