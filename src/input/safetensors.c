@@ -239,15 +239,6 @@ static bool disagree(const struct tensors *t, const struct tensor **sorted, char
 	return false;
 }
 
-/* Makes offsets in the data offsets in the file. */
-static bool move(struct tensor *t, size_t length)
-{
-	uint64_t end;
-
-	return !__builtin_add_overflow(t->begin, length + TENSORS_LENGTH, &t->begin) &&
-	       !__builtin_add_overflow(t->begin, t->bytes, &end);
-}
-
 int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 {
 	struct words text = {t->text, t->text + t->length};
@@ -260,11 +251,13 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 	if (!t->of)
 		return -1;
 	while (rc > 0 && (rc = take_next(&text, &one, &what)) > 0) {
-		t->of[t->n] = one;
-		if (!move(&t->of[t->n++], t->length)) {
+		/* From offsets in the data to offsets in the file. */
+		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
+		    one.begin > UINT64_MAX - one.bytes) {
 			what = "its data_offsets reach past 2^64";
 			rc = -1;
 		}
+		t->of[t->n++] = one;
 	}
 	words_skip_space(&text);
 	if (rc == 0 && text.at < text.end) {

@@ -68,6 +68,7 @@ for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg'
 	run gpuhist --each=tensor --stats $option m.safetensors
 done
 run gpuhist --each=tensor m.safetensors
+run gpuhist --each=tensor --stats n.safetensors .
 shell 'cat m.safetensors | gpuhist --each=tensor --stats; gpuhist --each=tensor --stats n.safetensors m.safetensors.zst; ls x*'
 # Other files, and damaged ones
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234567890\n' >lfs.safetensors
