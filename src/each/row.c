@@ -79,21 +79,32 @@ static void put_count(struct line *l, uint64_t count)
 	end_field(l, number_format_count(l->text + l->used, count));
 }
 
-/* A name with quotes around it where it would not be one field else. */
-static void put_name(struct line *l, const char *name)
+/* Doubles quotes. */
+static const char *in_quotes(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	(void)text;
+	return length == 1 && *p == '"' ? "\"\"" : NULL;
+}
+
+/* ... and lets no name control a terminal. */
+static const char *on_terminal(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	memcpy(text, p, length);
+	text[length] = '\0';
+	utf8_make_plain(text);
+	return length == 0 || text[0] == '?' ? "?" : in_quotes(p, length, text);
+}
+
+/* A name, in quotes if it would not be one field otherwise. */
+static void put_name(struct line *l, const char *name, bool terminal)
 {
 	const char special[] = {l->comma, '"', '\n', '\r', '\0'};
-	const bool quoted = strpbrk(name, special);
+	const char *const quote = strpbrk(name, special) ? "\"" : "";
 
 	output_write(l->out, l->text, l->used);
-	if (quoted)
-		output_text(l->out, "\"");
-	for (size_t i = 0; name[i]; i++) {
-		if (name[i] == '"')
-			output_text(l->out, "\"");
-		output_write(l->out, &name[i], 1);
-	}
-	output_text(l->out, quoted ? "\"" : "");
+	output_text(l->out, quote);
+	output_escaped(l->out, name, strlen(name), terminal ? on_terminal : in_quotes);
+	output_text(l->out, quote);
 	l->text[0] = l->comma;
 	l->used = 1;
 }
@@ -144,13 +155,14 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	const bool residues = !axis_kind_of(&hist->axis)->ordered, stats = spec->asked;
+	const bool terminal = spec->style->canvas.terminal;
 	struct line l = {.out = out, .comma = comma_of(spec)};
 
-	put_name(&l, name_of(spec, row->path));
+	put_name(&l, name_of(spec, row->path), terminal);
 	if (spec->tensor) {
-		put_name(&l, spec->tensor);
+		put_name(&l, spec->tensor, terminal);
 		put(&l, hist->axis.type.name);
-		put_name(&l, spec->shape); /* of any length */
+		put_name(&l, spec->shape, terminal); /* of any length */
 	} else {
 		put_count(&l, row->first);
 		put_count(&l, row->records);

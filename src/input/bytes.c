@@ -94,7 +94,9 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->kept = UINT64_MAX;
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
-	if (b->fd < 0 || fstat(b->fd, &b->st) != 0) {
+	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
+	if (!opened || S_ISDIR(b->st.st_mode)) {
+		errno = opened ? EISDIR : errno;
 		fail_errno(fail, "%s", b->name);
 		bytes_close(b);
 		return -1;
