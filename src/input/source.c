@@ -5,40 +5,14 @@
  * A reader without a chunk does the first task of the table that is ready, again and again, until
  * that brings a chunk. `ready` looks; `run` drops the lock while it works.
  *
- * Why every wait ends. A reader waits for other readers in one place only, await_unlocks, when no
- * task is ready. All that its worker may hold then are ranges of files, and no reader waits for a
- * range, with one exception: in order (--each) workers hold nothing then, and a reader with a failure
- * waits for ranges of earlier inputs, whose rows wait for nothing behind them. So it is enough that
- * something is ready, or running, or lent to a worker, until all is done:
- *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
- *     the first that has not ended. All before it have ended, so its place is known; any reader
- *     empties the queue of its pieces, and it goes on when one comes back.
- *   - Of a job in blocks take the first block that was not executed. All before it were, so their
- *     pieces come back, and its slot is free: it can be fetched. Then any reader can read it, and
- *     scan it, as all before it were scanned; and unpack it if a coder is idle; those that are not
- *     belong to readers that are unpacking, which wait for nothing. Then its place is known and any
- *     can execute it. A thread that makes one of these possible does it next, or calls another
- *     reader.
- *   - Of jobs that a device decodes take the first batch that is not done. What was sent before it is
- *     done, and comes before it in the inputs, so it is counted and its room is free; any reader can
- *     read the packed bytes and send them; then one reader waits for the answer, which comes, or the
- *     device has failed (gpu_link.c).
- *   - A reader that has a device started, to cut off a frame for it, waits for some seconds at most.
- *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
- *     none left it fits, whatever it needs.
- *   - With -n the next input waits until all of this one has been given back: its jobs end by the
- *     above, its plain bytes are being read, and ranges are not handed out where an input follows.
- *   - Who reads a stream waits in poll, beside the pipe that source_stop and failures write to.
- *     With --tee it also waits for the reader of standard output (tee.h), and the next input waits
- *     until this one was read to its end; a bad one is not, but its failure ends the source.
- *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
- *     out earlier, and the thread that gives one back adds the pieces that wait.
- *   - The last records of a packed input wait until its jobs have ended, by the above; then any
- *     reader can hand them out. In order, the pieces of later inputs wait for that.
- *   - What a caller has borrowed it gives back before it takes again.
- * A thread that makes something ready wakes one sleeping reader (source_call), unless it goes on
- * with that itself, and so does a reader that takes a part of something. So among thousands of small
- * files nearly all readers sleep. A thread that sees the end of all wakes all.
+ * Why every wait ends. Readers wait for each other in one place, await_unlocks, when no task is
+ * ready. Take the first input that is not done, its first job, and the first piece or block of that
+ * job. All before it is done, so its place is known and its memory is free: a reader works on it, or a
+ * task of it is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A worker that is waited for holds
+ * at most ranges of files, which only a failure in order (--each) waits for; workers hold none then. A
+ * cut that does not fit into memory waits as a value, for jobs that end. Next inputs wait, with -n and
+ * --tee, for those before them. Readers of streams also poll the wake-up pipe. Who makes something
+ * ready calls one sleeping reader or does it next itself; who sees the end of all calls all.
  */
 #include "input/source.h"
 

@@ -19,6 +19,11 @@
  * what was left. Block k is not fetched before block k - slots is free; so nothing is overwritten
  * that is still counted or may still be copied, and no other limit is needed.
  *
+ * Why every wait ends. Take the first block that is not executed. All before it are, so their pieces
+ * come back, its slot is free and it can be fetched. Any reader can read it and, as all before it are
+ * scanned, scan it; and unpack it if a coder is idle: coders that are not belong to readers that are
+ * unpacking, which wait for nothing. Then its place is known, and any reader can execute it.
+ *
  * libzstd is the authority. If a file's frame is refused here, or its checksum differs, libzstd
  * decodes it again from its start, in steps. Bytes that were handed out by then are skipped, and
  * must have the same checksum (with --no-check, the same length); otherwise our decoder has a bug,

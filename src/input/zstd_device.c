@@ -19,6 +19,10 @@
  * earlier in the inputs than all that waits for rooms, and will be handed out and counted. A job
  * does not end before its batches are done.
  *
+ * Why every wait ends. All before the first batch that is not done is counted, and its room is free:
+ * any reader can read its packed bytes and send them. Then one reader waits for the answer, which
+ * comes, or the device has failed (gpu_link.c). Starting a device takes some seconds at most.
+ *
  * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
  * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
  */

@@ -8,7 +8,8 @@
  * copies the last part hands the record out. No thread waits for a record.
  *
  * If an input of packed samples ends inside a group, the records that are there are handed out when
- * nothing more can come.
+ * its jobs have ended; in order, the pieces of later inputs wait for that. A counted piece may wait
+ * until the pieces before it are in the checksum: the thread that returns one of those adds both.
  *
  * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
  * for two records, one at its end and one where its pieces are handed out; or of what is not cut
