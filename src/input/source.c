@@ -24,7 +24,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
 #include "input/tee.h"
 
 /* ---- opening ---- */
@@ -58,8 +58,8 @@ static int describe(struct source *s, struct fail *fail)
 
 	if (s->spec.raw || s->spec.path_count == 0)
 		return 0;
-	for (; rc == 0 && s->next_path < s->spec.path_count && !s->first.input; s->next_path++) {
-		rc = input_open(s, s->next_path, &in, fail);
+	for (; rc == 0 && s->next.path < s->spec.path_count && !s->first.input; s->next.path++) {
+		rc = input_open(s, s->next.path, &in, fail);
 		if (rc == 0 && in->content.absent) {
 			memcpy(near, in->content.near[0] ? in->content.near : near, sizeof(near));
 			rc = bytes_pass(in->bytes, NO_END, fail);
@@ -92,11 +92,11 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->spec = *spec;
 	s->length = length;
 	set_kept(s, spec->memory);
-	if (pipe(s->wake_pipe) != 0) {
+	if (pipe(s->wait.pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
 	}
-	s->shared.wake = s->wake_pipe[0];
+	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
 	s->shared.text = s->spec.text.on ? &s->spec.text : NULL;
@@ -112,8 +112,8 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	*out = s;
 	return 0;
 close_pipe:
-	close(s->wake_pipe[0]);
-	close(s->wake_pipe[1]);
+	close(s->wait.pipe[0]);
+	close(s->wait.pipe[1]);
 free_source:
 	free(s);
 	return -1;
@@ -151,9 +151,9 @@ struct reader *source_reader(struct source *s)
 		return NULL;
 	r->source = s;
 	lock_take(&s->lock);
-	r->next = s->readers;
+	r->next = s->readers.first;
 	/* source_counted walks them without the lock */
-	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->readers.first, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
 }
@@ -188,8 +188,8 @@ static void await_unlocks(struct source *s)
 /* --finish opens no stream after the first. */
 static bool more_inputs(const struct source *s)
 {
-	return s->next_path < s->spec.path_count && s->left > 0 &&
-	       s->failure.fail.status == STATUS_OK && (s->next_path == 0 || !signals_finished());
+	return s->next.path < s->spec.path_count && s->left > 0 &&
+	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
 /* Something has ended: one reader goes on with the next input, or all see that there is none. */
@@ -233,7 +233,7 @@ void source_stop(struct source *s)
 {
 	lock_take(&s->lock);
 	s->stopped = true;
-	(void)!write(s->wake_pipe[1], "", 1);
+	(void)!write(s->wait.pipe[1], "", 1);
 	source_call_all(s);
 	lock_drop(&s->lock);
 }
@@ -266,7 +266,7 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
 		     struct fail *fail)
 {
-	if (in->sliced && (in->shorter || in->at < in->first + in->to - in->from))
+	if (in->part.sliced && (in->shorter || in->at < in->first + in->part.to - in->part.from))
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
@@ -286,7 +286,7 @@ static void add_up(struct source *s, struct input *in)
 	uint64_t skipped = lesser(in->at, in->first);
 	struct fail fail = {.status = STATUS_OK};
 
-	skipped = in->sliced        ? (in->begins ? s->spec.skip : 0)
+	skipped = in->part.sliced   ? (in->part.begins ? s->spec.skip : 0)
 		  : skipped > begin ? skipped - begin
 				    : 0;
 	t->bytes += skipped + taken.bytes;
@@ -296,16 +296,16 @@ static void add_up(struct source *s, struct input *in)
 	t->shorter += in->shorter;
 	t->finished |= bytes_finished(in->bytes);
 	t->cut += cut && !in->shorter;
-	t->unsized += in->ends && in->content.unsized && holds;
+	t->unsized += in->part.ends && in->content.unsized && holds;
 	t->packed += taken.packed;
-	if (in->begins && in->content.text && holds && t->texts++ == 0)
+	if (in->part.begins && in->content.text && holds && t->texts++ == 0)
 		t->text_name = in->name;
-	if (in->begins && in->content.misnamed && t->odd++ == 0) {
+	if (in->part.begins && in->content.misnamed && t->odd++ == 0) {
 		t->odd_name = in->name;
 		t->odd_suffix = in->content.misnamed;
 	}
-	if (in->ends && !in->content.header.format && taken.tail == 0 && !in->shorter && !holds &&
-	    t->empty++ == 0)
+	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
+	    !holds && t->empty++ == 0)
 		t->empty_name = in->name;
 	const uint64_t records =
 		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
@@ -344,7 +344,7 @@ static bool failure_is_due(const struct source *s)
 static void close_input(struct source *s, struct input *in)
 {
 	/* Where a slice begins depends on all inputs, so it moves no offset; --tee reads all. */
-	if (!in->sliced && !s->spec.tee)
+	if (!in->part.sliced && !s->spec.tee)
 		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
 	input_free(s, in);
 }
@@ -375,18 +375,18 @@ static bool settle_input(struct source *s, struct input **link)
 /* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
 static void tell_ended_unlocks(struct source *s)
 {
-	size_t ended = s->inputs ? s->inputs->index : s->next_path;
+	size_t ended = s->inputs ? s->inputs->index : s->next.path;
 
 	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
 		ended = s->failure.index;
-	if (!s->use.ended || ended <= s->told)
+	if (!s->use.ended || ended <= s->told.inputs)
 		return;
-	s->told = ended;
-	s->telling++;
+	s->told.inputs = ended;
+	s->told.tellers++;
 	lock_drop(&s->lock);
 	s->use.ended(s->use.arg, ended);
 	lock_take(&s->lock);
-	s->telling--;
+	s->told.tellers--;
 }
 
 /*
@@ -403,10 +403,10 @@ static void settle_unlocks(struct source *s)
 			link = &in->next;
 	}
 	tell_ended_unlocks(s);
-	if (s->failure.due || s->telling > 0 || !failure_is_due(s))
+	if (s->failure.due || s->told.tellers > 0 || !failure_is_due(s))
 		return;
 	s->failure.due = true;
-	(void)!write(s->wake_pipe[1], "", 1);
+	(void)!write(s->wait.pipe[1], "", 1);
 	source_call_all(s);
 }
 
@@ -418,9 +418,9 @@ static void settle_unlocks(struct source *s)
  */
 static bool open_ready(const struct source *s, const struct request *q)
 {
-	return q->got == 0 && !s->current && !s->opening && more_inputs(s) &&
+	return q->got == 0 && !s->current && !s->next.opening && more_inputs(s) &&
 	       (s->left == UINT64_MAX || !s->inputs) &&
-	       (!s->spec.tee || s->spec.tee->passed >= s->next_path);
+	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
 }
 
 /* Without the lock. */
@@ -443,7 +443,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
-	const bool begins = in->begins && !in->content.absent;
+	const bool begins = in->part.begins && !in->content.absent;
 
 	while (*link)
 		link = &(*link)->next;
@@ -461,13 +461,13 @@ static void open_run_unlocks(struct source *s, struct request *q)
 
 	(void)q;
 	s->first.input = NULL;
-	s->opening = true;
+	s->next.opening = true;
 	lock_drop(&s->lock);
-	const size_t path = s->next_path;
+	const size_t path = s->next.path;
 	const int rc = open_next(s, path, &in, &fail);
 	lock_take(&s->lock);
-	s->opening = false;
-	s->next_path++;
+	s->next.opening = false;
+	s->next.path++;
 	if (rc < 0)
 		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
 	if (rc == 0 && s->failure.fail.status == STATUS_OK)
@@ -514,7 +514,7 @@ static bool is_over(const struct source *s)
 	for (const struct input *in = s->inputs; in; in = in->next)
 		if (!nothing_left(s, in))
 			return false;
-	return !s->opening && !more_inputs(s);
+	return !s->next.opening && !more_inputs(s);
 }
 
 static void call_for_more_unlocks(struct source *s)
@@ -538,7 +538,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	assert(want->cap >= s->use.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
-	s->reader_count += !r->takes;
+	s->readers.takers += !r->takes;
 	r->takes = true;
 	for (;;) {
 		/* Before the tasks: it may make one ready, a frame that libzstd begins again, say. */
@@ -592,7 +592,7 @@ uint64_t source_counted(const struct source *s)
 {
 	uint64_t bytes = 0;
 
-	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r;
+	for (const struct reader *r = __atomic_load_n(&s->readers.first, __ATOMIC_ACQUIRE); r;
 	     r = r->next)
 		bytes += tally_read(&r->counted);
 	return bytes;
@@ -638,7 +638,7 @@ static bool is_long(const struct zstd_job *j)
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
-	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
+	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		unpacks |= j->cut.from == FROM_FILE && is_long(j);
@@ -713,8 +713,8 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
-	for (struct reader *r; (r = s->readers) != NULL;) {
-		s->readers = r->next;
+	for (struct reader *r; (r = s->readers.first) != NULL;) {
+		s->readers.first = r->next;
 		free(r);
 	}
 	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop */
@@ -726,8 +726,8 @@ void source_close(struct source *s)
 	jobs_free(s);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
-	close(s->wake_pipe[0]);
-	close(s->wake_pipe[1]);
+	close(s->wait.pipe[0]);
+	close(s->wait.pipe[1]);
 	pthread_cond_destroy(&s->wait.wake);
 	lock_destroy(&s->lock);
 	free(s->slice);

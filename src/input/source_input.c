@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source_input: one input: looked at before the run, opened, made ready, compared with others. */
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 		return fail_errno(fail, "%s", path_shown(name));
 	in->index = path;
 	in->name = path_shown(name);
-	in->begins = in->ends = true;
+	in->part.begins = in->part.ends = true;
 	in->limit = NO_END;
 	if (bytes_open(&in->bytes, name, -1, &s->shared, fail) != 0)
 		return -1;
@@ -177,10 +177,10 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
-	if (in->sliced) {
+	if (in->part.sliced) {
 		/* The slice that has what follows the last record looks at it. */
-		in->limit = in->ends ? NO_END : in->first + in->to;
-		in->first += in->from;
+		in->limit = in->part.ends ? NO_END : in->first + in->part.to;
+		in->first += in->part.from;
 	} else if (left != UINT64_MAX && left / packed < (NO_END - 1 - in->first) / record) {
 		in->limit = in->first + layout_records_bytes(left, record, packed);
 	}

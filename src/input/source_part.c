@@ -15,7 +15,7 @@
 
 #include "base/path.h"
 #include "base/xxh64.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 /* An input as it was when its records were counted. */
 struct measured {
@@ -227,7 +227,7 @@ int part_measure(struct source *s, struct fail *fail)
 	s->totals.first = slice->input[first].records +
 			  (slice->part.begin - slice->input[first].groups) * s->use.packed;
 	s->totals.all = slice->input[paths].records;
-	s->next_path = first;
+	s->next.path = first;
 	s->spec.path_count = end;
 	s->totals.read = end - first;
 	return 0;
@@ -257,13 +257,13 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	if (!in->is_file || now.size != then->size || now.seconds != then->seconds ||
 	    now.nanoseconds != then->nanoseconds)
 		return part_changed(in, fail);
-	in->sliced = true;
-	in->from = p->begin > first ? (p->begin - first) * record : 0;
-	in->to = p->end < end ? (p->end - first) * record : m->bytes;
-	if (in->to < in->from) /* the slice has no record of it */
-		in->to = in->from;
-	in->begins = part_owns(p, first);
-	in->ends = part_owns(p, end > first ? end - 1 : first) &&
-		   !(slice->within && path + 1 == slice->inputs);
+	in->part.sliced = true;
+	in->part.from = p->begin > first ? (p->begin - first) * record : 0;
+	in->part.to = p->end < end ? (p->end - first) * record : m->bytes;
+	if (in->part.to < in->part.from) /* the slice has no record of it */
+		in->part.to = in->part.from;
+	in->part.begins = part_owns(p, first);
+	in->part.ends = part_owns(p, end > first ? end - 1 : first) &&
+			!(slice->within && path + 1 == slice->inputs);
 	return 0;
 }

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 #define FULL_READS 64u /* reads of a stream without a wait, before one more reader finds work */
 /* A reader that reads no more than this is back before another could wake to open a file. */
@@ -31,7 +31,7 @@ struct plain_input {
 /* A read of the samples ended at offset `at`: is that because the file became shorter? No lock. */
 static bool became_shorter(const struct input *in, uint64_t at)
 {
-	return in->sliced || (at < in->bound && bytes_shorter(in->bytes, at));
+	return in->part.sliced || (at < in->bound && bytes_shorter(in->bytes, at));
 }
 
 /* Skips what -S skips, and finds how many whole records a file holds. */
@@ -47,7 +47,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	/* Is the last skipped byte there? st_size may be 0 (/proc) or too large (/sys). */
 	if (in->first > INT64_MAX)
 		got = 0;
-	else if (s->spec.skip > 0 && !in->sliced &&
+	else if (s->spec.skip > 0 && !in->part.sliced &&
 		 (rc = bytes_pass(in->bytes, in->first - 1, fail)) == 0)
 		rc = bytes_look(in->bytes, in->first - 1, 1, 1, &last, &got, fail);
 	if (rc == 0 && got > 0)
@@ -55,8 +55,8 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
 	/* Only a slice's file cannot grow: any other may get the rest of its last group. */
 	if (end > in->first)
-		in->plain->end = in->sliced ? in->first + whole_records(s, end - in->first)
-					    : end - (end - in->first) % s->use.record;
+		in->plain->end = in->part.sliced ? in->first + whole_records(s, end - in->first)
+						 : end - (end - in->first) % s->use.record;
 	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
 	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
 		return input_too_skipped(s, in, fail);
@@ -109,7 +109,7 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
 	return s->spec.ordered || (bytes_in_regular(in->bytes) &&
-				   (in->limit == NO_END || s->next_path == s->spec.path_count));
+				   (in->limit == NO_END || s->next.path == s->spec.path_count));
 }
 
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)
@@ -270,9 +270,9 @@ static void plain_run_unlocks(struct source *s, struct request *q)
 
 	if (in->at < in->plain->end) {
 		claim_unlocks(s, in, q);
-	} else if (in->at >= in->limit || in->sliced) {
+	} else if (in->at >= in->limit || in->part.sliced) {
 		/* What was appended to a file that is cut into slices belongs to none of them. */
-		if (in->sliced && in->ends)
+		if (in->part.sliced && in->part.ends)
 			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
 	} else {
@@ -314,7 +314,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 		t.left_at = size;
 	if (end > in->first)
 		t.bytes = end - in->first - plain->missing;
-	if (in->sliced)
+	if (in->part.sliced)
 		t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }

@@ -37,8 +37,8 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/source_input.h"
 #include "input/zstd_blocks.h"
+#include "input/zstd_decode.h"
 
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
@@ -78,7 +78,7 @@ void blocks_free(struct blocks *b)
 {
 	if (!b)
 		return;
-	free(b->ring);
+	free(b->ring.memory);
 	free(b->rooms);
 	free(b);
 }
@@ -91,13 +91,13 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 		return NULL;
 	b->holds = blocks_bytes(window, slots, threads);
 	b->slots = slots;
-	b->coders = coders_of(slots, threads);
-	b->ring_bytes = (size_t)ring_room(window, slots);
+	b->coders.count = coders_of(slots, threads);
+	b->ring.bytes = (size_t)ring_room(window, slots);
 	if (slots == 0) /* a device decodes all of it */
 		return b;
-	b->ring = huge_alloc(b->ring_bytes);
+	b->ring.memory = huge_alloc(b->ring.bytes);
 	/* Not in huge pages: of most rooms little is touched. */
-	b->rooms = b->ring ? malloc(rooms_of(slots, b->coders)) : NULL;
+	b->rooms = b->ring.memory ? malloc(rooms_of(slots, b->coders.count)) : NULL;
 	if (!b->rooms) {
 		blocks_free(b);
 		return NULL;
@@ -109,9 +109,9 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 		b->slot[i].sequences =
 			(struct sequence *)(void *)(at + PACKED_ROOM + LITERALS_ROOM);
 	}
-	for (unsigned i = 0; i < b->coders; i++, at += LINE(block_coder_bytes())) {
-		b->coder[i] = (struct block_coder *)(void *)at;
-		block_coder_begin(b->coder[i]);
+	for (unsigned i = 0; i < b->coders.count; i++, at += LINE(block_coder_bytes())) {
+		b->coders.coder[i] = (struct block_coder *)(void *)at;
+		block_coder_begin(b->coders.coder[i]);
 	}
 	return b;
 }
@@ -122,19 +122,19 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
 	const unsigned slots = j->cut.pieces;
 
-	if (!b || b->slots != slots || b->ring_bytes < ring_room(window, slots)) {
+	if (!b || b->slots != slots || b->ring.bytes < ring_room(window, slots)) {
 		blocks_free(b);
 		b = make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
-	b->idle = b->coders;
+	b->coders.idle = b->coders.count;
 	block_scan_begin(&b->scan, j->cut.window);
 	block_past_begin(&b->past, j->cut.window);
-	b->have = b->in_ring = 0;
+	b->head.have = b->ring.used = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->fetched = b->read_begun = b->scanned = b->unpack_begun = b->placed = b->executed =
-		b->end = 0;
+	b->at = (struct block_counts){.fetched = 0};
+	b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
 	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
@@ -208,7 +208,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	struct checksum *const sum = &j->sum;
 
 	if (!blocks_begun(j) || device_busy(b) ||
-	    !(b->refused || (b->over && b->executed == b->fetched)))
+	    !(b->refused || (b->over && b->at.executed == b->at.fetched)))
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
@@ -244,16 +244,16 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 		return j->running == 0;
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (b->fetching || b->over || b->refused ||
-	    (stream && b->unpack_begun < b->fetched && s->reader_count == 1))
+	    (stream && b->at.unpack_begun < b->at.fetched && s->readers.takers == 1))
 		return false;
-	const uint64_t unplaced = b->fetched - b->placed, enough = blocks_wanted(j);
+	const uint64_t unplaced = b->at.fetched - b->at.placed, enough = blocks_wanted(j);
 	if (unplaced == 0 && b->end >= enough)
 		return true; /* it is over */
 	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* Fetch so far ahead that readers who unpack do not wait. */
-	return b->last || (b->fetched - b->unpack_begun <= b->slots / 2 &&
-			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
+	return b->last || (b->at.fetched - b->at.unpack_begun <= b->slots / 2 &&
+			   b->piece[b->at.fetched % b->slots].state == PIECE_FREE);
 }
 
 /* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
@@ -276,9 +276,10 @@ static bool get_head(struct zstd_job *j, size_t n)
 	struct blocks *const b = j->blocks;
 	size_t got = 0;
 
-	if (b->have < n && !get(j, b->head + b->have, n - b->have, n - b->have, &got))
+	if (b->head.have < n &&
+	    !get(j, b->head.bytes + b->head.have, n - b->head.have, n - b->head.have, &got))
 		return false;
-	b->have += got;
+	b->head.have += got;
 	return true;
 }
 
@@ -294,7 +295,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 
 	if (!get_head(j, FRAME_BLOCK_HEADER))
 		return false;
-	if (frame_block_parse(b->head, &h) != 0) {
+	if (frame_block_parse(b->head.bytes, &h) != 0) {
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "corrupt block");
 		return false;
 	}
@@ -309,11 +310,11 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 			return false;
 		if (!all)
 			h.stored = h.most = (uint32_t)got;
-		b->have = got - h.stored;
-		memcpy(b->head, slot->packed + h.stored, b->have);
+		b->head.have = got - h.stored;
+		memcpy(b->head.bytes, slot->packed + h.stored, b->head.have);
 	} else {
 		__atomic_store_n(&j->taken, j->taken + h.stored, __ATOMIC_RELAXED);
-		b->have = 0;
+		b->head.have = 0;
 	}
 	b->last = h.last;
 	slot->header = h;
@@ -323,13 +324,13 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 /* Gives places to the blocks whose sizes are known. */
 static void give_places(struct blocks *b)
 {
-	while (b->placed < b->fetched && b->slot[b->placed % b->slots].sized) {
-		const unsigned i = (unsigned)(b->placed++ % b->slots);
+	while (b->at.placed < b->at.fetched && b->slot[b->at.placed % b->slots].sized) {
+		const unsigned i = (unsigned)(b->at.placed++ % b->slots);
 		const uint32_t bytes = b->slot[i].block.bytes;
-		if (b->ring_bytes - b->in_ring < bytes)
-			b->in_ring = 0;
-		b->slot[i].place = b->ring + b->in_ring;
-		b->in_ring += bytes;
+		if (b->ring.bytes - b->ring.used < bytes)
+			b->ring.used = 0;
+		b->slot[i].place = b->ring.memory + b->ring.used;
+		b->ring.used += bytes;
 		b->piece[i].begin = b->end;
 		b->end += bytes;
 	}
@@ -337,19 +338,19 @@ static void give_places(struct blocks *b)
 
 static void add_block(struct source *s, struct blocks *b)
 {
-	const unsigned i = (unsigned)(b->fetched % b->slots);
+	const unsigned i = (unsigned)(b->at.fetched % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 
 	slot->sized = slot->unpacked = false;
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
-	b->fetched++;
-	if (slot->read && b->read_begun + 1 == b->fetched)
-		b->read_begun++;
+	b->at.fetched++;
+	if (slot->read && b->at.read_begun + 1 == b->at.fetched)
+		b->at.read_begun++;
 	else
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
-	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
+	s->wanted |= s->wait.sleepers == 0 && b->at.fetched <= s->use.threads;
 }
 
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
@@ -367,8 +368,8 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 {
 	struct block_slot *slot;
 
-	while (!b->scanning && b->scanned < b->fetched &&
-	       (slot = &b->slot[b->scanned % b->slots])->read && !slot->refused) {
+	while (!b->scanning && b->at.scanned < b->at.fetched &&
+	       (slot = &b->slot[b->at.scanned % b->slots])->read && !slot->refused) {
 		b->scanning = true;
 		lock_drop(&s->lock);
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
@@ -379,23 +380,23 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 			break;
 		}
 		slot->sized = slot->block.sequences == 0;
-		b->scanned++;
+		b->at.scanned++;
 		give_places(b);
 	}
-	if (b->scanned > b->unpack_begun)
+	if (b->at.scanned > b->at.unpack_begun)
 		source_call(s); /* to unpack it */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->fetched == b->placed && b->end >= blocks_wanted(j);
+	const bool enough = b->at.fetched == b->at.placed && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
 	lock_drop(&s->lock);
 	const bool got = enough  ? false
-			 : block ? fetch_block(j, &b->slot[b->fetched % b->slots])
+			 : block ? fetch_block(j, &b->slot[b->at.fetched % b->slots])
 				 : get_head(j, blocks_trailer(j));
 	lock_take(&s->lock);
 	if (got && block)
@@ -405,7 +406,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		scan_unlocks(s, b);
 	b->fetching = false;
 	if (got && !block)
-		blocks_last(s, j, b->head);
+		blocks_last(s, j, b->head.bytes);
 }
 
 static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
@@ -431,18 +432,19 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	(void)s;
 	(void)q;
 	return blocks_begun(j) && !b->refused &&
-	       ((b->unpack_begun < b->scanned && b->idle > 0) || b->read_begun < b->fetched);
+	       ((b->at.unpack_begun < b->at.scanned && b->coders.idle > 0) ||
+		b->at.read_begun < b->at.fetched);
 }
 
 /* Reads the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	struct block_slot *const slot = &b->slot[b->read_begun++ % b->slots];
+	struct block_slot *const slot = &b->slot[b->at.read_begun++ % b->slots];
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->read_begun < b->fetched)
+	if (b->at.read_begun < b->at.fetched)
 		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
@@ -461,11 +463,11 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const uint64_t number = b->unpack_begun++;
+	const uint64_t number = b->at.unpack_begun++;
 	const unsigned i = (unsigned)(number % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
-	struct block_coder *const coder = b->coder[--b->idle];
+	struct block_coder *const coder = b->coders.coder[--b->coders.idle];
 	const char *why = NULL;
 
 	if (block->sequences > 0) {
@@ -475,14 +477,15 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 		slot->sized = !why;
 		give_places(b);
 	}
-	slot->decoded = block->sequences == 0 && number < b->placed ? slot->place : slot->literals;
+	slot->decoded =
+		block->sequences == 0 && number < b->at.placed ? slot->place : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;
-	b->coder[b->idle++] = coder;
+	b->coders.coder[b->coders.idle++] = coder;
 }
 
 static void unpack_unlocks(struct source *s, struct zstd_job *j)
@@ -490,7 +493,7 @@ static void unpack_unlocks(struct source *s, struct zstd_job *j)
 	const struct blocks *const b = j->blocks;
 
 	j->running++;
-	if (b->unpack_begun < b->scanned && b->idle > 0)
+	if (b->at.unpack_begun < b->at.scanned && b->coders.idle > 0)
 		unpack_next_unlocks(s, j);
 	else
 		read_next_unlocks(s, j);
@@ -524,8 +527,8 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 	(void)s;
 	(void)q;
-	return blocks_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
-	       b->slot[b->executed % b->slots].unpacked;
+	return blocks_begun(j) && !b->refused && !b->executing && b->at.executed < b->at.fetched &&
+	       b->slot[b->at.executed % b->slots].unpacked;
 }
 
 static bool execute_ready(const struct source *s, const struct request *q)
@@ -554,7 +557,7 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const unsigned i = (unsigned)(b->executed % b->slots);
+	const unsigned i = (unsigned)(b->at.executed % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
@@ -570,7 +573,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		lock_take(&s->lock);
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
-	b->executed++;
+	b->at.executed++;
 	blocks_hand_out(s, j, p, why);
 }
 

@@ -13,7 +13,8 @@
 
 #include "base/huge.h"
 #include "input/block.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
+#include "input/zstd_decode.h"
 #include "input/unpacker.h"
 #include "input/zstd_cost.h"
 

@@ -12,7 +12,8 @@
 
 #include "base/little.h"
 #include "base/huge.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
+#include "input/zstd_decode.h"
 
 /* What a job decodes with, but for BLOCKS. */
 struct decoder {
@@ -494,7 +495,7 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
-	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count &&
+	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
 		 s->zstd.on_device == 0);
 	j->running = false;
 	/* Any reader may go on with this job, or with another, if all decoders were busy. */

@@ -29,8 +29,8 @@
 #include <string.h>
 
 #include "base/huge.h"
-#include "input/source_input.h"
 #include "input/zstd_blocks.h"
+#include "input/zstd_decode.h"
 
 /* ---- memory ---- */
 

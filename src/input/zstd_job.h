@@ -89,7 +89,7 @@ struct checksum {
 	struct xxh64 hash;
 };
 
-struct decoder; /* zstd_decode.c */
+struct decoder; /* zstd_decode.h */
 struct blocks;  /* zstd_blocks.c */
 
 struct zstd_job {
@@ -141,26 +141,6 @@ bool device_wait_unlocks(struct source *s); /* zstd_device.c */
 
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);
-
-/* ---- zstd_decode.c ---- */
-
-/* What CALLS and STEPS decode with; a job keeps it for the next ones. */
-struct decoder *decoder_new(void); /* NULL: no memory */
-void decoder_free(struct decoder *d);
-void decoder_begin(struct decoder *d);
-uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
-
-/* A job FROM_MEMORY takes its packed bytes, which were read of a stream. */
-int decoder_hand_over(struct zstd_job *j, struct fail *fail);
-
-/*
- * In one call libzstd does not see a block that is longer than the format allows, if there is room
- * for it: must a frame of CALLS be decoded in steps, as no checksum covers it?
- */
-bool frame_in_steps(const struct frame *f, bool no_check);
-
-/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
-void job_close_open(struct zstd_job *j);
 
 /* ---- zstd_blocks.c: BLOCKS ---- */
 

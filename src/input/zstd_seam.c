@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/source_input.h"
+#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 
 #define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken */
