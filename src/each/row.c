@@ -103,7 +103,10 @@ static void put_name(struct line *l, const char *name, bool terminal)
 
 	output_write(l->out, l->text, l->used);
 	output_text(l->out, quote);
-	output_escaped(l->out, name, strlen(name), terminal ? on_terminal : in_quotes);
+	if (*quote || terminal)
+		output_escaped(l->out, name, strlen(name), terminal ? on_terminal : in_quotes);
+	else
+		output_text(l->out, name);
 	output_text(l->out, quote);
 	l->text[0] = l->comma;
 	l->used = 1;

@@ -57,10 +57,10 @@ static void trim(const char **p, const char **end)
 /* Bad input in the line from `line` to end: completes the message that t->what begins. */
 static int bad(struct text *t, const char *line, const char *end)
 {
-	if (t->place != TEXT_BEGIN) {
-		line = t->head;
-		end = line + strlen(line);
-	}
+	if (t->place != TEXT_BEGIN)
+		end = (line = t->head) + strlen(t->head);
+	else if ((size_t)(end - line) > TEXT_FIELD_MOST) /* more may not have been read */
+		end = line + TEXT_FIELD_MOST;
 	trim(&line, &end);
 	const size_t all = (size_t)(end - line);
 	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
@@ -70,8 +70,8 @@ static int bad(struct text *t, const char *line, const char *end)
 		strcpy(t->what,
 		       "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t "
 		       "utf-8`");
-	snprintf(t->why, sizeof(t->why), "line %llu %s: %.*s%s", (unsigned long long)t->line,
-		 t->what, (int)n, line, n < all ? "..." : "");
+	snprintf(t->why, sizeof(t->why), "line %llu %s%s%.*s%s", (unsigned long long)t->line,
+		 t->what, all > 0 ? ": " : "", (int)n, line, n < all ? "..." : "");
 	return -1;
 }
 
@@ -289,7 +289,7 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 		t->line++;
 	} else if (t->place == TEXT_BEGIN) {
 		t->place = TEXT_FIELDS;
-		memcpy(t->head, line, TEXT_SHOWN);
+		snprintf(t->head, sizeof(t->head), "%.*s", (int)(stop - p), p);
 	}
 	return made;
 }
