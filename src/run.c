@@ -572,12 +572,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	struct run run = {.job = job, .began = clock_seconds(), .rows = rows};
 
 	*hist = (struct hist){0};
-	if (snapshot_init(&run.snapshot, fail) != 0)
-		return -1;
-	if (lock_init(&run.lock) != 0) {
-		snapshot_destroy(&run.snapshot);
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	}
+	snapshot_init(&run.snapshot);
+	lock_init(&run.lock);
 	start_watch(&run);
 	int rc = prepare(&run, fail);
 	/* Report an unsuitable FILE before the work. */

@@ -624,7 +624,7 @@ static int join(struct worker *w)
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
-	lock_init_condition(&rows->taken);
+	pthread_cond_init(&rows->taken, NULL);
 	lock_take(&e->lock);
 	rows->next = e->workers;
 	e->workers = rows;
@@ -711,11 +711,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 	e->spec = &e->own;
 	e->to = e->file = to;
 	e->whole = SIZE_MAX;
-	if (lock_init(&e->lock) != 0) {
-		free(e);
-		*out = NULL;
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	}
+	lock_init(&e->lock);
 	if (spec->format->write == write_svg) {
 		row_begin_sheet(&e->sheet, spec);
 		e->own.sheet = &e->sheet;

@@ -54,7 +54,8 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	cpu->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
 	if (!cpu->counter || !cpu->block)
 		return fail_errno(&w->fail, "worker");
-	return snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter, &w->fail);
+	snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter);
+	return 0;
 }
 
 /* Opens a counter that adds to the run's totals, unless one is open. */

@@ -80,7 +80,7 @@ struct lane {
 	struct extent extent; /* slots_of_k: extent of the samples committed so far */
 };
 
-/* Starts the GPU; any thread. Returns NULL with errno if memory or a lock cannot be had. */
+/* Starts the GPU; any thread. Returns NULL with errno if memory is short. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
 /* Closes the GPU without waiting for its process. No lane may be open. Accepts NULL. */

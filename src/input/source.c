@@ -93,17 +93,14 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->length = length;
 	set_kept(s, spec->memory);
 	if (pipe(s->wait.pipe) != 0) {
-		fail_errno(fail, "pipe");
-		goto free_source;
+		free(s);
+		return fail_errno(fail, "pipe");
 	}
 	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
 	s->shared.text = s->spec.text.on ? &s->spec.text : NULL;
-	if (lock_init(&s->lock) != 0) {
-		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-		goto close_pipe;
-	}
+	lock_init(&s->lock);
 	pthread_cond_init(&s->wait.wake, NULL);
 	if (describe(s, fail) != 0) {
 		source_close(s);
@@ -111,12 +108,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	}
 	*out = s;
 	return 0;
-close_pipe:
-	close(s->wait.pipe[0]);
-	close(s->wait.pipe[1]);
-free_source:
-	free(s);
-	return -1;
 }
 
 const struct header *source_said(const struct source *s)

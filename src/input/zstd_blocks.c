@@ -50,7 +50,7 @@
 
 static uint64_t ring_room(uint64_t window, unsigned slots)
 {
-	return slots > 0 ? huge_room((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
+	return slots > 0 ? huge_size((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)

@@ -189,8 +189,6 @@ const struct fault FAULTS[] = {
 	{"ftruncate", "", EFBIG, HARMLESS},
 	{"mmap", "", ENOMEM, HARMLESS},
 	{"pthread_create", "", EAGAIN, HARMLESS},
-	{"pthread_mutex_init", "", ENOMEM,
-	 EITHER}, /* with --every also a worker's own, without which the others count */
 	{"open", "", EMFILE, FATAL},
 	{"open", "folder", EACCES, HARMLESS}, /* which may be written but not read */
 	{"open", "", EACCES, FATAL},
