@@ -7,10 +7,10 @@
  */
 #include "run.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,7 +37,6 @@
 #define DECODERS_CORE 2u
 /* How long a frame waits for the GPU; after that the CPU decodes it. */
 #define START_SECONDS 3.0
-#define START_LOOK_NS 1000000
 
 struct run {
 	const struct job *job;
@@ -61,9 +60,8 @@ struct run {
 
 	struct watch *watch;
 	struct snapshot snapshot;
-	struct counted counted;
-	const struct counted *now; /* &counted once counting has begun; atomic */
 	struct partial partial;
+	bool prepared;       /* the watching thread may look at the fields above; atomic */
 	struct row_spec row; /* --each */
 };
 
@@ -162,16 +160,13 @@ static void more(void *arg)
 static bool start_unpacker(void *arg)
 {
 	struct run *const run = arg;
-	const double began = clock_seconds();
 
 	lock_take(&run->lock);
 	if (!run->work.gpu)
 		__atomic_store_n(&run->work.gpu, start_gpu(run, true), __ATOMIC_RELEASE);
 	struct gpu *const gpu = run->work.gpu;
 	lock_drop(&run->lock);
-	while (gpu && gpu_starting(gpu) && clock_seconds() - began < START_SECONDS)
-		nanosleep(&(struct timespec){.tv_nsec = START_LOOK_NS}, NULL);
-	return gpu && !gpu_starting(gpu) && !gpu_failed(gpu);
+	return gpu && gpu_wait(gpu, START_SECONDS);
 }
 
 /* With --device=gpu, wait for the GPU before anything is read. */
@@ -182,7 +177,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 	run->work.gpu = start_gpu(run, source_unpacks(run->work.source));
 	if (!run->work.gpu)
 		return fail_errno(fail, "GPU");
-	if (gpu_wait(run->work.gpu) == 0)
+	if (gpu_wait(run->work.gpu, INFINITY))
 		return 0;
 	gpu_describe(run->work.gpu, &gpu);
 	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
@@ -248,7 +243,7 @@ static void look(void *arg, struct progress_now *now)
 {
 	struct run *const run = arg;
 
-	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE))
 		return;
 	now->length = source_length(run->work.source);
 	now->bytes = source_progress(run->work.source);
@@ -260,15 +255,16 @@ static void save(void *arg)
 {
 	struct run *const run = arg;
 
-	const struct counted *const now = __atomic_load_n(&run->now, __ATOMIC_ACQUIRE);
-
-	if (now)
-		partial_write(&run->partial, now);
+	if (__atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE))
+		partial_write(&run->partial);
 }
 
 static bool resized(void *arg)
 {
-	return screen_changed(&((struct run *)arg)->partial.screen);
+	const struct run *const run = arg;
+
+	return __atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE) &&
+	       screen_changed(&run->partial.screen);
 }
 
 /*
@@ -509,17 +505,17 @@ static int prepare(struct run *run, struct fail *fail)
 	};
 	if (failed)
 		return -1;
-	run->counted = (struct counted){
+	run->partial = (struct partial){
 		.job = job,
 		.shape = &run->shape,
 		.source = source,
 		.counts = &run->counts,
 		.book = &run->book,
 		.snapshot = &run->snapshot,
-		.records = records,
+		.counted = records,
 		.arg = run,
 	};
-	__atomic_store_n(&run->now, &run->counted, __ATOMIC_RELEASE);
+	__atomic_store_n(&run->prepared, true, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -655,7 +655,7 @@ static enum turn turn(struct worker *w)
 	struct chunk chunk;
 
 	if (!e)
-		return TURN_NO_ROOM;
+		return TURN_BUSY;
 	if (!w->rows && join(w) != 0)
 		return TURN_FAILED;
 	const struct want want = {.room = w->rows->block,

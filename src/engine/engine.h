@@ -54,7 +54,7 @@ enum turn {
 	TURN_FAILED = -1, /* w->fail says why */
 	TURN_DONE,        /* records were taken, and are or will be counted; or time passed */
 	TURN_END,         /* the source has ended */
-	TURN_NO_ROOM,     /* the engine is busy and took nothing */
+	TURN_BUSY,        /* the engine took nothing */
 	TURN_LOST,        /* the engine has failed; w->fail is unchanged */
 };
 
@@ -86,7 +86,7 @@ struct worker {
 	uint64_t gpu_records; /* records counted by the GPU */
 	uint64_t fills;       /* takes from the source that returned records */
 	bool asked;           /* it has read from the source, so a failure is the input's */
-	bool makes_room;      /* it has begun to start a GPU */
+	bool yields;          /* it has begun to start a GPU */
 	double passed_on;     /* clock when busy was called last */
 	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
