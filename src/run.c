@@ -498,7 +498,7 @@ static int prepare(struct run *run, struct fail *fail)
 		.part = run->plan.part,
 		.record = run->shape.record,
 		.packed = run->shape.packed,
-		.busy = start_next,
+		.more = start_next,
 		.arg = run,
 		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,

@@ -62,7 +62,7 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	counts->samples = 0;
 	gpu.state = GPU_NONE;
 	work = (struct work){
-		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
+		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .more = begin};
 	CHECK(setup_open(&work.source, spec, &fail) == 0, "%s", fail.text);
 	run(&worker[0]);
 	pthread_join(other, NULL);

@@ -32,7 +32,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	/* Checks for a backlog at once, then now and then: a long run needs no fast start. */
 	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
 		w->passed_on = now;
-		w->yields = work->busy(work->arg);
+		w->yields = work->more(work->arg);
 	}
 	tally_add(&w->fills, 1);
 	return 0;

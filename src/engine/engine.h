@@ -41,9 +41,9 @@ struct work {
 	 * A worker calls this when there is work for another worker too: at once, then now and
 	 * then. Returns true if the call began to start a GPU; the worker must yield its core then.
 	 */
-	bool (*busy)(void *arg);
+	bool (*more)(void *arg);
 	void *arg;
-	struct gpu *gpu; /* NULL: none (yet); `busy` may set it in any worker, atomically */
+	struct gpu *gpu; /* NULL: none (yet); `more` may set it in any worker, atomically */
 	bool gpu_only;   /* --device=gpu: the CPU must not count in place of the GPU */
 	struct snapshot *snapshot; /* --every: collects counts while workers run; else NULL */
 	struct each *each;         /* --each: rows are counted (each/each.h); else NULL */
@@ -87,14 +87,14 @@ struct worker {
 	uint64_t fills;       /* takes from the source that returned records */
 	bool asked;           /* it has read from the source, so a failure is the input's */
 	bool yields;          /* it has begun to start a GPU */
-	double passed_on;     /* clock when busy was called last */
+	double passed_on;     /* clock when `more` was called last */
 	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
 	double core_seconds; /* CPU time of its thread */
 };
 
 /*
- * For engines: calls source_take for the worker, and busy if there is work for another worker.
+ * For engines: calls source_take for the worker, and `more` if there is work for another worker.
  * Returns the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
