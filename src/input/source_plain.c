@@ -96,10 +96,13 @@ static void hand_out(const struct source *s, struct input *in, struct request *q
 /* How many of n bytes at an offset lie before the last row's end in them; n if no row ends. */
 static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
-	const uint64_t row = s->use.row, records = n / s->use.record;
+	const uint32_t record = s->use.record, packed = s->use.packed;
+	const uint64_t row = s->use.row, records = layout_records(n, record, packed);
 	const uint64_t over = row > 0 ? (input_record(s, in, at) + records) % row : 0;
 
-	return over > 0 && over < records ? (size_t)(records - over) * s->use.record : n;
+	return over > 0 && over < records
+		       ? (size_t)layout_records_bytes(records - over, record, packed)
+		       : n;
 }
 
 /*
