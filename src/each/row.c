@@ -382,7 +382,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.axis = spec->axis,
 		.canvas = &spec->style->canvas,
 		.channels = spec->channels,
-		.width = spec->asked ? FIGURE_WIDTH : sheet_cells(spec->axis, spec->channels),
+		.width = spec->asked ? CURVE_WIDTH : sheet_cells(spec->axis, spec->channels),
 		.figures = spec->asked,
 		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = has_offsets(spec),

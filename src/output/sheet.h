@@ -34,20 +34,13 @@ void strip_begin(void);
 /* ---- all rows ---- */
 
 #define SHEET_ROWS 2000u
-enum figure {
-	FIGURE_ENTROPY,
-	FIGURE_LEAST,
-	FIGURE_MEAN,
-	FIGURE_GREATEST,
-	FIGURE_COUNT,
-	FIGURE_WIDTH
-};
+enum curve { CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_COUNT, CURVE_WIDTH };
 
 struct sheet {
 	const struct axis *axis;
 	const struct canvas *canvas;
 	uint32_t channels;
-	uint32_t width;     /* numbers per channel in a row: cells, or FIGURE_WIDTH */
+	uint32_t width;     /* numbers per channel in a row: cells, or CURVE_WIDTH */
 	bool figures;       /* the numbers are figures, not cells */
 	uint64_t size;      /* records per row; 0: a row is an input, or there are several inputs */
 	bool bytes;         /* records are bytes */

@@ -601,7 +601,7 @@ static void write_map(struct output *out, const struct sheet *s)
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
-static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum figure figure,
+static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum curve curve,
 		  const struct panel *panel, bool back)
 {
 	bool begun = back;
@@ -610,10 +610,10 @@ static void trace(struct output *out, const struct sheet *s, uint32_t channel, e
 		const uint32_t r = back ? s->rows - 1 - i : i;
 		const double *const row = sheet_at(s, r, channel);
 		const double middle = (r + 0.5) * (double)s->joined / (double)s->count;
-		if (row[FIGURE_COUNT] <= 0)
+		if (row[CURVE_COUNT] <= 0)
 			continue;
 		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', x_at(panel, fmin(middle, 1)),
-			     y_at(panel, scale_at(panel->y, row[figure])));
+			     y_at(panel, scale_at(panel->y, row[curve])));
 		begun = true;
 	}
 }
@@ -633,10 +633,10 @@ static void write_curves(struct output *out, const struct sheet *s)
 
 	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
 		const double *const row = sheet_at(s, 0, i);
-		if (row[FIGURE_COUNT] <= 0)
+		if (row[CURVE_COUNT] <= 0)
 			continue;
-		y[1].lo = fmin(y[1].lo, row[FIGURE_LEAST]);
-		y[1].hi = fmax(y[1].hi, row[FIGURE_GREATEST]);
+		y[1].lo = fmin(y[1].lo, row[CURVE_LEAST]);
+		y[1].hi = fmax(y[1].hi, row[CURVE_GREATEST]);
 	}
 	y[1].hi += y[1].hi <= y[1].lo;
 	for (int i = 0; i < 2; i++)
@@ -656,12 +656,12 @@ static void write_curves(struct output *out, const struct sheet *s)
 		draw_grid(out, &panel);
 		if (i % 2) {
 			output_text(out, "<path class=\"band\" d=\"");
-			trace(out, s, c, FIGURE_GREATEST, &panel, false);
-			trace(out, s, c, FIGURE_LEAST, &panel, true);
+			trace(out, s, c, CURVE_GREATEST, &panel, false);
+			trace(out, s, c, CURVE_LEAST, &panel, true);
 			output_text(out, "\"/>\n");
 		}
 		output_text(out, "<path class=\"line\" d=\"");
-		trace(out, s, c, i % 2 ? FIGURE_MEAN : FIGURE_ENTROPY, &panel, false);
+		trace(out, s, c, i % 2 ? CURVE_MEAN : CURVE_ENTROPY, &panel, false);
 		output_text(out, "\"/>\n");
 		draw_axes(out, &panel, i + 1 == panels);
 	}
