@@ -159,16 +159,9 @@ int sheet_add(struct sheet *s, const double *numbers)
 		join_row(s, s->value + (s->rows - 1) * width, row);
 		return 0;
 	}
-	if (s->rows == s->room) {
-		const size_t room = s->room == 0               ? 64
-				    : s->room < SHEET_ROWS / 2 ? 2 * s->room
-							       : SHEET_ROWS;
-		double *const more = realloc(s->value, room * width * sizeof(double));
-		if (!more)
-			return -1;
-		s->value = more;
-		s->room = room;
-	}
+	/* Pages without rows stay untouched. */
+	if (!s->value && !(s->value = malloc(SHEET_ROWS * width * sizeof(double))))
+		return -1;
 	memcpy(s->value + s->rows++ * width, row, width * sizeof(double));
 	s->last = 1;
 	s->joined = s->joined > 0 ? s->joined : 1;

@@ -51,8 +51,7 @@ struct sheet {
 	uint32_t rows;       /* rows to draw */
 	uint64_t joined;     /* input rows per row; the last row may have fewer */
 	uint64_t last;       /* input rows in the last row */
-	double *value;       /* rows x channels x width; owned */
-	size_t room;         /* allocated rows */
+	double *value;       /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
 /* Cells per channel in a sheet with that many channels. */
