@@ -55,7 +55,7 @@ void scale_ticks(struct scale *s, unsigned most, unsigned room);
 
 struct bar {
 	uint32_t first, end; /* bins first .. end - 1 */
-	double scale;        /* value / samples */
+	double weight;       /* value / samples */
 };
 
 #define BARS_MOST 1024u

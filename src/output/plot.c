@@ -269,7 +269,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 		const uint64_t count = row_count(plot, c, k);
 		if (c > first && plot->figures)
 			output_print(plot->out, " %s", side);
-		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].scale),
+		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].weight),
 			 flow ? "\033[33m" : "\033[36m");
 		output_text(plot->out, side);
 		if (!plot->figures)

@@ -300,7 +300,7 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 	output_text(out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
 		const double value =
-			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].scale : 0;
+			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].weight : 0;
 		if (value <= 0 && end > 0)
 			output_print(out, "H" AT "V%dZ", end, base);
 		if (value <= 0) {
