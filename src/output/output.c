@@ -370,7 +370,8 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 	return rc;
 }
 
-bool output_free_name(char name[PATH_MAX], const char *target)
+/* The first free name. False: errno says why. */
+static bool free_name(char name[PATH_MAX], const char *target)
 {
 	struct stat st;
 
@@ -387,6 +388,17 @@ bool output_free_name(char name[PATH_MAX], const char *target)
 	return false;
 }
 
+bool output_rescue(struct output *o)
+{
+	char name[PATH_MAX];
+
+	if (o->direct || !free_name(name, o->target))
+		return false;
+	strcpy(o->target, name);
+	o->shown = o->target;
+	return true;
+}
+
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
 	struct output *o = *out = blank(fail);
@@ -399,7 +411,7 @@ int output_open_rescue(struct output **out, const char *folder, bool shared, str
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
 	o->shown = o->target;
 	errno = ENAMETOOLONG;
-	const bool found = n < PATH_MAX && output_free_name(o->target, name);
+	const bool found = n < PATH_MAX && free_name(o->target, name);
 	output_folder(o->folder, o->target);
 	if (found && open_temporary(o, shared ? 0600 : 0666) == 0)
 		return 0;
@@ -451,17 +463,6 @@ const char *output_taken(struct output *o, size_t *bytes)
 size_t output_used(const struct output *o)
 {
 	return o->before_used + o->used;
-}
-
-bool output_rescue(struct output *o)
-{
-	char name[PATH_MAX];
-
-	if (o->direct || !output_free_name(name, o->target))
-		return false;
-	strcpy(o->target, name);
-	o->shown = o->target;
-	return true;
 }
 
 const char *output_name(const struct output *o)
