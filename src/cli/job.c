@@ -223,43 +223,35 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 	return 0;
 }
 
-/* -n and --each must end with a byte. */
+/* Refuse a number of records that does not end with a byte. */
+static int check_whole(const char *option, const char *text, uint64_t n, const struct shape *shape,
+		       const struct sample_type *type, struct fail *fail)
+{
+	const uint32_t packed = shape->packed;
+
+	if (n % packed == 0)
+		return 0;
+	return fail_set(
+		fail, STATUS_USAGE,
+		"--%s %s: must be a multiple of %lu, such as %llu: that many %s of %s end with a "
+		"byte",
+		option, text, (unsigned long)packed,
+		(unsigned long long)((n / packed + 1) * packed),
+		shape->channels > 1 ? "records" : "samples", type->name);
+}
+
 static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
 		     struct fail *fail)
 {
 	const struct layout_options *const o = &job->layout_options;
-	const uint32_t packed = shape->packed;
-	const char *const records = shape->channels > 1 ? "records" : "samples";
 
-	if (o->limit_text && o->limit % packed != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--count %s: must be a multiple of %lu, such as %llu: that many %s "
-				"of %s end with a byte",
-				o->limit_text, (unsigned long)packed,
-				(unsigned long long)((o->limit / packed + 1) * packed), records,
-				type->name);
 	shape->limit = o->limit;
 	shape->row = job->each;
-	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--each %s: must be a multiple of %lu, such as %llu: that many %s of "
-			"%s end with a byte",
-			job->each_text, (unsigned long)packed,
-			(unsigned long long)((job->each / packed + 1) * packed), records,
-			type->name);
-	return 0;
-}
-
-/* Choose the type from -t, else the header, else the names, which also give the channels. */
-static int choose_type(struct sample_type *type, uint32_t *channels, const struct job *job,
-		       const struct header *said, struct fail *fail)
-{
-	*channels = 0;
-	if (!job->source.typed && !said->format)
-		return named(job, type, channels, fail);
-	*type = job->source.typed ? job->type : said->type;
-	return 0;
+	if (o->limit_text && check_whole("count", o->limit_text, o->limit, shape, type, fail) != 0)
+		return -1;
+	return job->each == ROW_IS_INPUT
+		       ? 0
+		       : check_whole("each", job->each_text, job->each, shape, type, fail);
 }
 
 static int set_layout(struct shape *shape, const struct job *job, const struct header *said,
@@ -328,11 +320,12 @@ static int make_axis(struct axis *axis, const struct job *job, const struct samp
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
-	struct sample_type type;
-	uint32_t named_channels;
+	struct sample_type type = job->source.typed ? job->type : said->type;
+	uint32_t named_channels = 0;
 
 	*shape = (struct shape){.channels = 0};
-	if (choose_type(&type, &named_channels, job, said, fail) != 0)
+	/* Names give the type only if neither -t nor a header does. */
+	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
 	if (sample_unpacks(&type) && job->machine.device == DEVICE_GPU)
 		return fail_set(fail, STATUS_DEVICE,
