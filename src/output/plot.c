@@ -327,6 +327,7 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	/* the title, the footer, and perhaps "not shown" */
 	const uint32_t around = 2u + (p->first > 0 || p->end < axis_bins(&p->hist->axis));
 	uint32_t blocks = 1;
+	uint64_t most = 0;
 	char text[NUMBER_TEXT];
 
 	plot->label_width = 8; /* typical */
@@ -338,12 +339,11 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	picture_join(&plot->p, rows > flows + 2 ? rows - flows : 2);
 	picture_count(&plot->p);
 	label_rows(plot, flows > 0);
-	plot->count_width = 1;
 	for (uint32_t i = 0; i < channels * (p->bars + 3); i++) {
 		const uint64_t count = row_count(plot, i % channels, i / channels);
-		const int width = (int)number_format_count(text, count);
-		plot->count_width = width > plot->count_width ? width : plot->count_width;
+		most = count > most ? count : most;
 	}
+	plot->count_width = (int)number_format_count(text, most);
 	fit_blocks(plot, blocks);
 	plot->bar = plot->bar > 1 ? plot->bar : 1;
 }
@@ -352,18 +352,13 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 		const struct provenance *from)
 {
 	struct plot plot = {.out = out, .canvas = &style->canvas};
-	uint64_t flow[3] = {0};
+	const struct hist_flow flow = hist_flow_sum(hist);
 
 	if (picture_open(&plot.p, hist, false, ROWS_MOST) != 0) {
 		output_fail(out);
 		return;
 	}
-	for (uint32_t c = 0; c < hist->channels; c++) {
-		flow[0] |= hist->flow[c].under;
-		flow[1] |= hist->flow[c].over;
-		flow[2] |= hist->flow[c].nan;
-	}
-	lay_out(&plot, (uint32_t)(flow[0] > 0) + (flow[1] > 0) + (flow[2] > 0));
+	lay_out(&plot, (uint32_t)(flow.under > 0) + (flow.over > 0) + (flow.nan > 0));
 	if (style->canvas.up > 0)
 		output_print(out, "\033[%uA", style->canvas.up);
 	put_title(&plot, from);
@@ -371,13 +366,14 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 	for (uint32_t block = 0; block < plot.blocks && !output_failed(out); block++) {
 		if (hist->channels > 1)
 			draw_names(&plot, block);
-		if (flow[0] > 0)
+		if (flow.under > 0)
 			draw_row(&plot, block, plot.p.bars);
 		for (uint32_t k = 0; k < plot.p.bars; k++)
 			draw_row(&plot, block, k);
-		for (uint32_t i = 1; i < 3; i++)
-			if (flow[i] > 0)
-				draw_row(&plot, block, plot.p.bars + i);
+		if (flow.over > 0)
+			draw_row(&plot, block, plot.p.bars + 1);
+		if (flow.nan > 0)
+			draw_row(&plot, block, plot.p.bars + 2);
 	}
 	put_footer(&plot);
 	output_text(out, style->canvas.live ? "\033[J" : "");
