@@ -86,8 +86,8 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 		    struct fail *fail)
 {
 	/* A separator follows each number except the last. */
-	const size_t most = size / 2 + 1, room = most < EDGES_MAX ? most : EDGES_MAX;
-	struct reading r = {.what = what, .fail = fail, .edges = malloc(room * sizeof(double))};
+	const size_t half = size / 2 + 1, most = half < EDGES_MAX ? half : EDGES_MAX;
+	struct reading r = {.what = what, .fail = fail, .edges = malloc(most * sizeof(double))};
 	const int rc = r.edges ? read_numbers(&r, text, size) : fail_errno(fail, "%s", what);
 
 	if (rc != 0) {
@@ -102,19 +102,19 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 /* Read a whole file, up to FILE_MAX. The caller frees *text, even after a failure. */
 static int slurp(char **text, size_t *size, int fd, const char *what, struct fail *fail)
 {
-	size_t room = 0;
+	size_t allocated = 0;
 	ssize_t n = 1;
 
 	for (*size = 0; n > 0 && *size <= FILE_MAX; *size += (size_t)n) {
-		if (*size == room) {
-			room = room ? 2 * room : (size_t)64 << 10;
-			char *const more = realloc(*text, room);
+		if (*size == allocated) {
+			allocated = allocated ? 2 * allocated : (size_t)64 << 10;
+			char *const more = realloc(*text, allocated);
 			if (!more)
 				return fail_errno(fail, "%s", what);
 			*text = more;
 		}
 		do
-			n = read(fd, *text + *size, room - *size);
+			n = read(fd, *text + *size, allocated - *size);
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return fail_errno(fail, "%s", what);

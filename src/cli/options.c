@@ -633,11 +633,11 @@ static char *quote(char *to, const char *value)
  */
 static int write_down(struct given *g)
 {
-	size_t room = 1;
+	size_t bytes = 1;
 
 	for (size_t i = 0; i < OPTIONS; i++)
-		room += 64 + 4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
-	char *end = g->job.options = malloc(room);
+		bytes += 64 + 4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
+	char *end = g->job.options = malloc(bytes);
 	if (!end) {
 		errno = ENOMEM;
 		return fail_errno(g->fail, "options");

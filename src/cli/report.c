@@ -60,7 +60,7 @@ static void warn_outside(const struct hist *hist, const char *advice)
 #define ADVICE 384
 
 /* Suggest --mod if integers are so far above a range of 2^N values that high bits may be flags. */
-static void name_mod(char *advice, size_t room, const struct hist *hist)
+static void name_mod(char *advice, size_t size, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
 	const uint64_t over = hist_flow_sum(hist).over;
@@ -71,7 +71,7 @@ static void name_mod(char *advice, size_t room, const struct hist *hist)
 		return;
 	const uint32_t past = (uint32_t)e->rational.width;
 	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
-		snprintf(advice, room,
+		snprintf(advice, size,
 			 "; if the high bits are flags, --mod -b %lu keeps the low %d bits",
 			 (unsigned long)past, __builtin_ctz(past));
 }
@@ -93,7 +93,7 @@ static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 }
 
 /* Report the range of the samples, and the options that cover it. */
-static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
+static void name_range(char *advice, size_t size, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
 	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
@@ -101,23 +101,23 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	bound_text(least, hist->least, -1);
 	bound_text(greatest, hist->greatest, 1);
 	number_format(past, hist->greatest + 1);
-	const int used = snprintf(advice, room, "; %svalues are from %s to %s",
+	const int used = snprintf(advice, size, "; %svalues are from %s to %s",
 				  is_float ? "finite " : "", least, greatest);
 	advice += used;
-	room -= (size_t)used;
+	size -= (size_t)used;
 	/* Unevenly spaced edges are the user's choice. */
 	if (axis_kind_of(&hist->axis)->spacing != SPACING_EVEN ||
 	    (is_float && hist->least == hist->greatest))
 		return;
 	if (is_float)
-		snprintf(advice, room, ": -r %s:%s --closed covers them", least, greatest);
+		snprintf(advice, size, ": -r %s:%s --closed covers them", least, greatest);
 	else if (hist->axis.kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
-		snprintf(advice, room, ": -b %s covers them", past);
+		snprintf(advice, size, ": -b %s covers them", past);
 	else if (value_is_bin)
-		snprintf(advice, room, ": -r %s:%s -b %.0f covers them", least, past,
+		snprintf(advice, size, ": -r %s:%s -b %.0f covers them", least, past,
 			 hist->greatest - hist->least + 1);
 	else
-		snprintf(advice, room, ": -r %s:%s covers them", least, past);
+		snprintf(advice, size, ": -r %s:%s covers them", least, past);
 }
 
 /*
@@ -460,7 +460,7 @@ static void report_row(const struct hist *hist, uint32_t first, uint32_t end, si
 void report_stats(const struct hist *hist)
 {
 	const size_t rows = FIGURE_ROWS + hist->asked.n;
-	const int room = (int)msg_columns() - (int)strlen("stats: at minimum");
+	const int columns = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;
 	char cell[QUANTILE_TEXT];
 
@@ -469,7 +469,7 @@ void report_stats(const struct hist *hist)
 			cell_text(cell, hist, c, row);
 			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
 		}
-	const uint32_t each = room > longest + 2 ? (uint32_t)(room / (longest + 2)) : 1;
+	const uint32_t each = columns > longest + 2 ? (uint32_t)(columns / (longest + 2)) : 1;
 	for (uint32_t first = 0; first < hist->channels && hist->stats; first += each) {
 		const uint32_t left = hist->channels - first;
 		for (size_t row = 0; row < rows; row++)

@@ -383,7 +383,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.canvas = &spec->style->canvas,
 		.channels = spec->channels,
 		.width = spec->asked ? CURVE_WIDTH : sheet_cells(spec->axis, spec->channels),
-		.figures = spec->asked,
+		.curves = spec->asked,
 		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = has_offsets(spec),
 		.names = input ? spec->paths : NULL,

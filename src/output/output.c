@@ -36,7 +36,7 @@ struct output {
 	int error;             /* errno of the first write that failed */
 	bool memory;
 	unsigned char *before; /* output in memory: bytes moved out of the buffer */
-	size_t before_used, before_room;
+	size_t before_used, before_size;
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -436,9 +436,9 @@ int output_open_memory(struct output **out, struct fail *fail)
 static void set_aside(struct output *o)
 {
 	const size_t need = o->before_used + o->used;
-	const size_t twice = need <= o->before_room ? need : 2 * need;
+	const size_t twice = need <= o->before_size ? need : 2 * need;
 
-	if (o->error == 0 && !huge_grow(&o->before, &o->before_room, twice, o->before_used))
+	if (o->error == 0 && !huge_grow(&o->before, &o->before_size, twice, o->before_used))
 		o->error = ENOMEM;
 	if (o->error == 0 && o->used > 0) {
 		memcpy(o->before + o->before_used, o->buffer, o->used);
@@ -484,8 +484,7 @@ void output_write(struct output *o, const void *data, size_t bytes)
 	const unsigned char *p = data;
 
 	while (bytes > 0) {
-		const size_t room = BUFFER - o->used;
-		const size_t some = bytes < room ? bytes : room;
+		const size_t left = BUFFER - o->used, some = bytes < left ? bytes : left;
 		memcpy(o->buffer + o->used, p, some);
 		o->used += some;
 		p += some;
@@ -514,11 +513,11 @@ void output_print(struct output *o, const char *format, ...)
 void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape)
 {
 	const unsigned char *const p = (const unsigned char *)text;
-	char room[OUTPUT_ESCAPE];
+	char escaped[OUTPUT_ESCAPE];
 
 	for (size_t i = 0, some; i < bytes; i += some) {
 		const size_t length = utf8_length(p + i, bytes - i);
-		const char *const instead = escape(p + i, length, room);
+		const char *const instead = escape(p + i, length, escaped);
 		some = length > 0 ? length : 1;
 		if (instead)
 			output_text(o, instead);

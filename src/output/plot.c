@@ -27,7 +27,7 @@
 #define DIGITS 17      /* enough for any binary64 */
 #define NEAR 20        /* a label must be this many times nearer its edge than the next edge */
 #define BAR_GOOD 8     /* if bars are shorter, use another block */
-#define BAR_FIGURES 12 /* shortest bars with counts next to them */
+#define BAR_COUNTED 12 /* shortest bars with counts next to them */
 
 typedef unsigned long long ull;
 
@@ -37,7 +37,7 @@ struct plot {
 	struct picture p;
 	char label[ROWS_MOST][LABEL];
 	int label_width, count_width, bar; /* in characters */
-	bool figures;                      /* write counts and percentages */
+	bool counts;                       /* write counts and percentages */
 	uint32_t across, blocks;           /* panels side by side; blocks of panels */
 };
 
@@ -142,9 +142,9 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 		append(text, ", log counts");
 	if (title) {
 		const size_t rest = picture_width(text) + 2, columns = plot->canvas->columns;
-		const size_t room = rest + TITLE < columns ? columns - rest : TITLE;
-		const bool cut = picture_width(title) > room;
-		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? room - 3 : room), title,
+		const size_t most = rest + TITLE < columns ? columns - rest : TITLE;
+		const bool cut = picture_width(title) > most;
+		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? most - 3 : most), title,
 		       cut ? "..." : "");
 		utf8_make_plain(line);
 	}
@@ -267,12 +267,12 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
 		const struct hist_flow *const out = &plot->p.hist->flow[c];
 		const uint64_t count = row_count(plot, c, k);
-		if (c > first && plot->figures)
+		if (c > first && plot->counts)
 			output_print(plot->out, " %s", side);
 		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].weight),
 			 flow ? "\033[33m" : "\033[36m");
 		output_text(plot->out, side);
-		if (!plot->figures)
+		if (!plot->counts)
 			continue;
 		percent_text(percent, count,
 			     plot->p.facts[c].samples + out->under + out->over + out->nan);
@@ -285,7 +285,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 static void draw_names(const struct plot *plot, uint32_t block)
 {
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
-	const int width = plot->bar + (plot->figures ? plot->count_width + 11 : 1);
+	const int width = plot->bar + (plot->counts ? plot->count_width + 11 : 1);
 	char name[32];
 
 	output_print(plot->out, "%*s", plot->label_width + 2, "");
@@ -303,11 +303,12 @@ static void fit_blocks(struct plot *plot, uint32_t blocks)
 {
 	plot->blocks = blocks;
 	plot->across = (plot->p.hist->channels + blocks - 1) / blocks;
-	const int room = (int)plot->canvas->columns - plot->label_width, across = (int)plot->across;
-	plot->bar = room / across - plot->count_width - 11;
-	plot->figures = plot->across == 1 || plot->bar >= BAR_FIGURES;
-	if (!plot->figures)
-		plot->bar = (room - 2) / across - 1;
+	const int width = (int)plot->canvas->columns - plot->label_width,
+		  across = (int)plot->across;
+	plot->bar = width / across - plot->count_width - 11;
+	plot->counts = plot->across == 1 || plot->bar >= BAR_COUNTED;
+	if (!plot->counts)
+		plot->bar = (width - 2) / across - 1;
 }
 
 /* Rows per block, for that many blocks and `around` other lines. */

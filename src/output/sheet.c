@@ -88,7 +88,7 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 
 	*row++ = (double)hist->samples;
 	for (uint32_t c = 0; c < s->channels; c++, row += s->width) {
-		if (!s->figures) {
+		if (!s->curves) {
 			strip_fill(row, s->width, hist, c);
 			continue;
 		}
@@ -107,11 +107,11 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 /* Join two rows of a channel; the entropy becomes their weighted mean. */
 static void join(const struct sheet *s, double *a, const double *b)
 {
-	const double n = s->figures ? a[CURVE_COUNT] + b[CURVE_COUNT] : 0;
+	const double n = s->curves ? a[CURVE_COUNT] + b[CURVE_COUNT] : 0;
 
-	for (uint32_t i = 0; i < s->width && !s->figures; i++)
+	for (uint32_t i = 0; i < s->width && !s->curves; i++)
 		a[i] += b[i];
-	if (!s->figures || b[CURVE_COUNT] <= 0)
+	if (!s->curves || b[CURVE_COUNT] <= 0)
 		return;
 	if (a[CURVE_COUNT] <= 0) {
 		memcpy(a, b, CURVE_WIDTH * sizeof(*a));

@@ -41,7 +41,7 @@ struct sheet {
 	const struct canvas *canvas;
 	uint32_t channels;
 	uint32_t width;     /* numbers per channel in a row: cells, or CURVE_WIDTH */
-	bool figures;       /* the numbers are figures, not cells */
+	bool curves;        /* the numbers are for curves, not cells */
 	uint64_t size;      /* records per row; 0: a row is an input, or there are several inputs */
 	bool bytes;         /* records are bytes */
 	char *const *names; /* names of rows if each row is an input; else NULL */

@@ -5,7 +5,7 @@
  *
  * A histogram has a panel for each channel, one below the other, with one axis and one scale. The
  * bars of a panel are one path; any bar that is not empty is at least one unit high. Rows are a
- * heat map, an image for each channel, side by side; or, if they have figures, curves: for each
+ * heat map, an image for each channel, side by side; or, with --stats, curves: for each
  * channel a panel for the entropy, and one for minimum, mean and maximum.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
@@ -436,7 +436,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 /* ---- rows ---- */
 
 /* The axis along the input, in records or rows. */
-static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned room)
+static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned characters)
 {
 	const bool records = s->size > 0;
 	struct scale along = {.hi = (double)s->count * (records ? (double)s->size : 1),
@@ -444,7 +444,7 @@ static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigne
 			      .hex = records && s->bytes};
 
 	if (s->count > 0)
-		scale_ticks(&along, ticks, room);
+		scale_ticks(&along, ticks, characters);
 	return along;
 }
 
@@ -670,5 +670,5 @@ static void write_curves(struct output *out, const struct sheet *s)
 
 void write_svg_sheet(struct output *out, const struct sheet *s)
 {
-	(s->figures ? write_curves : write_map)(out, s);
+	(s->curves ? write_curves : write_map)(out, s);
 }
