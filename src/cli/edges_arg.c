@@ -99,22 +99,14 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 	return rc;
 }
 
-/* Read a whole file, up to FILE_MAX. The caller frees *text, even after a failure. */
-static int slurp(char **text, size_t *size, int fd, const char *what, struct fail *fail)
+/* Read a whole file into `text`, which has FILE_MAX + 1 bytes. */
+static int slurp(char *text, size_t *size, int fd, const char *what, struct fail *fail)
 {
-	size_t allocated = 0;
 	ssize_t n = 1;
 
 	for (*size = 0; n > 0 && *size <= FILE_MAX; *size += (size_t)n) {
-		if (*size == allocated) {
-			allocated = allocated ? 2 * allocated : (size_t)64 << 10;
-			char *const more = realloc(*text, allocated);
-			if (!more)
-				return fail_errno(fail, "%s", what);
-			*text = more;
-		}
 		do
-			n = read(fd, *text + *size, allocated - *size);
+			n = read(fd, text + *size, FILE_MAX + 1 - *size);
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return fail_errno(fail, "%s", what);
@@ -128,8 +120,7 @@ static int slurp(char **text, size_t *size, int fd, const char *what, struct fai
 int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail)
 {
 	char what[4200];
-	char *text = NULL;
-	size_t size;
+	size_t size = 0;
 
 	*edges = NULL;
 	*count = 0;
@@ -139,7 +130,9 @@ int edges_arg_read(double **edges, size_t *count, const char *argument, struct f
 	const int fd = open_again(argument + 1, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 	if (fd < 0)
 		return fail_errno(fail, "%s", what);
-	int rc = slurp(&text, &size, fd, what, fail);
+	/* Pages behind the file's end stay untouched. */
+	char *const text = malloc(FILE_MAX + 1);
+	int rc = text ? slurp(text, &size, fd, what, fail) : fail_errno(fail, "%s", what);
 	close(fd);
 	if (rc == 0)
 		rc = edges_arg_parse(edges, count, what, text, size, fail);
