@@ -252,8 +252,8 @@ static void draw_axes(struct output *out, const struct panel *p, bool below)
 	}
 }
 
-/* Write the names of both axes; `middle` is the centre of the left one, written upwards. */
-static void name_axes(struct output *out, const char *x, const char *y, int middle, int base)
+/* Name both axes, the left one upwards with its centre at `middle`, and end the picture. */
+static void close_svg(struct output *out, const char *x, const char *y, int middle, int base)
 {
 	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, x);
 	output_print(out, "<g transform=\"translate(16 %d) rotate(-90)\">", middle);
@@ -429,7 +429,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	}
 	name_heights(left, &p, y.turn > 0);
 	name_values(below, &hist->axis, &p.x);
-	name_axes(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
+	close_svg(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
 	picture_free(&p);
 }
 
@@ -597,7 +597,7 @@ static void write_map(struct output *out, const struct sheet *s)
 		p.y = &none; /* has its numbers by now */
 	}
 	name_values(name, s->axis, &x);
-	name_axes(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
+	close_svg(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
@@ -665,7 +665,7 @@ static void write_curves(struct output *out, const struct sheet *s)
 		output_text(out, "\"/>\n");
 		draw_axes(out, &panel, i + 1 == panels);
 	}
-	name_axes(out, name_of_rows(s), "", 0, end);
+	close_svg(out, name_of_rows(s), "", 0, end);
 }
 
 void write_svg_sheet(struct output *out, const struct sheet *s)
