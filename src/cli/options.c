@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include "base/near.h"
 #include "bins/number.h"
 #include "cli/edges_arg.h"
-#include "cli/msg.h"
 #include "cli/options_given.h"
 #include "each/row.h"
 
@@ -791,19 +789,4 @@ void options_free(struct job *job)
 	free(job->options);
 	job->edges = NULL;
 	job->options = NULL;
-}
-
-int options_wait(const struct job *job, int words, struct fail *fail)
-{
-	if (!job_reads_stdin(job) || !isatty(STDIN_FILENO))
-		return 0;
-	if (words == 1)
-		return fail_set(fail, STATUS_USAGE,
-				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
-				"gpuhist (gpuhist -h shows how)");
-	msg_note("waiting for %s from the terminal; end with Ctrl-D", job->merge ? "JSON histograms"
-								      : job->source.text.on
-									      ? "numbers"
-									      : "samples");
-	return 0;
 }

@@ -28,7 +28,6 @@
  */
 #include "output/format.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
