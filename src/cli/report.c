@@ -430,7 +430,7 @@ static void cell_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_
 		figure_text(text, hist, channel, figure);
 	else if (hist->channels > 1)
 		number_format_count(text, channel);
-	/* Infinities and NaNs are shown only if there are any. */
+	/* Infinities and NaNs are shown only if there are any, zeros if any sample is finite. */
 	if (FIGURE_BELOW <= figure && figure <= (any ? FIGURE_NAN : FIGURE_ZEROS) &&
 	    strcmp(text, "0") == 0)
 		text[0] = '\0';
