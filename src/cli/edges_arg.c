@@ -86,8 +86,8 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 		    struct fail *fail)
 {
 	/* A separator follows each number except the last. */
-	const size_t most = size / 2 + 1, room = most < EDGES_MAX ? most : EDGES_MAX;
-	struct reading r = {.what = what, .fail = fail, .edges = malloc(room * sizeof(double))};
+	const size_t half = size / 2 + 1, most = half < EDGES_MAX ? half : EDGES_MAX;
+	struct reading r = {.what = what, .fail = fail, .edges = malloc(most * sizeof(double))};
 	const int rc = r.edges ? read_numbers(&r, text, size) : fail_errno(fail, "%s", what);
 
 	if (rc != 0) {
@@ -99,22 +99,14 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 	return rc;
 }
 
-/* Read a whole file, up to FILE_MAX. The caller frees *text, even after a failure. */
-static int slurp(char **text, size_t *size, int fd, const char *what, struct fail *fail)
+/* Read a whole file into `text`, which has FILE_MAX + 1 bytes. */
+static int slurp(char *text, size_t *size, int fd, const char *what, struct fail *fail)
 {
-	size_t room = 0;
 	ssize_t n = 1;
 
 	for (*size = 0; n > 0 && *size <= FILE_MAX; *size += (size_t)n) {
-		if (*size == room) {
-			room = room ? 2 * room : (size_t)64 << 10;
-			char *const more = realloc(*text, room);
-			if (!more)
-				return fail_errno(fail, "%s", what);
-			*text = more;
-		}
 		do
-			n = read(fd, *text + *size, room - *size);
+			n = read(fd, text + *size, FILE_MAX + 1 - *size);
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return fail_errno(fail, "%s", what);
@@ -128,8 +120,7 @@ static int slurp(char **text, size_t *size, int fd, const char *what, struct fai
 int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail)
 {
 	char what[4200];
-	char *text = NULL;
-	size_t size;
+	size_t size = 0;
 
 	*edges = NULL;
 	*count = 0;
@@ -139,7 +130,9 @@ int edges_arg_read(double **edges, size_t *count, const char *argument, struct f
 	const int fd = open_again(argument + 1, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 	if (fd < 0)
 		return fail_errno(fail, "%s", what);
-	int rc = slurp(&text, &size, fd, what, fail);
+	/* Pages behind the file's end stay untouched. */
+	char *const text = malloc(FILE_MAX + 1);
+	int rc = text ? slurp(text, &size, fd, what, fail) : fail_errno(fail, "%s", what);
 	close(fd);
 	if (rc == 0)
 		rc = edges_arg_parse(edges, count, what, text, size, fail);

@@ -42,18 +42,21 @@ const char *job_file(const struct job *job)
 
 #define SUFFIX 24 /* bytes; no type has a longer suffix */
 
-/* Does a suffix name a type, or could it be two? */
-enum says { SAYS_NOTHING, SAYS_TYPE, SAYS_TWO };
+/* What a FILE's name says of its samples. */
+struct says {
+	/* suffix without .zst: the text after the name's last dot, or "" */
+	char suffix[SUFFIX];
+	bool named;              /* the suffix names a type */
+	const char *ambiguous;   /* why the suffix could be two types; NULL: it could not */
+	struct sample_type type; /* u32 if the suffix names none */
+	uint32_t channels;       /* 2 for a pair (cf32), else 1 */
+};
 
-/*
- * Copy the suffix of a path, ignoring .zst: the text after the last dot of its name, or "". *type
- * is the type that it names, else u32; a pair (cf32) has two channels.
- */
-static enum says name_says(const char *path, char word[SUFFIX], struct sample_type *type,
-			   uint32_t *channels)
+static struct says name_says(const char *path)
 {
 	const char *const name = path_name(path);
 	size_t length = strlen(name);
+	struct says says = {.suffix = ""};
 	bool pair = false;
 
 	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
@@ -61,26 +64,25 @@ static enum says name_says(const char *path, char word[SUFFIX], struct sample_ty
 	size_t at = length;
 	while (at > 0 && name[at - 1] != '.')
 		at--;
-	length = at > 0 && length - at < SUFFIX ? length - at : 0;
-	memcpy(word, name + at, length);
-	word[length] = '\0';
-	const bool says = sample_type_named(type, &pair, word) == 0;
-	if (!says)
-		sample_type_parse(type, "u32");
-	*channels = pair ? 2 : 1;
-	return says ? SAYS_TYPE : sample_type_ambiguous(word) ? SAYS_TWO : SAYS_NOTHING;
+	if (at > 0 && length - at < SUFFIX)
+		memcpy(says.suffix, name + at, length - at);
+	says.named = sample_type_named(&says.type, &pair, says.suffix) == 0;
+	if (!says.named) {
+		says.ambiguous = sample_type_ambiguous(says.suffix);
+		sample_type_parse(&says.type, "u32");
+	}
+	says.channels = pair ? 2 : 1;
+	return says;
 }
 
 bool job_names_type(const struct job *job)
 {
-	struct sample_type type;
-	uint32_t channels;
-	char word[SUFFIX];
-	bool says = false;
-
-	for (size_t i = 0; i < job->source.path_count && !says; i++)
-		says = name_says(job->source.paths[i], word, &type, &channels) != SAYS_NOTHING;
-	return says;
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		const struct says says = name_says(job->source.paths[i]);
+		if (says.named || says.ambiguous)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -92,18 +94,18 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 		 struct fail *fail)
 {
 	char *const *const paths = job->source.paths;
-	char word[SUFFIX];
-	const enum says first = name_says(paths[0], word, type, channels);
+	const struct says first = name_says(paths[0]);
 
+	*type = first.type;
+	*channels = first.channels;
 	for (size_t i = 0; i < job->source.path_count; i++) {
-		struct sample_type other;
-		uint32_t others;
-		const enum says says = name_says(paths[i], word, &other, &others);
-		if (says == SAYS_TWO)
+		const struct says says = name_says(paths[i]);
+		if (says.ambiguous)
 			return fail_set(fail, STATUS_USAGE,
 					"%s: its name ends in %s, which %s; choose with --type",
-					path_shown(paths[i]), word, sample_type_ambiguous(word));
-		if (says != first || strcmp(other.name, type->name) != 0 || others != *channels)
+					path_shown(paths[i]), says.suffix, says.ambiguous);
+		if (says.named != first.named || strcmp(says.type.name, first.type.name) != 0 ||
+		    says.channels != first.channels)
 			return fail_set(fail, STATUS_USAGE,
 					"%s and %s: their names do not end in one type: --type "
 					"must say what both are",
@@ -112,20 +114,17 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 	return 0;
 }
 
-size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says)
+size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type)
 {
-	struct sample_type type;
-	uint32_t channels;
-	char word[SUFFIX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < job->source.path_count && job->source.typed; i++) {
-		const char *const path = job->source.paths[i];
-		if (name_says(path, word, &type, &channels) == SAYS_TYPE &&
-		    strcmp(type.name, job->type.name) != 0 && !job->source.raw && n++ == 0) {
-			*name = path;
-			*says = type;
-		}
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		const struct says says = name_says(job->source.paths[i]);
+		if (!job->source.typed || job->source.raw || !says.named ||
+		    strcmp(says.type.name, job->type.name) == 0 || n++ > 0)
+			continue;
+		*name = job->source.paths[i];
+		*type = says.type;
 	}
 	return n;
 }
@@ -223,43 +222,35 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 	return 0;
 }
 
-/* -n and --each must end with a byte. */
+/* Refuse a number of records that does not end with a byte. */
+static int check_whole(const char *option, const char *text, uint64_t n, const struct shape *shape,
+		       const struct sample_type *type, struct fail *fail)
+{
+	const uint32_t packed = shape->packed;
+
+	if (n % packed == 0)
+		return 0;
+	return fail_set(
+		fail, STATUS_USAGE,
+		"--%s %s: must be a multiple of %lu, such as %llu: that many %s of %s end with a "
+		"byte",
+		option, text, (unsigned long)packed,
+		(unsigned long long)((n / packed + 1) * packed),
+		shape->channels > 1 ? "records" : "samples", type->name);
+}
+
 static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
 		     struct fail *fail)
 {
 	const struct layout_options *const o = &job->layout_options;
-	const uint32_t packed = shape->packed;
-	const char *const records = shape->channels > 1 ? "records" : "samples";
 
-	if (o->limit_text && o->limit % packed != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--count %s: must be a multiple of %lu, such as %llu: that many %s "
-				"of %s end with a byte",
-				o->limit_text, (unsigned long)packed,
-				(unsigned long long)((o->limit / packed + 1) * packed), records,
-				type->name);
 	shape->limit = o->limit;
 	shape->row = job->each;
-	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--each %s: must be a multiple of %lu, such as %llu: that many %s of "
-			"%s end with a byte",
-			job->each_text, (unsigned long)packed,
-			(unsigned long long)((job->each / packed + 1) * packed), records,
-			type->name);
-	return 0;
-}
-
-/* Choose the type from -t, else the header, else the names, which also give the channels. */
-static int choose_type(struct sample_type *type, uint32_t *channels, const struct job *job,
-		       const struct header *said, struct fail *fail)
-{
-	*channels = 0;
-	if (!job->source.typed && !said->format)
-		return named(job, type, channels, fail);
-	*type = job->source.typed ? job->type : said->type;
-	return 0;
+	if (o->limit_text && check_whole("count", o->limit_text, o->limit, shape, type, fail) != 0)
+		return -1;
+	return job->each == ROW_IS_INPUT
+		       ? 0
+		       : check_whole("each", job->each_text, job->each, shape, type, fail);
 }
 
 static int set_layout(struct shape *shape, const struct job *job, const struct header *said,
@@ -328,11 +319,12 @@ static int make_axis(struct axis *axis, const struct job *job, const struct samp
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
-	struct sample_type type;
-	uint32_t named_channels;
+	struct sample_type type = job->source.typed ? job->type : said->type;
+	uint32_t named_channels = 0;
 
 	*shape = (struct shape){.channels = 0};
-	if (choose_type(&type, &named_channels, job, said, fail) != 0)
+	/* Names give the type only if neither -t nor a header does. */
+	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
 	if (sample_unpacks(&type) && job->machine.device == DEVICE_GPU)
 		return fail_set(fail, STATUS_DEVICE,

@@ -98,9 +98,9 @@ struct job {
 
 /*
  * Count the FILEs whose names end in another type than -t; 0 with --raw. Sets *name to the first
- * one, and *says to its type.
+ * one, and *type to its type.
  */
-size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says);
+size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type);
 
 /* Does a FILE's name end in a type, or in a word that could be two types? */
 bool job_names_type(const struct job *job);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include "base/near.h"
 #include "bins/number.h"
 #include "cli/edges_arg.h"
-#include "cli/msg.h"
 #include "cli/options_given.h"
 #include "each/row.h"
 
@@ -313,7 +311,7 @@ static int refuse_step(const struct given *g, const struct known *o, const char 
 			(int)strcspn(text, ":"), text, end, strrchr(text, ':'));
 }
 
-/* Turn the STEP of LO:HI:STEP into the text of a --bins; nothing else uses STEP. */
+/* Turn the STEP of LO:HI:STEP into the number of bins; nothing else uses STEP. */
 static int read_step(struct given *g, const struct known *o, const char *text,
 		     const char *step_text)
 {
@@ -335,7 +333,7 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 		return given_refuse(o->name, text, why, g->fail);
 	if (!divides)
 		return refuse_step(g, o, text, &step, steps);
-	number_format_count(g->steps, (uint64_t)steps);
+	g->steps = (uint32_t)steps;
 	return 0;
 }
 
@@ -348,7 +346,7 @@ static int read_ends(struct given *g, const struct known *o, const char *text)
 	const char *const hi = text + lo_length + (text[lo_length] == ':');
 	const size_t hi_length = strcspn(hi, log ? "" : ":");
 
-	g->steps[0] = '\0';
+	g->steps = 0;
 	spec->full = !log && strcmp(text, "full") == 0;
 	g->ranks = log && strcmp(text, "auto") == 0;
 	if (spec->full || g->ranks)
@@ -633,11 +631,11 @@ static char *quote(char *to, const char *value)
  */
 static int write_down(struct given *g)
 {
-	size_t room = 1;
+	size_t bytes = 1;
 
 	for (size_t i = 0; i < OPTIONS; i++)
-		room += 64 + 4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
-	char *end = g->job.options = malloc(room);
+		bytes += 64 + 4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
+	char *end = g->job.options = malloc(bytes);
 	if (!end) {
 		errno = ENOMEM;
 		return fail_errno(g->fail, "options");
@@ -645,8 +643,7 @@ static int write_down(struct given *g)
 	*end = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
-		const bool implied = v->text == g->steps; /* by a STEP, which is written */
-		if (!v->given || KNOWN[i].about < DECIDES || implied)
+		if (!v->given || KNOWN[i].about < DECIDES)
 			continue;
 		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", KNOWN[i].name,
 			       v->text ? "=" : "");
@@ -679,14 +676,14 @@ static int give_implied(struct given *g)
 
 	if (g->pair && !value_of(g, channels)->given && give(g, channels, "2") != 0)
 		return -1;
-	if (g->steps[0] == '\0')
-		return 0;
-	if (value_of(g, bins)->given)
+	if (g->steps > 0 && value_of(g, bins)->given)
 		return fail_set(g->fail, STATUS_USAGE,
 				"--bins %s does not go with --range %s, whose STEP says how many "
 				"bins there are",
 				value_of(g, bins)->text, g->job.bins_text);
-	return give(g, bins, g->steps);
+	if (g->steps > 0)
+		g->job.bins.edges.bins = g->steps;
+	return 0;
 }
 
 /* Check the given options against each other, as far as their rows say. */
@@ -792,19 +789,4 @@ void options_free(struct job *job)
 	free(job->options);
 	job->edges = NULL;
 	job->options = NULL;
-}
-
-int options_wait(const struct job *job, int words, struct fail *fail)
-{
-	if (!job_reads_stdin(job) || !isatty(STDIN_FILENO))
-		return 0;
-	if (words == 1)
-		return fail_set(fail, STATUS_USAGE,
-				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
-				"gpuhist (gpuhist -h shows how)");
-	msg_note("waiting for %s from the terminal; end with Ctrl-D", job->merge ? "JSON histograms"
-								      : job->source.text.on
-									      ? "numbers"
-									      : "samples");
-	return 0;
 }

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/fail.h"
-#include "bins/number.h"
 #include "cli/job.h"
 
 #define THREADS_MAX 4096u
@@ -29,9 +28,9 @@ struct given {
 	struct job job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
 	size_t edges;                     /* number of --edges */
-	bool pair;               /* --type names complex numbers, so -c is 2 unless given */
-	bool ranks;              /* --log=auto */
-	char steps[NUMBER_TEXT]; /* -b implied by the STEP of --range; "": none */
+	bool pair;      /* --type names complex numbers, so -c is 2 unless given */
+	bool ranks;     /* --log=auto */
+	uint32_t steps; /* number of bins from the STEP of --range; 0: no STEP */
 };
 
 bool given(const struct given *g, const char *name);

@@ -37,14 +37,14 @@ static void put_time(char text[TIME_TEXT], double seconds)
 static void append(char text[PROGRESS_TEXT], unsigned columns, const char *part)
 {
 	const size_t used = strlen(text);
-	const size_t room = columns < PROGRESS_TEXT ? columns : PROGRESS_TEXT - 1;
+	const size_t most = columns < PROGRESS_TEXT ? columns : PROGRESS_TEXT - 1;
 	const char *const comma = used > 0 ? ", " : "";
 	const size_t length = used + strlen(comma) + strlen(part);
 
-	if (length <= room)
+	if (length <= most)
 		strcat(strcat(text, comma), part);
 	else if (used == 0)
-		strncat(text, part, room);
+		strncat(text, part, most);
 }
 
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns)

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "cli/msg.h"
 #include "cli/progress.h"
+#include "output/figures.h"
 #include "output/picture.h"
 
 typedef unsigned long long ull;
@@ -59,7 +60,7 @@ static void warn_outside(const struct hist *hist, const char *advice)
 #define ADVICE 384
 
 /* Suggest --mod if integers are so far above a range of 2^N values that high bits may be flags. */
-static void name_mod(char *advice, size_t room, const struct hist *hist)
+static void name_mod(char *advice, size_t size, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
 	const uint64_t over = hist_flow_sum(hist).over;
@@ -70,7 +71,7 @@ static void name_mod(char *advice, size_t room, const struct hist *hist)
 		return;
 	const uint32_t past = (uint32_t)e->rational.width;
 	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
-		snprintf(advice, room,
+		snprintf(advice, size,
 			 "; if the high bits are flags, --mod -b %lu keeps the low %d bits",
 			 (unsigned long)past, __builtin_ctz(past));
 }
@@ -92,7 +93,7 @@ static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 }
 
 /* Report the range of the samples, and the options that cover it. */
-static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
+static void name_range(char *advice, size_t size, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
 	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
@@ -100,23 +101,23 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	bound_text(least, hist->least, -1);
 	bound_text(greatest, hist->greatest, 1);
 	number_format(past, hist->greatest + 1);
-	const int used = snprintf(advice, room, "; %svalues are from %s to %s",
+	const int used = snprintf(advice, size, "; %svalues are from %s to %s",
 				  is_float ? "finite " : "", least, greatest);
 	advice += used;
-	room -= (size_t)used;
+	size -= (size_t)used;
 	/* Unevenly spaced edges are the user's choice. */
 	if (axis_kind_of(&hist->axis)->spacing != SPACING_EVEN ||
 	    (is_float && hist->least == hist->greatest))
 		return;
 	if (is_float)
-		snprintf(advice, room, ": -r %s:%s --closed covers them", least, greatest);
+		snprintf(advice, size, ": -r %s:%s --closed covers them", least, greatest);
 	else if (hist->axis.kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
-		snprintf(advice, room, ": -b %s covers them", past);
+		snprintf(advice, size, ": -b %s covers them", past);
 	else if (value_is_bin)
-		snprintf(advice, room, ": -r %s:%s -b %.0f covers them", least, past,
+		snprintf(advice, size, ": -r %s:%s -b %.0f covers them", least, past,
 			 hist->greatest - hist->least + 1);
 	else
-		snprintf(advice, room, ": -r %s:%s covers them", least, past);
+		snprintf(advice, size, ": -r %s:%s covers them", least, past);
 }
 
 /*
@@ -355,45 +356,27 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 
 /* ---- --stats ---- */
 
-/*
- * When and how to show a cell of the --stats table: a count always, or only if all samples or codes
- * are known, or only if it is above 0, ...
- */
-enum shown {
-	AS_CHANNEL,
-	AS_NUMBER,
-	AS_KNOWN,
-	AS_OF_CODES,
-	AS_COUNT,
-	AS_LEAST,
-	AS_GREATEST,
-	AS_REAL,
-	AS_BITS
-};
-#define OF(member) offsetof(struct hist_stats, member)
-
-/* Rows of that table, before the quantiles. */
-static const struct figure {
+/* Rows of the table, before the quantiles. */
+static const struct {
 	const char *name;
-	enum shown shown;
-	size_t at; /* in struct hist_stats */
-} FIGURES[] = {
-	{"channel", AS_CHANNEL, 0},
-	{"count", AS_NUMBER, OF(of.number)},
-	{"zeros", AS_KNOWN, OF(of.zeros)},
-	{"-inf", AS_COUNT, OF(of.below)},
-	{"inf", AS_COUNT, OF(of.above)},
-	{"nan", AS_COUNT, OF(of.nan)},
-	{"minimum", AS_LEAST, 0},
-	{"at minimum", AS_COUNT, OF(at_least)},
-	{"maximum", AS_GREATEST, 0},
-	{"at maximum", AS_COUNT, OF(at_greatest)},
-	{"never hit", AS_OF_CODES, OF(never_hit)},
-	{"mean", AS_REAL, OF(of.mean)},
-	{"std", AS_REAL, OF(of.deviation)},
-	{"entropy", AS_BITS, OF(entropy)},
+	enum figure figure;
+} ROWS[] = {
+	{"channel", FIGURE_SAMPLES}, /* its number instead */
+	{"count", FIGURE_COUNT},
+	{"zeros", FIGURE_ZEROS},
+	{"-inf", FIGURE_BELOW},
+	{"inf", FIGURE_ABOVE},
+	{"nan", FIGURE_NAN},
+	{"minimum", FIGURE_LEAST},
+	{"at minimum", FIGURE_AT_LEAST},
+	{"maximum", FIGURE_GREATEST},
+	{"at maximum", FIGURE_AT_GREATEST},
+	{"never hit", FIGURE_NEVER_HIT},
+	{"mean", FIGURE_MEAN},
+	{"std", FIGURE_DEVIATION},
+	{"entropy", FIGURE_ENTROPY},
 };
-#define FIGURE_ROWS (sizeof(FIGURES) / sizeof(FIGURES[0]))
+#define FIGURE_ROWS (sizeof(ROWS) / sizeof(ROWS[0]))
 
 /* Shorten numbers to six digits, except whole ones. */
 static void shorten(char text[NUMBER_TEXT])
@@ -434,48 +417,24 @@ static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uin
 }
 
 /* Format a cell of the table; may be "". */
-static void figure_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
-			size_t row)
+static void cell_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
+		      size_t row)
 {
-	const struct hist_stats *const stats = &hist->stats[channel];
-	const bool exact = stats->of.number > 0 && !hist->binned;
+	const bool any = hist->stats[channel].of.number > 0;
+	const enum figure figure = row < FIGURE_ROWS ? ROWS[row].figure : FIGURE_SAMPLES;
 
 	text[0] = '\0';
-	if (row >= FIGURE_ROWS) {
+	if (row >= FIGURE_ROWS)
 		quantile_text(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
-		return;
-	}
-	const void *const at = (const char *)stats + FIGURES[row].at;
-	switch (FIGURES[row].shown) {
-	case AS_CHANNEL:
-		if (hist->channels > 1)
-			number_format_count(text, channel);
-		return;
-	case AS_NUMBER:
-	case AS_KNOWN:
-	case AS_OF_CODES:
-	case AS_COUNT:
-		if (FIGURES[row].shown == AS_NUMBER || *(const uint64_t *)at > 0 ||
-		    (FIGURES[row].shown == AS_KNOWN && exact) ||
-		    (FIGURES[row].shown == AS_OF_CODES && stats->at_least > 0))
-			number_format_count(text, *(const uint64_t *)at);
-		return;
-	case AS_BITS:
-		if (stats->entropy >= 0)
-			snprintf(text, QUANTILE_TEXT, "%.6f", stats->entropy);
-		return;
-	case AS_REAL:
-		if (exact)
-			number_format(text, *(const double *)at);
-		break;
-	case AS_LEAST:
-	case AS_GREATEST:
-		if (exact)
-			hist_stats_format_extreme(text, hist, channel,
-						  FIGURES[row].shown == AS_GREATEST);
-		break;
-	}
-	if (exact)
+	else if (row > 0)
+		figure_text(text, hist, channel, figure);
+	else if (hist->channels > 1)
+		number_format_count(text, channel);
+	/* Infinities and NaNs are shown only if there are any, zeros if any sample is finite. */
+	if (FIGURE_BELOW <= figure && figure <= (any ? FIGURE_NAN : FIGURE_ZEROS) &&
+	    strcmp(text, "0") == 0)
+		text[0] = '\0';
+	if (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY)
 		shorten(text);
 }
 
@@ -488,29 +447,29 @@ static void report_row(const struct hist *hist, uint32_t first, uint32_t end, si
 	if (row >= FIGURE_ROWS)
 		quantile_name(name, &hist->asked, (unsigned)(row - FIGURE_ROWS));
 	for (uint32_t c = first; c < end; c++) {
-		figure_text(cell, hist, c, row);
+		cell_text(cell, hist, c, row);
 		said += strlen(cell);
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "  %-*s",
 					 c + 1 < end ? width : 0, *cell ? cell : "-");
 	}
 	if (said > 0)
-		msg_asked("stats: %-10s%s",
-			  row < FIGURE_ROWS ? FIGURES[row].name : strcat(name, "%"), line);
+		msg_asked("stats: %-10s%s", row < FIGURE_ROWS ? ROWS[row].name : strcat(name, "%"),
+			  line);
 }
 
 void report_stats(const struct hist *hist)
 {
 	const size_t rows = FIGURE_ROWS + hist->asked.n;
-	const int room = (int)msg_columns() - (int)strlen("stats: at minimum");
+	const int columns = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;
 	char cell[QUANTILE_TEXT];
 
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
 		for (size_t row = 0; row < rows; row++) {
-			figure_text(cell, hist, c, row);
+			cell_text(cell, hist, c, row);
 			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
 		}
-	const uint32_t each = room > longest + 2 ? (uint32_t)(room / (longest + 2)) : 1;
+	const uint32_t each = columns > longest + 2 ? (uint32_t)(columns / (longest + 2)) : 1;
 	for (uint32_t first = 0; first < hist->channels && hist->stats; first += each) {
 		const uint32_t left = hist->channels - first;
 		for (size_t row = 0; row < rows; row++)

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * settle: makes a job of the given options: refuses contradictions, and resolves settings that
- * depend on several options.
+ * depend on several options. Notes that the program waits for a terminal.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cores.h"
 #include "base/path.h"
+#include "cli/msg.h"
+#include "cli/options.h"
 #include "cli/options_given.h"
-#include "cli/report.h"
 #include "each/row.h"
 #include "output/output.h"
 
@@ -327,4 +326,19 @@ int settle(struct given *g)
 				"--finish is for pipes and other streams: %s is a file",
 				job_file(job));
 	return settle_output(g, fail);
+}
+
+int options_wait(const struct job *job, int words, struct fail *fail)
+{
+	if (!job_reads_stdin(job) || !isatty(STDIN_FILENO))
+		return 0;
+	if (words == 1)
+		return fail_set(fail, STATUS_USAGE,
+				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
+				"gpuhist (gpuhist -h shows how)");
+	msg_note("waiting for %s from the terminal; end with Ctrl-D", job->merge ? "JSON histograms"
+								      : job->source.text.on
+									      ? "numbers"
+									      : "samples");
+	return 0;
 }

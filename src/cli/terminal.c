@@ -39,12 +39,12 @@ static unsigned between(uint64_t x, unsigned least, unsigned most)
 /* Use the terminal's size, else COLUMNS, else 80 columns. */
 static void set_size(struct canvas *canvas, int fd)
 {
-	const char *const said = getenv("COLUMNS");
+	const char *const text = getenv("COLUMNS");
 	struct winsize size = {.ws_col = 0};
 	const bool terminal = fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0;
 	uint64_t columns = size.ws_col;
 
-	if (columns == 0 && (!said || number_parse_count(&columns, said) != 0 || columns == 0))
+	if (columns == 0 && (!text || number_parse_count(&columns, text) != 0 || columns == 0))
 		columns = 80;
 	canvas->columns = between(columns, 40, 200);
 	canvas->lines = !terminal || size.ws_row == 0 ? 24 : between(size.ws_row, 8, 500) - 2;
@@ -82,7 +82,8 @@ void screen_begin(struct screen *screen, struct canvas *canvas)
 
 	set_size(canvas, STDOUT_FILENO);
 	canvas->live = !is_dumb();
-	canvas->up = canvas->live && !changed && screen->said == msg_count() ? screen->drawn : 0;
+	canvas->up =
+		canvas->live && !changed && screen->messages == msg_count() ? screen->drawn : 0;
 	if (canvas->live && changed)
 		(void)write_again(STDOUT_FILENO, CLEAR, sizeof(CLEAR) - 1);
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
@@ -96,5 +97,5 @@ void screen_draw(struct screen *screen, const char *text, size_t bytes)
 	screen->drawn = 0;
 	for (size_t i = 0; i < bytes; i++)
 		screen->drawn += text[i] == '\n';
-	screen->said = msg_count();
+	screen->messages = msg_count();
 }

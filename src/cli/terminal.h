@@ -27,7 +27,7 @@ void terminal_canvas(struct canvas *canvas, int fd, enum color color);
 struct screen {
 	unsigned columns, lines; /* terminal's size when the picture was drawn */
 	unsigned drawn;          /* lines in the picture; 0: none */
-	unsigned said;           /* messages printed before it */
+	unsigned messages;       /* number printed before it */
 };
 
 /* Has the size of the terminal changed since the picture was drawn? */

@@ -164,6 +164,15 @@ static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32
 	return h->count[channel * h->stride + bin];
 }
 
+/* Does any channel have samples in this bin? */
+static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
+{
+	for (uint32_t c = 0; c < h->channels; c++)
+		if (hist_count(h, c, bin) > 0)
+			return true;
+	return false;
+}
+
 struct hist_flow hist_flow_sum(const struct hist *h);
 
 /* How many bins hold more than `most`; how many of the channels' under, over and NaN do. */

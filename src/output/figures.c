@@ -1,75 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* figures: column names and values, in the same order. */
+/* figures: each figure as text; the columns of a table. */
 #include "output/figures.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum figure {
-	SAMPLES,
-	UNDER,
-	OVER,
-	NANS,
-	ZEROS,
-	LEAST,
-	AT_LEAST,
-	GREATEST,
-	AT_GREATEST,
-	MEAN,
-	DEVIATION,
-	ENTROPY,
-	QUANTILES
-};
-static const char *const NAMES[QUANTILES] = {
-	"samples", "under", "over",   "nan",  "zeros", "min",
-	"at_min",  "max",   "at_max", "mean", "std",   "entropy",
-};
-
-static void figure_text(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-			enum figure figure)
+void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
+		 enum figure figure)
 {
-	const struct hist_stats *const s = &h->stats[channel];
-	const struct hist_flow *const flow = &h->flow[channel];
-	const bool any = s->of.number > 0, ends = s->at_least > 0;
+	const struct hist_stats *const s = &hist->stats[channel];
+	const struct hist_flow *const flow = &hist->flow[channel];
+	const bool exact = s->of.number > 0 && !hist->binned;
+	const uint64_t counts[] = {
+		[FIGURE_SAMPLES] = hist->samples / hist->channels,
+		[FIGURE_COUNT] = s->of.number,
+		[FIGURE_UNDER] = flow->under,
+		[FIGURE_OVER] = flow->over,
+		[FIGURE_BELOW] = s->of.below,
+		[FIGURE_ABOVE] = s->of.above,
+		[FIGURE_NAN] = flow->nan,
+		[FIGURE_ZEROS] = s->of.zeros,
+		[FIGURE_AT_LEAST] = s->at_least,
+		[FIGURE_AT_GREATEST] = s->at_greatest,
+		[FIGURE_NEVER_HIT] = s->never_hit,
+	};
 
 	text[0] = '\0';
-	switch (figure) {
-	case SAMPLES:
-		number_format_count(text, h->samples / h->channels);
-		break;
-	case UNDER:
-		number_format_count(text, flow->under);
-		break;
-	case OVER:
-		number_format_count(text, flow->over);
-		break;
-	case NANS:
-		number_format_count(text, flow->nan);
-		break;
-	case ZEROS:
-		number_format_count(text, s->of.zeros);
-		break;
-	case AT_LEAST:
-	case AT_GREATEST:
-		if (ends)
-			number_format_count(text,
-					    figure == AT_LEAST ? s->at_least : s->at_greatest);
-		break;
-	case LEAST:
-	case GREATEST:
-		if (any)
-			hist_stats_format_extreme(text, h, channel, figure == GREATEST);
-		break;
-	case MEAN:
-	case DEVIATION:
-		if (any)
-			number_format(text, figure == MEAN ? s->of.mean : s->of.deviation);
-		break;
-	default:
-		if (s->entropy >= 0)
-			snprintf(text, NUMBER_TEXT, "%.6f", s->entropy);
-	}
+	if (figure < FIGURE_ZEROS || (figure == FIGURE_ZEROS && !hist->binned) ||
+	    (figure <= FIGURE_NEVER_HIT && s->at_least > 0))
+		number_format_count(text, counts[figure]);
+	else if ((figure == FIGURE_LEAST || figure == FIGURE_GREATEST) && exact)
+		hist_stats_format_extreme(text, hist, channel, figure == FIGURE_GREATEST);
+	else if ((figure == FIGURE_MEAN || figure == FIGURE_DEVIATION) && exact)
+		number_format(text, figure == FIGURE_MEAN ? s->of.mean : s->of.deviation);
+	else if (figure == FIGURE_ENTROPY && s->entropy >= 0)
+		snprintf(text, NUMBER_TEXT, "%.6f", s->entropy);
 }
+
+/* Columns of the table, before the quantiles. */
+static const struct column {
+	const char *name;
+	enum figure figure;
+} COLUMNS[] = {
+	{"samples", FIGURE_SAMPLES}, {"under", FIGURE_UNDER},   {"over", FIGURE_OVER},
+	{"nan", FIGURE_NAN},         {"zeros", FIGURE_ZEROS},   {"min", FIGURE_LEAST},
+	{"at_min", FIGURE_AT_LEAST}, {"max", FIGURE_GREATEST},  {"at_max", FIGURE_AT_GREATEST},
+	{"mean", FIGURE_MEAN},       {"std", FIGURE_DEVIATION}, {"entropy", FIGURE_ENTROPY},
+};
 
 void figures_list(void (*put)(void *line, const char *text), void *line,
 		  const struct quantiles *asked, bool intervals, const struct hist *hist,
@@ -77,10 +54,10 @@ void figures_list(void (*put)(void *line, const char *text), void *line,
 {
 	char lower[NUMBER_TEXT + 8], upper[NUMBER_TEXT + 8], text[NUMBER_TEXT + 8];
 
-	for (enum figure f = SAMPLES; f < QUANTILES; f++) {
+	for (size_t i = 0; i < sizeof(COLUMNS) / sizeof(COLUMNS[0]); i++) {
 		if (hist)
-			figure_text(text, hist, channel, f);
-		put(line, hist ? text : NAMES[f]);
+			figure_text(text, hist, channel, COLUMNS[i].figure);
+		put(line, hist ? text : COLUMNS[i].name);
 	}
 	for (unsigned i = 0; i < asked->n; i++) {
 		text[0] = lower[0] = upper[0] = '\0';

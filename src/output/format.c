@@ -73,34 +73,34 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	return -1;
 }
 
-int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
-		   char name[PATH_MAX], struct fail *fail)
+/* Save the counts next to the file that `out` would replace, or else in a directory; close `out`. */
+static int save_beside(struct output *out, const struct hist *hist, const struct provenance *from,
+		       char name[PATH_MAX], struct fail *fail)
 {
-	char target[PATH_MAX], beside[PATH_MAX];
-	struct output *out;
-	struct fail first = {.status = STATUS_OK};
-
-	/* If a fallback directory works, the failure next to FILE is not reported. */
-	if (output_resolve(target, path, &first) == 0 && output_free_name(beside, target) &&
-	    output_open(&out, beside, &first) == 0 &&
-	    save_document(out, hist, from, name, &first) == 0)
+	if (!output_rescue(out))
+		output_abort(out);
+	else if (save_document(out, hist, from, name, fail) == 0)
 		return 0;
 	return save_in_folders(hist, from, name, fail);
 }
 
-/* Save the counts next to the output file, or else in a directory; close `out`. Returns -1. */
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
+		   char name[PATH_MAX], struct fail *fail)
+{
+	struct output *out;
+
+	return output_open(&out, path, fail) == 0 ? save_beside(out, hist, from, name, fail)
+						  : save_in_folders(hist, from, name, fail);
+}
+
+/* Save the counts, of which some do not fit; close `out`. Returns -1. */
 static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
 			 uint64_t counts, struct fail *fail)
 {
 	char name[PATH_MAX];
 	struct fail lost = {.status = STATUS_OK};
-	bool saved = false;
+	const bool saved = save_beside(out, hist, from, name, &lost) == 0;
 
-	if (!output_rescue(out))
-		output_abort(out);
-	else
-		saved = save_document(out, hist, from, name, &lost) == 0;
-	saved = saved || save_in_folders(hist, from, name, &lost) == 0;
 	return fail_set(fail, STATUS_LIMIT,
 			"%llu count%s passed 4294967295, the largest value of a u32 counter (use "
 			"-C u64)%s%s",

@@ -29,6 +29,11 @@ extern const struct counter {
 	uint64_t max; /* largest count it can hold */
 } COUNTERS[];
 
+static inline uint64_t counter_clip(enum counter_kind kind, uint64_t count)
+{
+	return count < COUNTERS[kind].max ? count : COUNTERS[kind].max;
+}
+
 /* How to draw a picture. The same settings give the same bytes. */
 struct canvas {
 	bool utf8;         /* draw bars in eighths of a block, not with '#' */

@@ -36,7 +36,7 @@ struct output {
 	int error;             /* errno of the first write that failed */
 	bool memory;
 	unsigned char *before; /* output in memory: bytes moved out of the buffer */
-	size_t before_used, before_room;
+	size_t before_used, before_size;
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -370,7 +370,8 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 	return rc;
 }
 
-bool output_free_name(char name[PATH_MAX], const char *target)
+/* The first free name. False: errno says why. */
+static bool free_name(char name[PATH_MAX], const char *target)
 {
 	struct stat st;
 
@@ -387,6 +388,17 @@ bool output_free_name(char name[PATH_MAX], const char *target)
 	return false;
 }
 
+bool output_rescue(struct output *o)
+{
+	char name[PATH_MAX];
+
+	if (o->direct || !free_name(name, o->target))
+		return false;
+	strcpy(o->target, name);
+	o->shown = o->target;
+	return true;
+}
+
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
 	struct output *o = *out = blank(fail);
@@ -399,7 +411,7 @@ int output_open_rescue(struct output **out, const char *folder, bool shared, str
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
 	o->shown = o->target;
 	errno = ENAMETOOLONG;
-	const bool found = n < PATH_MAX && output_free_name(o->target, name);
+	const bool found = n < PATH_MAX && free_name(o->target, name);
 	output_folder(o->folder, o->target);
 	if (found && open_temporary(o, shared ? 0600 : 0666) == 0)
 		return 0;
@@ -424,9 +436,9 @@ int output_open_memory(struct output **out, struct fail *fail)
 static void set_aside(struct output *o)
 {
 	const size_t need = o->before_used + o->used;
-	const size_t twice = need <= o->before_room ? need : 2 * need;
+	const size_t twice = need <= o->before_size ? need : 2 * need;
 
-	if (o->error == 0 && !huge_grow(&o->before, &o->before_room, twice, o->before_used))
+	if (o->error == 0 && !huge_grow(&o->before, &o->before_size, twice, o->before_used))
 		o->error = ENOMEM;
 	if (o->error == 0 && o->used > 0) {
 		memcpy(o->before + o->before_used, o->buffer, o->used);
@@ -453,17 +465,6 @@ size_t output_used(const struct output *o)
 	return o->before_used + o->used;
 }
 
-bool output_rescue(struct output *o)
-{
-	char name[PATH_MAX];
-
-	if (o->direct || !output_free_name(name, o->target))
-		return false;
-	strcpy(o->target, name);
-	o->shown = o->target;
-	return true;
-}
-
 const char *output_name(const struct output *o)
 {
 	return o->shown;
@@ -483,8 +484,7 @@ void output_write(struct output *o, const void *data, size_t bytes)
 	const unsigned char *p = data;
 
 	while (bytes > 0) {
-		const size_t room = BUFFER - o->used;
-		const size_t some = bytes < room ? bytes : room;
+		const size_t left = BUFFER - o->used, some = bytes < left ? bytes : left;
 		memcpy(o->buffer + o->used, p, some);
 		o->used += some;
 		p += some;
@@ -513,11 +513,11 @@ void output_print(struct output *o, const char *format, ...)
 void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape)
 {
 	const unsigned char *const p = (const unsigned char *)text;
-	char room[OUTPUT_ESCAPE];
+	char escaped[OUTPUT_ESCAPE];
 
 	for (size_t i = 0, some; i < bytes; i += some) {
 		const size_t length = utf8_length(p + i, bytes - i);
-		const char *const instead = escape(p + i, length, room);
+		const char *const instead = escape(p + i, length, escaped);
 		some = length > 0 ? length : 1;
 		if (instead)
 			output_text(o, instead);

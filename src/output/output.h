@@ -30,13 +30,12 @@ struct output;
 int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
- * For counts that must not appear under the name asked for. output_free_name finds the first free
- * name of TARGET.rescue.json, TARGET.2.rescue.json ...; false if none is free or it would be too
- * long, and errno says why. output_rescue gives the output of a file such a name; false if it is no
- * file either. output_open_rescue opens gpuhist-PID.rescue.json, or with a number, in a folder;
- * shared: the folder is shared, so only the user may read the file.
+ * For counts that must not appear under the name asked for. output_rescue gives the output the
+ * first free name of FILE.rescue.json, FILE.2.rescue.json ..., with FILE's permissions; false if it
+ * is no file, none is free, or the name would be too long. output_open_rescue opens
+ * gpuhist-PID.rescue.json, or with a number, in a folder; shared: the folder is shared, so only the
+ * user may read the file.
  */
-bool output_free_name(char name[PATH_MAX], const char *target);
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 

@@ -36,18 +36,15 @@ static bool is_round(uint32_t n)
 	return n == 1 || n == 2 || n == 5;
 }
 
-static bool is_filled(const struct hist *hist, uint32_t bin)
-{
-	for (uint32_t c = 0; c < hist->channels; c++)
-		if (hist_count(hist, c, bin) > 0)
-			return true;
-	return false;
-}
-
 /* With --log=auto, the bin that begins at zero; the histogram may not include it. */
 static int64_t zero_of(const struct picture *p)
 {
 	return -(int64_t)edges_first(&p->hist->axis.edges);
+}
+
+static bool is_filled(const struct picture *p, int64_t bin)
+{
+	return bin >= p->first && bin < p->end && hist_is_filled(p->hist, (uint32_t)bin);
 }
 
 /* Bins on each side of zero that are all empty, except perhaps the first one above zero. */
@@ -56,15 +53,9 @@ static uint32_t empty_about_zero(const struct picture *p)
 	const int64_t zero = zero_of(p);
 	uint32_t n = 0;
 
-	while ((zero - n > p->first && zero - n <= p->end) ||
-	       (zero + n >= p->first && zero + n < p->end)) {
-		const int64_t below = zero - n - 1, above = zero + n;
-		if ((below >= p->first && below < p->end && is_filled(p->hist, (uint32_t)below)) ||
-		    (n > 0 && above >= p->first && above < p->end &&
-		     is_filled(p->hist, (uint32_t)above)))
-			break;
+	while (n < axis_bins(&p->hist->axis) && !is_filled(p, zero - n - 1) &&
+	       (n == 0 || !is_filled(p, zero + n)))
 		n++;
-	}
 	return n;
 }
 
@@ -87,7 +78,7 @@ static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
 		*bar = (struct bar){(uint32_t)(first > 0 ? first : 0),
 				    (uint32_t)(next < bins ? next : bins), 1};
 		if (!mid)
-			bar->scale = (double)per / (bar->end - bar->first);
+			bar->weight = (double)per / (bar->end - bar->first);
 	}
 	return p->bars;
 }
@@ -157,11 +148,11 @@ static void set_axis(struct picture *p)
 		const double lo = edge(p, p->bar[k].first), hi = edge(p, p->bar[k].end);
 		const double width = x->turn > 0 ? log10(hi) - log10(lo) : hi - lo;
 		/* The width must be neither 0, for adjacent numbers, nor infinite. */
-		p->bar[k].scale = width > 0 ? bounded(width) : DBL_EPSILON;
-		p->unit = x->turn <= 0 && width < p->unit ? p->bar[k].scale : p->unit;
+		p->bar[k].weight = width > 0 ? bounded(width) : DBL_EPSILON;
+		p->unit = x->turn <= 0 && width < p->unit ? p->bar[k].weight : p->unit;
 	}
 	for (uint32_t k = 0; k < p->bars; k++)
-		p->bar[k].scale = p->unit / p->bar[k].scale;
+		p->bar[k].weight = p->unit / p->bar[k].weight;
 }
 
 /* Find the first nonempty bin and the end of the last one. */
@@ -169,9 +160,9 @@ static void find_filled(struct picture *p)
 {
 	uint32_t first = 0, end = p->end;
 
-	while (first < end && !is_filled(p->hist, first))
+	while (first < end && !is_filled(p, first))
 		first++;
-	while (end > first && !is_filled(p->hist, end - 1))
+	while (end > first && !is_filled(p, end - 1))
 		end--;
 	p->first = first;
 	p->end = end;
@@ -226,7 +217,7 @@ void picture_count(struct picture *p)
 		for (uint32_t k = 0; k < p->bars; k++) {
 			const uint64_t sum = p->sum[(size_t)c * p->bars + k] =
 				count_bar(hist->count + c * hist->stride, &p->bar[k], &p->facts[c]);
-			const double value = (double)sum * p->bar[k].scale;
+			const double value = (double)sum * p->bar[k].weight;
 			if (sum > 0)
 				p->least = fmin(p->least, value);
 			p->most = fmax(p->most, value);

@@ -46,16 +46,16 @@ struct scale {
 double scale_at(const struct scale *s, double x);
 
 /*
- * Find about `most` round numbers: fewer if their labels would touch on a line `room` characters
- * long, and one or none if lo and hi are too close.
+ * Find about `most` round numbers: fewer if their labels would touch on a line of that many
+ * characters, and one or none if lo and hi are too close.
  */
-void scale_ticks(struct scale *s, unsigned most, unsigned room);
+void scale_ticks(struct scale *s, unsigned most, unsigned characters);
 
 /* ---- bars ---- */
 
 struct bar {
 	uint32_t first, end; /* bins first .. end - 1 */
-	double scale;        /* value / samples */
+	double weight;       /* value / samples */
 };
 
 #define BARS_MOST 1024u

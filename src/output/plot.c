@@ -27,7 +27,7 @@
 #define DIGITS 17      /* enough for any binary64 */
 #define NEAR 20        /* a label must be this many times nearer its edge than the next edge */
 #define BAR_GOOD 8     /* if bars are shorter, use another block */
-#define BAR_FIGURES 12 /* shortest bars with counts next to them */
+#define BAR_COUNTED 12 /* shortest bars with counts next to them */
 
 typedef unsigned long long ull;
 
@@ -37,7 +37,7 @@ struct plot {
 	struct picture p;
 	char label[ROWS_MOST][LABEL];
 	int label_width, count_width, bar; /* in characters */
-	bool figures;                      /* write counts and percentages */
+	bool counts;                       /* write counts and percentages */
 	uint32_t across, blocks;           /* panels side by side; blocks of panels */
 };
 
@@ -142,9 +142,9 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 		append(text, ", log counts");
 	if (title) {
 		const size_t rest = picture_width(text) + 2, columns = plot->canvas->columns;
-		const size_t room = rest + TITLE < columns ? columns - rest : TITLE;
-		const bool cut = picture_width(title) > room;
-		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? room - 3 : room), title,
+		const size_t most = rest + TITLE < columns ? columns - rest : TITLE;
+		const bool cut = picture_width(title) > most;
+		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? most - 3 : most), title,
 		       cut ? "..." : "");
 		utf8_make_plain(line);
 	}
@@ -267,12 +267,12 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
 		const struct hist_flow *const out = &plot->p.hist->flow[c];
 		const uint64_t count = row_count(plot, c, k);
-		if (c > first && plot->figures)
+		if (c > first && plot->counts)
 			output_print(plot->out, " %s", side);
-		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].scale),
+		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].weight),
 			 flow ? "\033[33m" : "\033[36m");
 		output_text(plot->out, side);
-		if (!plot->figures)
+		if (!plot->counts)
 			continue;
 		percent_text(percent, count,
 			     plot->p.facts[c].samples + out->under + out->over + out->nan);
@@ -285,7 +285,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 static void draw_names(const struct plot *plot, uint32_t block)
 {
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
-	const int width = plot->bar + (plot->figures ? plot->count_width + 11 : 1);
+	const int width = plot->bar + (plot->counts ? plot->count_width + 11 : 1);
 	char name[32];
 
 	output_print(plot->out, "%*s", plot->label_width + 2, "");
@@ -303,11 +303,12 @@ static void fit_blocks(struct plot *plot, uint32_t blocks)
 {
 	plot->blocks = blocks;
 	plot->across = (plot->p.hist->channels + blocks - 1) / blocks;
-	const int room = (int)plot->canvas->columns - plot->label_width, across = (int)plot->across;
-	plot->bar = room / across - plot->count_width - 11;
-	plot->figures = plot->across == 1 || plot->bar >= BAR_FIGURES;
-	if (!plot->figures)
-		plot->bar = (room - 2) / across - 1;
+	const int width = (int)plot->canvas->columns - plot->label_width,
+		  across = (int)plot->across;
+	plot->bar = width / across - plot->count_width - 11;
+	plot->counts = plot->across == 1 || plot->bar >= BAR_COUNTED;
+	if (!plot->counts)
+		plot->bar = (width - 2) / across - 1;
 }
 
 /* Rows per block, for that many blocks and `around` other lines. */
@@ -327,6 +328,7 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	/* the title, the footer, and perhaps "not shown" */
 	const uint32_t around = 2u + (p->first > 0 || p->end < axis_bins(&p->hist->axis));
 	uint32_t blocks = 1;
+	uint64_t most = 0;
 	char text[NUMBER_TEXT];
 
 	plot->label_width = 8; /* typical */
@@ -338,12 +340,11 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	picture_join(&plot->p, rows > flows + 2 ? rows - flows : 2);
 	picture_count(&plot->p);
 	label_rows(plot, flows > 0);
-	plot->count_width = 1;
 	for (uint32_t i = 0; i < channels * (p->bars + 3); i++) {
 		const uint64_t count = row_count(plot, i % channels, i / channels);
-		const int width = (int)number_format_count(text, count);
-		plot->count_width = width > plot->count_width ? width : plot->count_width;
+		most = count > most ? count : most;
 	}
+	plot->count_width = (int)number_format_count(text, most);
 	fit_blocks(plot, blocks);
 	plot->bar = plot->bar > 1 ? plot->bar : 1;
 }
@@ -352,18 +353,13 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 		const struct provenance *from)
 {
 	struct plot plot = {.out = out, .canvas = &style->canvas};
-	uint64_t flow[3] = {0};
+	const struct hist_flow flow = hist_flow_sum(hist);
 
 	if (picture_open(&plot.p, hist, false, ROWS_MOST) != 0) {
 		output_fail(out);
 		return;
 	}
-	for (uint32_t c = 0; c < hist->channels; c++) {
-		flow[0] |= hist->flow[c].under;
-		flow[1] |= hist->flow[c].over;
-		flow[2] |= hist->flow[c].nan;
-	}
-	lay_out(&plot, (uint32_t)(flow[0] > 0) + (flow[1] > 0) + (flow[2] > 0));
+	lay_out(&plot, (uint32_t)(flow.under > 0) + (flow.over > 0) + (flow.nan > 0));
 	if (style->canvas.up > 0)
 		output_print(out, "\033[%uA", style->canvas.up);
 	put_title(&plot, from);
@@ -371,13 +367,14 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 	for (uint32_t block = 0; block < plot.blocks && !output_failed(out); block++) {
 		if (hist->channels > 1)
 			draw_names(&plot, block);
-		if (flow[0] > 0)
+		if (flow.under > 0)
 			draw_row(&plot, block, plot.p.bars);
 		for (uint32_t k = 0; k < plot.p.bars; k++)
 			draw_row(&plot, block, k);
-		for (uint32_t i = 1; i < 3; i++)
-			if (flow[i] > 0)
-				draw_row(&plot, block, plot.p.bars + i);
+		if (flow.over > 0)
+			draw_row(&plot, block, plot.p.bars + 1);
+		if (flow.nan > 0)
+			draw_row(&plot, block, plot.p.bars + 2);
 	}
 	put_footer(&plot);
 	output_text(out, style->canvas.live ? "\033[J" : "");

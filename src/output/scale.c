@@ -126,7 +126,7 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 }
 
 /* Do labels fit below their ticks, two blanks apart? A long one at an end may move by half. */
-static bool fits(const struct scale *s, unsigned room)
+static bool fits(const struct scale *s, unsigned characters)
 {
 	size_t longest = 0;
 	double gap = 1;
@@ -135,10 +135,10 @@ static bool fits(const struct scale *s, unsigned room)
 		longest = (size_t)fmax((double)longest, (double)strlen(s->tick[i].text));
 		gap = i > 0 ? fmin(gap, s->tick[i].at - s->tick[i - 1].at) : gap;
 	}
-	return gap * room >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
+	return gap * characters >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
 }
 
-void scale_ticks(struct scale *s, unsigned most, unsigned room)
+void scale_ticks(struct scale *s, unsigned most, unsigned characters)
 {
 	const unsigned named = s->turn > 0 ? logarithmic(s, most, false) : 0;
 
@@ -148,5 +148,5 @@ void scale_ticks(struct scale *s, unsigned most, unsigned room)
 		return;
 	do
 		linear(s, most);
-	while (!fits(s, room) && --most > 1);
+	while (!fits(s, characters) && --most > 1);
 }

@@ -88,18 +88,18 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 
 	*row++ = (double)hist->samples;
 	for (uint32_t c = 0; c < s->channels; c++, row += s->width) {
-		if (!s->figures) {
+		if (!s->curves) {
 			strip_fill(row, s->width, hist, c);
 			continue;
 		}
 		const struct hist_stats *const stats = &hist->stats[c];
 		const struct stats_result *const of = &stats->of;
 		const bool real = hist->axis.type.kind == SAMPLE_FLOAT;
-		row[FIGURE_ENTROPY] = fmax(stats->entropy, 0);
-		row[FIGURE_LEAST] = real ? of->least_real : (double)of->least;
-		row[FIGURE_GREATEST] = real ? of->greatest_real : (double)of->greatest;
-		row[FIGURE_MEAN] = of->mean;
-		row[FIGURE_COUNT] = (double)of->number;
+		row[CURVE_ENTROPY] = fmax(stats->entropy, 0);
+		row[CURVE_LEAST] = real ? of->least_real : (double)of->least;
+		row[CURVE_GREATEST] = real ? of->greatest_real : (double)of->greatest;
+		row[CURVE_MEAN] = of->mean;
+		row[CURVE_COUNT] = (double)of->number;
 	}
 	return sheet_numbers(s);
 }
@@ -107,22 +107,22 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 /* Join two rows of a channel; the entropy becomes their weighted mean. */
 static void join(const struct sheet *s, double *a, const double *b)
 {
-	const double n = s->figures ? a[FIGURE_COUNT] + b[FIGURE_COUNT] : 0;
+	const double n = s->curves ? a[CURVE_COUNT] + b[CURVE_COUNT] : 0;
 
-	for (uint32_t i = 0; i < s->width && !s->figures; i++)
+	for (uint32_t i = 0; i < s->width && !s->curves; i++)
 		a[i] += b[i];
-	if (!s->figures || b[FIGURE_COUNT] <= 0)
+	if (!s->curves || b[CURVE_COUNT] <= 0)
 		return;
-	if (a[FIGURE_COUNT] <= 0) {
-		memcpy(a, b, FIGURE_WIDTH * sizeof(*a));
+	if (a[CURVE_COUNT] <= 0) {
+		memcpy(a, b, CURVE_WIDTH * sizeof(*a));
 		return;
 	}
-	const double share = b[FIGURE_COUNT] / n;
-	a[FIGURE_ENTROPY] += (b[FIGURE_ENTROPY] - a[FIGURE_ENTROPY]) * share;
-	a[FIGURE_MEAN] += (b[FIGURE_MEAN] - a[FIGURE_MEAN]) * share;
-	a[FIGURE_LEAST] = fmin(a[FIGURE_LEAST], b[FIGURE_LEAST]);
-	a[FIGURE_GREATEST] = fmax(a[FIGURE_GREATEST], b[FIGURE_GREATEST]);
-	a[FIGURE_COUNT] = n;
+	const double share = b[CURVE_COUNT] / n;
+	a[CURVE_ENTROPY] += (b[CURVE_ENTROPY] - a[CURVE_ENTROPY]) * share;
+	a[CURVE_MEAN] += (b[CURVE_MEAN] - a[CURVE_MEAN]) * share;
+	a[CURVE_LEAST] = fmin(a[CURVE_LEAST], b[CURVE_LEAST]);
+	a[CURVE_GREATEST] = fmax(a[CURVE_GREATEST], b[CURVE_GREATEST]);
+	a[CURVE_COUNT] = n;
 }
 
 static void join_row(const struct sheet *s, double *a, const double *b)
@@ -159,16 +159,9 @@ int sheet_add(struct sheet *s, const double *numbers)
 		join_row(s, s->value + (s->rows - 1) * width, row);
 		return 0;
 	}
-	if (s->rows == s->room) {
-		const size_t room = s->room == 0               ? 64
-				    : s->room < SHEET_ROWS / 2 ? 2 * s->room
-							       : SHEET_ROWS;
-		double *const more = realloc(s->value, room * width * sizeof(double));
-		if (!more)
-			return -1;
-		s->value = more;
-		s->room = room;
-	}
+	/* Pages without rows stay untouched. */
+	if (!s->value && !(s->value = malloc(SHEET_ROWS * width * sizeof(double))))
+		return -1;
 	memcpy(s->value + s->rows++ * width, row, width * sizeof(double));
 	s->last = 1;
 	s->joined = s->joined > 0 ? s->joined : 1;

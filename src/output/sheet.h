@@ -34,21 +34,14 @@ void strip_begin(void);
 /* ---- all rows ---- */
 
 #define SHEET_ROWS 2000u
-enum figure {
-	FIGURE_ENTROPY,
-	FIGURE_LEAST,
-	FIGURE_MEAN,
-	FIGURE_GREATEST,
-	FIGURE_COUNT,
-	FIGURE_WIDTH
-};
+enum curve { CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_COUNT, CURVE_WIDTH };
 
 struct sheet {
 	const struct axis *axis;
 	const struct canvas *canvas;
 	uint32_t channels;
-	uint32_t width;     /* numbers per channel in a row: cells, or FIGURE_WIDTH */
-	bool figures;       /* the numbers are figures, not cells */
+	uint32_t width;     /* numbers per channel in a row: cells, or CURVE_WIDTH */
+	bool curves;        /* the numbers are for curves, not cells */
 	uint64_t size;      /* records per row; 0: a row is an input, or there are several inputs */
 	bool bytes;         /* records are bytes */
 	char *const *names; /* names of rows if each row is an input; else NULL */
@@ -58,8 +51,7 @@ struct sheet {
 	uint32_t rows;       /* rows to draw */
 	uint64_t joined;     /* input rows per row; the last row may have fewer */
 	uint64_t last;       /* input rows in the last row */
-	double *value;       /* rows x channels x width; owned */
-	size_t room;         /* allocated rows */
+	double *value;       /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
 /* Cells per channel in a sheet with that many channels. */

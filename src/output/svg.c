@@ -5,7 +5,7 @@
  *
  * A histogram has a panel for each channel, one below the other, with one axis and one scale. The
  * bars of a panel are one path; any bar that is not empty is at least one unit high. Rows are a
- * heat map, an image for each channel, side by side; or, if they have figures, curves: for each
+ * heat map, an image for each channel, side by side; or, with --stats, curves: for each
  * channel a panel for the entropy, and one for minimum, mean and maximum.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
@@ -252,8 +252,8 @@ static void draw_axes(struct output *out, const struct panel *p, bool below)
 	}
 }
 
-/* Write the names of both axes; `middle` is the centre of the left one, written upwards. */
-static void name_axes(struct output *out, const char *x, const char *y, int middle, int base)
+/* Name both axes, the left one upwards with its centre at `middle`, and end the picture. */
+static void close_svg(struct output *out, const char *x, const char *y, int middle, int base)
 {
 	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, x);
 	output_print(out, "<g transform=\"translate(16 %d) rotate(-90)\">", middle);
@@ -300,7 +300,7 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 	output_text(out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
 		const double value =
-			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].scale : 0;
+			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].weight : 0;
 		if (value <= 0 && end > 0)
 			output_print(out, "H" AT "V%dZ", end, base);
 		if (value <= 0) {
@@ -429,14 +429,14 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	}
 	name_heights(left, &p, y.turn > 0);
 	name_values(below, &hist->axis, &p.x);
-	name_axes(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
+	close_svg(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
 	picture_free(&p);
 }
 
 /* ---- rows ---- */
 
 /* The axis along the input, in records or rows. */
-static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned room)
+static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned characters)
 {
 	const bool records = s->size > 0;
 	struct scale along = {.hi = (double)s->count * (records ? (double)s->size : 1),
@@ -444,7 +444,7 @@ static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigne
 			      .hex = records && s->bytes};
 
 	if (s->count > 0)
-		scale_ticks(&along, ticks, room);
+		scale_ticks(&along, ticks, characters);
 	return along;
 }
 
@@ -597,11 +597,11 @@ static void write_map(struct output *out, const struct sheet *s)
 		p.y = &none; /* has its numbers by now */
 	}
 	name_values(name, s->axis, &x);
-	name_axes(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
+	close_svg(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
-static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum figure figure,
+static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum curve curve,
 		  const struct panel *panel, bool back)
 {
 	bool begun = back;
@@ -610,10 +610,10 @@ static void trace(struct output *out, const struct sheet *s, uint32_t channel, e
 		const uint32_t r = back ? s->rows - 1 - i : i;
 		const double *const row = sheet_at(s, r, channel);
 		const double middle = (r + 0.5) * (double)s->joined / (double)s->count;
-		if (row[FIGURE_COUNT] <= 0)
+		if (row[CURVE_COUNT] <= 0)
 			continue;
 		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', x_at(panel, fmin(middle, 1)),
-			     y_at(panel, scale_at(panel->y, row[figure])));
+			     y_at(panel, scale_at(panel->y, row[curve])));
 		begun = true;
 	}
 }
@@ -633,10 +633,10 @@ static void write_curves(struct output *out, const struct sheet *s)
 
 	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
 		const double *const row = sheet_at(s, 0, i);
-		if (row[FIGURE_COUNT] <= 0)
+		if (row[CURVE_COUNT] <= 0)
 			continue;
-		y[1].lo = fmin(y[1].lo, row[FIGURE_LEAST]);
-		y[1].hi = fmax(y[1].hi, row[FIGURE_GREATEST]);
+		y[1].lo = fmin(y[1].lo, row[CURVE_LEAST]);
+		y[1].hi = fmax(y[1].hi, row[CURVE_GREATEST]);
 	}
 	y[1].hi += y[1].hi <= y[1].lo;
 	for (int i = 0; i < 2; i++)
@@ -656,19 +656,19 @@ static void write_curves(struct output *out, const struct sheet *s)
 		draw_grid(out, &panel);
 		if (i % 2) {
 			output_text(out, "<path class=\"band\" d=\"");
-			trace(out, s, c, FIGURE_GREATEST, &panel, false);
-			trace(out, s, c, FIGURE_LEAST, &panel, true);
+			trace(out, s, c, CURVE_GREATEST, &panel, false);
+			trace(out, s, c, CURVE_LEAST, &panel, true);
 			output_text(out, "\"/>\n");
 		}
 		output_text(out, "<path class=\"line\" d=\"");
-		trace(out, s, c, i % 2 ? FIGURE_MEAN : FIGURE_ENTROPY, &panel, false);
+		trace(out, s, c, i % 2 ? CURVE_MEAN : CURVE_ENTROPY, &panel, false);
 		output_text(out, "\"/>\n");
 		draw_axes(out, &panel, i + 1 == panels);
 	}
-	name_axes(out, name_of_rows(s), "", 0, end);
+	close_svg(out, name_of_rows(s), "", 0, end);
 }
 
 void write_svg_sheet(struct output *out, const struct sheet *s)
 {
-	(s->figures ? write_curves : write_map)(out, s);
+	(s->curves ? write_curves : write_map)(out, s);
 }

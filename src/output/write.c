@@ -9,14 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t clip(const struct style *style, uint64_t count)
-{
-	const uint64_t most = COUNTERS[style->counter].max;
-
-	return count < most ? count : most;
-}
-
-struct sheet {
+struct listing {
 	struct output *out;
 	const struct hist *hist;
 	const struct style *style;
@@ -27,7 +20,7 @@ struct sheet {
  * Write a row: three fields, each shorter than NUMBER_TEXT, and a count per channel, which is
  * count[c * stride] for channel c.
  */
-static void row(const struct sheet *t, const char *const fields[3], const uint64_t *count,
+static void row(const struct listing *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
 {
 	char line[(3 + LAYOUT_CHANNELS_MAX) * (NUMBER_TEXT + 1)];
@@ -40,30 +33,22 @@ static void row(const struct sheet *t, const char *const fields[3], const uint64
 		line[used++] = t->comma;
 	}
 	for (uint32_t c = 0; c < t->hist->channels; c++) {
-		used += number_format_count(line + used, clip(t->style, count[c * stride]));
+		used += number_format_count(line + used,
+					    counter_clip(t->style->counter, count[c * stride]));
 		line[used++] = t->comma;
 	}
 	line[used - 1] = '\n';
 	output_write(t->out, line, used);
 }
 
-static void flow_row(const struct sheet *t, const char *name, const char *lower, const char *upper,
-		     const uint64_t *count)
+static void flow_row(const struct listing *t, const char *name, const char *lower,
+		     const char *upper, const uint64_t *count)
 {
 	row(t, (const char *[]){name, lower, upper}, count,
 	    sizeof(struct hist_flow) / sizeof(*count));
 }
 
-/* Does any channel have samples in this bin? */
-static bool holds(const struct hist *hist, uint32_t bin)
-{
-	for (uint32_t c = 0; c < hist->channels; c++)
-		if (hist_count(hist, c, bin) > 0)
-			return true;
-	return false;
-}
-
-static void write_rows(const struct sheet *t)
+static void write_rows(const struct listing *t)
 {
 	const struct hist *const hist = t->hist;
 	const struct edges *const edges = &hist->axis.edges;
@@ -85,7 +70,7 @@ static void write_rows(const struct sheet *t)
 	if (flow)
 		flow_row(t, "under", "-inf", upper, &hist->flow->under);
 	for (uint32_t i = 0; i < bins && !output_failed(t->out); i++) {
-		if (t->style->nonzero && !holds(hist, i))
+		if (t->style->nonzero && !hist_is_filled(hist, i))
 			continue;
 		if (edge == i && !residues)
 			memcpy(lower, upper, sizeof(lower));
@@ -107,14 +92,14 @@ void write_csv(struct output *out, const struct hist *hist, const struct style *
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct sheet){out, hist, style, ','});
+	write_rows(&(struct listing){out, hist, style, ','});
 }
 
 void write_tsv(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct sheet){out, hist, style, '\t'});
+	write_rows(&(struct listing){out, hist, style, '\t'});
 }
 
 /* counters per output_write: a call for each would take most of the time */
@@ -131,7 +116,8 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 		for (uint32_t i = 0, n; i < bins && !output_failed(out); i += n) {
 			n = bins - i < BLOCK ? bins - i : BLOCK;
 			for (uint32_t k = 0; k < n; k++) {
-				const uint64_t count = clip(style, hist_count(hist, c, i + k));
+				const uint64_t count =
+					counter_clip(style->counter, hist_count(hist, c, i + k));
 				/*
 				 * All 8 bytes: the next count overwrites those past `bytes`.
 				 */

@@ -28,11 +28,12 @@
  */
 #include "output/format.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "output/figures.h"
 
 /*
  * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
@@ -166,37 +167,38 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 	output_print(out, "\"circular\": %s}], ", axis_kind_of(axis)->ordered ? "false" : "true");
 }
 
-/* Write the figures of --stats as numbers; omit undefined and unknown ones. */
+/* Write a figure as a number; omit undefined and unknown ones. */
+static void member_figure(struct output *out, const char *name, const struct hist *hist,
+			  uint32_t channel, enum figure figure)
+{
+	char text[NUMBER_TEXT];
+
+	figure_text(text, hist, channel, figure);
+	if (text[0] != '\0')
+		member(out, name, text);
+}
+
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
-	const struct hist_stats *const stats = &hist->stats[channel];
+	static const struct {
+		const char *name;
+		enum figure figure;
+	} MEMBERS[] = {
+		{"stats_count", FIGURE_COUNT},         {"stats_zeros", FIGURE_ZEROS},
+		{"stats_minimum", FIGURE_LEAST},       {"stats_maximum", FIGURE_GREATEST},
+		{"stats_at_minimum", FIGURE_AT_LEAST}, {"stats_at_maximum", FIGURE_AT_GREATEST},
+		{"stats_never_hit", FIGURE_NEVER_HIT}, {"stats_mean", FIGURE_MEAN},
+		{"stats_std", FIGURE_DEVIATION},       {"stats_entropy", FIGURE_ENTROPY},
+	};
+	const struct hist_quantile *const quantile = hist->stats[channel].quantile;
 	static const char *const ENDS[] = {"", "_lower", "_upper"};
-	char end[3][NUMBER_TEXT], *const lower = end[1], *const upper = end[2];
-	char percent[NUMBER_TEXT];
+	char end[3][NUMBER_TEXT], percent[NUMBER_TEXT];
 
-	member_count(out, "stats_count", stats->of.number);
-	if (!hist->binned)
-		member_count(out, "stats_zeros", stats->of.zeros);
-	if (stats->of.number > 0 && !hist->binned) {
-		hist_stats_format_extreme(lower, hist, channel, false);
-		hist_stats_format_extreme(upper, hist, channel, true);
-		member(out, "stats_minimum", lower);
-		member(out, "stats_maximum", upper);
-		if (stats->at_least > 0) {
-			member_count(out, "stats_at_minimum", stats->at_least);
-			member_count(out, "stats_at_maximum", stats->at_greatest);
-			member_count(out, "stats_never_hit", stats->never_hit);
-		}
-		number_format(lower, stats->of.mean);
-		member(out, "stats_mean", lower);
-		number_format(lower, stats->of.deviation);
-		member(out, "stats_std", lower);
-	}
-	if (stats->entropy >= 0)
-		output_print(out, "\"stats_entropy\": %.6f, ", stats->entropy);
-	for (unsigned i = 0; i < hist->asked.n && stats->quantile[i].kind != QUANTILE_NONE; i++) {
+	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++)
+		member_figure(out, MEMBERS[i].name, hist, channel, MEMBERS[i].figure);
+	for (unsigned i = 0; i < hist->asked.n && quantile[i].kind != QUANTILE_NONE; i++) {
 		quantile_name(percent, &hist->asked, i);
-		hist_stats_format_quantile(lower, upper, hist, channel, i);
+		hist_stats_format_quantile(end[1], end[2], hist, channel, i);
 		hist_stats_format_number(end[0], hist, channel, i);
 		for (int k = 0; k < 3; k++)
 			if (*end[k] && !strstr(end[k], "inf"))
@@ -204,8 +206,8 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 					     end[k]);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {
-		member_count(out, "stats_minus_inf", stats->of.below);
-		member_count(out, "stats_plus_inf", stats->of.above);
+		member_figure(out, "stats_minus_inf", hist, channel, FIGURE_BELOW);
+		member_figure(out, "stats_plus_inf", hist, channel, FIGURE_ABOVE);
 	}
 }
 

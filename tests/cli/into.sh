@@ -135,7 +135,9 @@ big() {
 $c -f json a | big >t.json
 cp t.json before.json
 run $c --into=t.json a
+chmod 600 t.json
 run $c --into=t.json b
+stat -c '%A %n' *.rescue.json
 cmp t.json before.json && echo as before
 run gpuhist --merge t.json.rescue.json
 run gpuhist --merge t.json.2.rescue.json
