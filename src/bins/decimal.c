@@ -9,11 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "bins/wide.h"
+#include "bins/exact.h"
 
 #define DIGITS_MOST 19     /* decimal digits that always fit 64 bits */
 #define HEX_DIGITS_MOST 16 /* hexadecimal digits that do */
-#define POWER_MOST 27      /* 5^27 is the largest power of 5 in 64 bits */
+#define POWER_MOST 27      /* the largest power that exact_decimal takes */
 #define EXPONENT_MOST 100000000
 
 /* ---- reading ---- */
@@ -114,43 +114,19 @@ const char *decimal_read(struct decimal *d, const char *text)
 	return p;
 }
 
-/* ---- the first 64 bits ---- */
+/* ---- to the code of a float ---- */
 
-/* A number: bits * 2^exponent, and a bit more if `more`. The highest bit of `bits` is set. */
-struct leading {
-	uint64_t bits;
-	int64_t exponent;
-	bool more;
-};
-
-static struct leading leading_of(uint128_t x, int64_t exponent, bool more)
-{
-	const uint64_t high = (uint64_t)(x >> 64);
-	const int up = high > 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
-
-	x <<= up;
-	return (struct leading){(uint64_t)(x >> 64), exponent - up + 64, more || (uint64_t)x != 0};
-}
-
-static uint64_t power_of_five(int n)
-{
-	uint64_t power = 1;
-
-	while (n-- > 0)
-		power *= 5;
-	return power;
-}
-
+/* Is the number exact as exact_decimal takes it? */
 static bool is_short(const struct decimal *d)
 {
 	return d->places <= DIGITS_MOST && d->exponent <= POWER_MOST && d->exponent >= -POWER_MOST;
 }
 
 /*
- * The exact way: strtod rounds any number of digits correctly, both down and up. If the two results
- * differ, the number is above the lower one.
+ * strtod rounds any number of digits correctly, both down and up. If the two results differ, the
+ * number is above the lower one.
  */
-static struct leading by_strtod(const struct decimal *d)
+static struct exact by_strtod(const struct decimal *d)
 {
 	const int mode = fegetround();
 	double down, up;
@@ -162,29 +138,10 @@ static struct leading by_strtod(const struct decimal *d)
 	up = strtod(d->text, NULL);
 	fesetround(mode);
 	if (down == 0)
-		return (struct leading){(uint64_t)1 << 63, -2000, true};
+		return (struct exact){(uint64_t)1 << 63, -2000, true};
 	const double mantissa = frexp(down, &exponent);
-	return (struct leading){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
+	return (struct exact){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
 }
-
-static struct leading leading(const struct decimal *d)
-{
-	const int32_t e = d->exponent;
-
-	if (d->hex)
-		return leading_of(d->digits, e, d->more);
-	if (!is_short(d))
-		return by_strtod(d);
-	if (e >= 0)
-		return leading_of((uint128_t)d->digits * power_of_five(e), e, false);
-	/* 64 bits of quotient or more: the dividend has 127 or 128, the divisor at most 63. */
-	const uint64_t unit = power_of_five(-e);
-	const int up = 64 + __builtin_clzll(d->digits);
-	const uint128_t dividend = (uint128_t)d->digits << up, quotient = dividend / unit;
-	return leading_of(quotient, (int64_t)e - up, quotient * unit != dividend);
-}
-
-/* ---- codes ---- */
 
 /* The code of a float of the type: sign, exponent, mantissa. */
 static uint64_t float_code(const struct decimal *d, const struct sample_type *type)
@@ -193,7 +150,6 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 	const uint64_t sign = (uint64_t)d->negative << (type->bits - 1);
 	const bool finite_only = mantissa == 3; /* f8e4m3: the last code is its NaN */
 	const uint64_t infinite = finite_only ? 0x7f : (((uint64_t)1 << exponents) - 1) << mantissa;
-	const int64_t bias = ((int64_t)1 << (exponents - 1)) - 1;
 	uint64_t code;
 
 	if (d->kind == DECIMAL_NAN)
@@ -207,23 +163,14 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 		memcpy(&code, &real, sizeof(code));
 		return sign | code;
 	}
-	const struct leading x = leading(d);
-	const int64_t exponent = x.exponent + 63 + bias; /* as it is stored, if it is above 0 */
-	int64_t down = 63 - (int64_t)mantissa + (exponent < 1 ? 1 - exponent : 0);
-	if (exponent > 2 * bias + 1)
-		return sign | infinite;
-	if (down > 64)
-		return sign;
-	const uint64_t half = (uint64_t)1 << (down - 1);
-	const uint64_t kept = down < 64 ? x.bits >> down : 0;
-	const uint64_t rest = down < 64 ? x.bits & (2 * half - 1) : x.bits;
-	const bool up = rest > half || (rest == half && (x.more || (kept & 1) != 0));
-	code = kept + up + (exponent > 1 ? (uint64_t)(exponent - 1) << mantissa : 0);
+	code = exact_code(d->hex        ? exact_of(d->digits, d->exponent, d->more)
+			  : is_short(d) ? exact_decimal(d->digits, d->exponent)
+					: by_strtod(d),
+			  mantissa, exponents);
 	return sign | (code < infinite ? code : infinite);
 }
 
-/* The magnitude of a whole number. */
-static enum decimal_fit whole(const struct decimal *d, uint128_t *magnitude)
+enum decimal_fit decimal_whole(const struct decimal *d, uint128_t *magnitude)
 {
 	const uint128_t limit = (uint128_t)1 << 120;
 	const int per_digit = d->hex ? 4 : 1, kept = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
@@ -238,18 +185,18 @@ static enum decimal_fit whole(const struct decimal *d, uint128_t *magnitude)
 		n -= end[-1] == '0';
 		exponent += end[-1] == '0' ? per_digit : 0;
 	}
+	/* Up to three bits of the last hexadecimal digit may be zeros after the point. */
+	const int spare = d->hex && n > 0 ? __builtin_ctz((unsigned)digit_of(end[-1], true)) : 0;
+	if (n > 0 && exponent + spare < 0)
+		return DECIMAL_FRACTION;
 	for (; n > 0 && x < limit; p++)
 		if (*p != '.') {
 			x = x * (d->hex ? 16 : 10) + (unsigned)digit_of(*p, d->hex);
 			n--;
 		}
-	for (; d->hex && exponent < 0 && n == 0 && x > 0 && x % 2 == 0; exponent++)
-		x /= 2;
-	if (x > 0 && exponent < 0)
-		return DECIMAL_FRACTION;
 	for (; exponent > 0 && x > 0 && x < limit; exponent--)
 		x *= d->hex ? 2 : 10;
-	*magnitude = x;
+	*magnitude = exponent < 0 && x > 0 ? x >> -exponent : x;
 	return x < limit && n == 0 ? DECIMAL_FITS : DECIMAL_TOO_LARGE;
 }
 
@@ -264,7 +211,7 @@ enum decimal_fit decimal_code(const struct decimal *d, const struct sample_type 
 	}
 	if (d->kind != DECIMAL_NUMBER)
 		return DECIMAL_FRACTION;
-	const enum decimal_fit fit = whole(d, &magnitude);
+	const enum decimal_fit fit = decimal_whole(d, &magnitude);
 	if (fit != DECIMAL_FITS)
 		return fit;
 	const int128_t value = d->negative ? -(int128_t)magnitude : (int128_t)magnitude;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bins/sample.h"
+#include "bins/wide.h"
 
 enum decimal_kind { DECIMAL_NUMBER, DECIMAL_NAN, DECIMAL_INFINITE };
 
@@ -34,6 +35,9 @@ struct decimal {
 const char *decimal_read(struct decimal *d, const char *text);
 
 enum decimal_fit { DECIMAL_FITS, DECIMAL_FRACTION, DECIMAL_TOO_LARGE };
+
+/* Compute the magnitude of a number of kind NUMBER, a whole one below 2^120. */
+enum decimal_fit decimal_whole(const struct decimal *d, uint128_t *magnitude);
 
 /* Make the code of the number in the type, in its low bits. FRACTION, TOO_LARGE: integers only. */
 enum decimal_fit decimal_code(const struct decimal *d, const struct sample_type *type,
