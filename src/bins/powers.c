@@ -4,16 +4,17 @@
  *
  * Edge i is lo (hi/lo)^(i/bins), the nearest binary64 on every system; the last bit of libm's pow
  * is not. It is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins, in integers of 128 bits:
- * numbers from 1 up to 2 are held with 127 bits after the point ("ones"), logarithms with 116.
- * Everything is made of root[j] = 2^(2^-j), found by square roots. A logarithm is found by dividing
- * out one root after another, bit by bit; a power by multiplying the roots of its bits.
+ * numbers from 1 up to 2 have 127 bits after the point ("ones"), logarithms 116. Everything is made of
+ * root[j] = 2^(2^-j), found by square roots. A power is the product of the roots that its bits
+ * name. A logarithm is found bit by bit: a bit is set if the product with its root is not above the
+ * number.
  *
- * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut off, by
- * less than 1; root[j] inherits half of the error of the one before, so each is off by less than 2,
- * and its inverse by less than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or
- * 2^-117, and 1.5 2^-117 as a logarithm; cut off to 116 bits, 2^-115. x adds up two of them, with
- * factors that sum to one, and is cut off: 2^-114. A power of it inherits 2^-114 too, and the error
- * of 64 roots and products, below 2^-119. In all that is 2^-113.
+ * Errors, in units of 2^-127 and relative to values of 1 and more: a root is truncated by less than
+ * 1, a product by less than 2. root[j] inherits half of the error of the root before it, so each is
+ * off by less than 2. A logarithm takes at most 116 products, each off by less than 4 with its root:
+ * 464, below 2^-118, and below 1.5 2^-118 as a logarithm; truncated to 116 bits, 2^-115. x adds two
+ * of them, with factors that sum to one, and is truncated: 2^-114. A power of it inherits 2^-114
+ * too, and the error of 64 roots and products, at most 2^-119. The total is below 2^-113.
  *
  * A power is never exactly the middle of two binary64 numbers: a middle has an odd mantissa of 54
  * digits, whose power by `bins` has more digits than the product lo^(bins-i) hi^i can have. So an
@@ -56,32 +57,18 @@ static void set_roots(uint128_t root[POINT + 1])
 	}
 }
 
-/* a / b, of numbers from 1 up to 2, a not below b. */
-static uint128_t divide(uint128_t a, uint128_t b)
-{
-	uint128_t quotient = ONE, rest = a - b;
-
-	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1) {
-		const bool past = rest >> 127; /* the doubled rest is above 2^128, and b */
-		rest <<= 1;
-		if (past || rest >= b) {
-			rest -= b;
-			quotient |= bit;
-		}
-	}
-	return quotient;
-}
-
-/* The logarithm of a positive x to base 2: returns the fraction; the whole part is *whole. */
+/* Return the fraction of the logarithm to base 2 of a positive x; *whole gets its whole part. */
 static uint128_t logarithm(const uint128_t root[POINT + 1], double x, int *whole)
 {
-	uint128_t rest = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75, bits = 0;
+	const uint128_t ones = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75;
+	uint128_t product = ONE, bits = 0;
 
 	--*whole;
 	for (uint32_t j = 1; j <= POINT; j++) {
-		if (rest < root[j])
+		const uint128_t half = exact_high(product, root[j]);
+		if (half > ones >> 1)
 			continue;
-		rest = divide(rest, root[j]);
+		product = half << 1;
 		bits |= (uint128_t)1 << (POINT - j);
 	}
 	return bits;
