@@ -218,12 +218,12 @@ void auto_rule(struct binning *b, const struct auto_bins *bins, int k)
 /* ---- coarser ---- */
 
 /* A table of 32-bit or of 64-bit counts: one of the two is NULL. */
-struct table {
+struct slots {
 	uint32_t *narrow;
 	uint64_t *wide;
 };
 
-static inline uint64_t take(const struct table *t, uint32_t slot)
+static inline uint64_t empty(const struct slots *t, uint32_t slot)
 {
 	uint64_t n;
 
@@ -237,7 +237,7 @@ static inline uint64_t take(const struct table *t, uint32_t slot)
 	return n;
 }
 
-static inline void add(const struct table *t, uint32_t slot, uint64_t n)
+static inline void add(const struct slots *t, uint32_t slot, uint64_t n)
 {
 	if (t->narrow)
 		t->narrow[slot] += (uint32_t)n;
@@ -245,17 +245,17 @@ static inline void add(const struct table *t, uint32_t slot, uint64_t n)
 		t->wide[slot] += n;
 }
 
-static inline void reverse(const struct table *t, uint32_t from, uint32_t to)
+static inline void reverse(const struct slots *t, uint32_t from, uint32_t to)
 {
 	for (; from + 1 < to; from++, to--) {
-		const uint64_t low = take(t, from), high = take(t, to - 1);
+		const uint64_t low = empty(t, from), high = empty(t, to - 1);
 		add(t, from, high);
 		add(t, to - 1, low);
 	}
 }
 
 /* Turns the slots to the left, in place. */
-static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
+static inline void rotate(const struct slots *t, uint32_t slots, uint32_t by)
 {
 	if (by == 0)
 		return;
@@ -269,7 +269,7 @@ static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
  * becomes. That is never after bin j, so a walk from the first bin on overwrites nothing that it
  * still needs. Then all slots are turned to their places.
  */
-static inline void coarsen(const struct table *t, const struct auto_bins *bins,
+static inline void coarsen(const struct slots *t, const struct auto_bins *bins,
 			   const struct extent *extent, int from, int to)
 {
 	if (extent_is_none(extent) || from >= to)
@@ -281,7 +281,7 @@ static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {
-		const uint64_t n = take(t, auto_slot(j, slots));
+		const uint64_t n = empty(t, auto_slot(j, slots));
 		if (n > 0)
 			add(t, auto_slot(first + auto_coarser(bins, j, from, to) - to_first, slots),
 			    n);
@@ -292,16 +292,16 @@ static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 void auto_coarsen32(uint32_t *table, const struct auto_bins *bins, const struct extent *extent,
 		    int from, int to)
 {
-	coarsen(&(struct table){.narrow = table}, bins, extent, from, to);
+	coarsen(&(struct slots){.narrow = table}, bins, extent, from, to);
 }
 
 void auto_coarsen64(uint64_t *table, const struct auto_bins *bins, const struct extent *extent,
 		    int from, int to)
 {
-	coarsen(&(struct table){.wide = table}, bins, extent, from, to);
+	coarsen(&(struct slots){.wide = table}, bins, extent, from, to);
 }
 
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by)
 {
-	rotate(&(struct table){.wide = table}, slots, by);
+	rotate(&(struct slots){.wide = table}, slots, by);
 }

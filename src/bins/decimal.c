@@ -70,7 +70,7 @@ const char *decimal_read(struct decimal *d, const char *text)
 	const char *p = text + (*text == '-' || *text == '+');
 	const char *point = NULL;
 	bool any = false;
-	int kept = 0;
+	int stored = 0;
 
 	*d = (struct decimal){.negative = *text == '-', .text = p};
 	if (digit_of(*p, false) < 0 && *p != '.')
@@ -95,9 +95,9 @@ const char *decimal_read(struct decimal *d, const char *text)
 		if (!d->first)
 			d->first = p;
 		d->places += d->places < INT_MAX;
-		if (kept < most) {
+		if (stored < most) {
 			d->digits = d->digits * (d->hex ? 16 : 10) + (uint64_t)digit;
-			kept++;
+			stored++;
 			d->exponent -= point ? per_digit : 0;
 		} else {
 			d->more |= digit != 0;
@@ -173,9 +173,9 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 enum decimal_fit decimal_whole(const struct decimal *d, uint128_t *magnitude)
 {
 	const uint128_t limit = (uint128_t)1 << 120;
-	const int per_digit = d->hex ? 4 : 1, kept = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
+	const int per_digit = d->hex ? 4 : 1, most = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
 	int32_t n = d->places;
-	int64_t exponent = d->exponent - (int64_t)per_digit * (n > kept ? n - kept : 0);
+	int64_t exponent = d->exponent - (int64_t)per_digit * (n > most ? n - most : 0);
 	const char *p = d->first, *end = p;
 	uint128_t x = 0;
 

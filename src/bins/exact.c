@@ -50,9 +50,9 @@ uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent)
 	if (stored > 2 * bias + 1)
 		return (uint64_t)(2 * bias + 2) << mantissa; /* f8e4m3 has numbers in between */
 	const uint64_t half = (uint64_t)1 << (down - 1), rest = x.bits & (half + (half - 1)),
-		       kept = x.bits >> (down - 1) >> 1;
-	const bool up = rest > half || (rest == half && (x.more || kept % 2 == 1));
-	return kept + up + (stored > 1 ? (uint64_t)(stored - 1) << mantissa : 0);
+		       code = x.bits >> (down - 1) >> 1;
+	const bool up = rest > half || (rest == half && (x.more || code % 2 == 1));
+	return code + up + (stored > 1 ? (uint64_t)(stored - 1) << mantissa : 0);
 }
 
 double exact_double(struct exact x)

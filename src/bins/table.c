@@ -56,8 +56,9 @@ static int128_t key_from(const struct span *s, double x, bool above)
 {
 	if (!s->real) {
 		const int128_t min = sample_min(s->type), past = sample_max(s->type) + 1;
-		const double held = fmax(fmin(x, 0x1p70), -0x1p70);
-		const int128_t whole = above ? (int128_t)floor(held) + 1 : (int128_t)ceil(held);
+		const double bounded = fmax(fmin(x, 0x1p70), -0x1p70);
+		const int128_t whole =
+			above ? (int128_t)floor(bounded) + 1 : (int128_t)ceil(bounded);
 		return (whole < min ? min : whole > past ? past : whole) - min;
 	}
 	/* The nearest float may be on either side of x, and 0 has two keys. */

@@ -31,9 +31,9 @@
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;   /* samples counted since the last flush, at most 2^32 - 1 */
-	size_t stride;   /* entries from one table to the next */
-	uint32_t *table; /* c->tables tables */
+	uint64_t pending; /* samples counted since the last flush, at most 2^32 - 1 */
+	size_t stride;    /* entries from one table to the next */
+	uint32_t *table;  /* c->tables tables */
 	/* counting_adds_stats: statistics of each channel's samples, owned; else NULL */
 	struct stats *stats;
 	uint64_t *hot; /* SHARED: entries of cell << 32 | count, in table's memory */
@@ -226,8 +226,8 @@ static void flush_shared(struct counter *counter)
 		counts_add_cell(counter->counts, hot[i] >> 32, (uint32_t)hot[i]);
 		hot[i] = 0;
 	}
-	counts_add_samples(counter->counts, counter->held);
-	counter->held = 0;
+	counts_add_samples(counter->counts, counter->pending);
+	counter->pending = 0;
 }
 
 /* ---- samples to cells, and tables to totals ---- */
@@ -245,7 +245,7 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
-static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
+static struct extent extent_ahead(const struct counting *c, const unsigned char *p, size_t n)
 {
 	/* For floats bias is the bits of infinity. */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
@@ -259,7 +259,7 @@ static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
 
-	counts_add(counter->counts, &(struct tables){.samples = counter->held,
+	counts_add(counter->counts, &(struct tables){.samples = counter->pending,
 						     .narrow = counter->table,
 						     .tables = c->tables,
 						     .stride = counter->stride,
@@ -267,12 +267,12 @@ static void flush_tables(struct counter *counter)
 						     .k = counter->k,
 						     .extent = counter->extent});
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
-	counter->held = 0;
+	counter->pending = 0;
 }
 
 void counter_flush(struct counter *counter)
 {
-	if (counter->held == 0)
+	if (counter->pending == 0)
 		return;
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
@@ -287,7 +287,7 @@ void counter_flush(struct counter *counter)
 static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, n);
+	const struct extent more = extent_ahead(c, p, n);
 	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
@@ -332,9 +332,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 		some = n < unit ? n : unit;
 		if (c->extent)
 			cover(counter, samples, some);
-		if (counter->held + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
+		if (counter->pending + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
 			counter_flush(counter);
-		counter->held += some;
+		counter->pending += some;
 		if (c->method == COUNT_BYTES)
 			bytes_add(counter->table, samples, some, c->channels);
 		else if (c->method == COUNT_CODES)

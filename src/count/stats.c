@@ -73,11 +73,11 @@ static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, 
 static void add_bits(struct stats *s, uint64_t bits, uint64_t n);
 
 /*
- * Adds n floats one by one, but not to the extent or the zeros. With `kept`, copies zeros and finite floats of at
+ * Adds n floats one by one, but not to the extent or the zeros. With `alike`, copies zeros and finite floats of at
  * least `low`, a magnitude as bits, there instead, and returns how many.
  */
 INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
-		       uint64_t low, unsigned char *kept)
+		       uint64_t low, unsigned char *alike)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
 	const uint64_t one = (uint64_t)1 << mantissa, infinity = exponents * one;
@@ -86,8 +86,8 @@ INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t bits = word_at(p + i * bytes, bytes, false);
 		const uint64_t size = bits & UINT64_MAX >> (65 - 8 * bytes);
-		if (kept && (size == 0 || (size >= low && size < infinity))) {
-			memcpy(kept + some++ * bytes, &bits, bytes);
+		if (alike && (size == 0 || (size >= low && size < infinity))) {
+			memcpy(alike + some++ * bytes, &bits, bytes);
 			continue;
 		}
 		const uint32_t place = (uint32_t)(bits >> mantissa) & exponents;
@@ -209,7 +209,7 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	const int64_t plus = (int64_t)(extent->greatest - half),
 		      minus = (int64_t)(half - 1 - extent->least);
 	int e = (int)((plus > minus ? plus : minus) >> mantissa);
-	unsigned char kept[8 * STATS_BLOCK];
+	unsigned char alike[8 * STATS_BLOCK];
 	struct stats_terms terms;
 
 	e = e > first ? e : first;
@@ -218,10 +218,10 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	s->apart -= s->apart > 0;
 	if (summed && !s->loops->reals(words, padded, top, wide, &terms)) {
 		const uint64_t low = (uint64_t)(e + 1 - STATS_SPAN(wide)) << mantissa;
-		const size_t some = add_each(s, words, n, bytes, low, kept);
-		summed = s->loops->reals(kept, pad(s, kept, some), top, wide, &terms);
+		const size_t some = add_each(s, words, n, bytes, low, alike);
+		summed = s->loops->reals(alike, pad(s, alike, some), top, wide, &terms);
 		s->apart = summed && n - some <= n / 8 ? 0 : APART;
-		words = kept;
+		words = alike;
 		n = some;
 	}
 	if (summed)

@@ -57,8 +57,8 @@ struct each {
 	size_t ended;           /* inputs that have ended, at most `whole` */
 	size_t whole;           /* inputs before the first one of which records are lost (lose) */
 	bool stopped, failed;
-	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
-	bool taking; /* a worker takes results; the fields below are its own, until `failed` */
+	bool torn; /* records were counted, or lent, and are lost: nothing is taken any more */
+	bool collecting;  /* a worker takes results; the fields below are its own, until `failed` */
 	unsigned leaving; /* workers that wait for that thread to leave */
 	struct fail fail;
 	size_t path; /* input of which records are taken next */
@@ -72,8 +72,9 @@ struct each {
 /* What a worker keeps of rows. */
 struct rows {
 	struct rows *next;
-	pthread_cond_t taken; /* signalled when a result of the worker was taken, or none will be */
-	bool waits;           /* the worker waits for `taken` */
+	pthread_cond_t
+		collected; /* signalled when a result of the worker was taken, or none will be */
+	bool waits;        /* the worker waits for `taken` */
 	const struct counting *counting;
 	struct counter *counter;
 	struct counts counts; /* of the row that is being counted */
@@ -211,7 +212,7 @@ static void end_input(struct each *e)
 
 /* ---- results, in their order ---- */
 
-static void take(struct each *e, struct result *r)
+static void collect(struct each *e, struct result *r)
 {
 	size_t bytes;
 
@@ -234,7 +235,7 @@ static void take(struct each *e, struct result *r)
 }
 
 /* Is there something to take: a result, or the end of an input? */
-static bool can_take(const struct each *e, bool *is_result)
+static bool can_collect(const struct each *e, bool *is_result)
 {
 	const struct result *const r = e->waiting;
 
@@ -242,17 +243,17 @@ static bool can_take(const struct each *e, bool *is_result)
 	return !e->failed && !e->torn && (*is_result || e->ended > e->path);
 }
 
-static void wait_taken_unlocks(struct each *e, struct rows *rows)
+static void wait_collected_unlocks(struct each *e, struct rows *rows)
 {
 	rows->waits = true;
-	lock_wait(&e->lock, &rows->taken);
+	lock_wait(&e->lock, &rows->collected);
 	rows->waits = false;
 }
 
 static void wake(struct rows *rows)
 {
 	if (rows->waits)
-		pthread_cond_signal(&rows->taken);
+		pthread_cond_signal(&rows->collected);
 }
 
 static void wake_all(struct each *e)
@@ -263,14 +264,14 @@ static void wake_all(struct each *e)
 }
 
 /* Takes what can be taken and has it written at once, unless another worker is doing that. */
-static void take_all_unlocks(struct each *e)
+static void collect_all_unlocks(struct each *e)
 {
 	bool is_result, written = true;
 
-	if (e->taking)
+	if (e->collecting)
 		return;
-	e->taking = true;
-	for (bool more; (more = can_take(e, &is_result)) || !written; written = !more) {
+	e->collecting = true;
+	for (bool more; (more = can_collect(e, &is_result)) || !written; written = !more) {
 		struct result *const r = more && is_result ? e->waiting : NULL;
 		if (r)
 			e->waiting = r->next;
@@ -278,7 +279,7 @@ static void take_all_unlocks(struct each *e)
 		if (!more)
 			(void)output_flush(e->to, &e->fail);
 		else if (r)
-			take(e, r);
+			collect(e, r);
 		else
 			end_input(e);
 		lock_take(&e->lock);
@@ -290,7 +291,7 @@ static void take_all_unlocks(struct each *e)
 		if (e->failed)
 			wake_all(e);
 	}
-	e->taking = false;
+	e->collecting = false;
 	if (e->leaving > 0)
 		wake_all(e);
 }
@@ -306,7 +307,7 @@ static void submit(struct each *e, struct result *r)
 	r->next = *link;
 	*link = r;
 	r->submitted = true;
-	take_all_unlocks(e);
+	collect_all_unlocks(e);
 	lock_drop(&e->lock);
 }
 
@@ -328,7 +329,7 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 		/* Where an input failed the rows before it still come; its own end never does. */
 		if (r || e->stopped)
 			break;
-		wait_taken_unlocks(e, rows);
+		wait_collected_unlocks(e, rows);
 	}
 	if (!r)
 		e->torn = true;
@@ -348,7 +349,7 @@ void each_ended(struct each *e, size_t inputs)
 		inputs = e->whole;
 	if (inputs > e->ended) /* two threads may come in either order */
 		e->ended = inputs;
-	take_all_unlocks(e);
+	collect_all_unlocks(e);
 	lock_drop(&e->lock);
 }
 
@@ -546,12 +547,12 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
  * Takes back the results of a leaving worker that still wait, as some do after a failure; what comes
  * before it is taken first.
  */
-static void take_back(struct each *e, struct rows *rows)
+static void withdraw(struct each *e, struct rows *rows)
 {
 	lock_take(&e->lock);
 	e->leaving++;
-	while (e->taking)
-		wait_taken_unlocks(e, rows);
+	while (e->collecting)
+		wait_collected_unlocks(e, rows);
 	e->leaving--;
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
@@ -565,7 +566,7 @@ static void take_back(struct each *e, struct rows *rows)
 	}
 	for (unsigned i = 0; i < rows->results; i++)
 		while (rows->result[i].submitted)
-			wait_taken_unlocks(e, rows);
+			wait_collected_unlocks(e, rows);
 	struct rows **link = &e->workers;
 	while (*link != rows)
 		link = &(*link)->next;
@@ -586,7 +587,7 @@ static void leave(struct worker *w)
 
 	if (!rows)
 		return;
-	take_back(w->work->each, rows);
+	withdraw(w->work->each, rows);
 	if (rows->maker.totals.cell)
 		counts_add_counts(w->work->counts, &rows->maker.totals);
 	counter_close(rows->counter);
@@ -594,7 +595,7 @@ static void leave(struct worker *w)
 	for (unsigned i = 0; i < rows->results; i++)
 		close_result(&rows->result[i]);
 	close_maker(&rows->maker);
-	pthread_cond_destroy(&rows->taken);
+	pthread_cond_destroy(&rows->collected);
 	free(rows->marks);
 	free(rows->block);
 	free(rows);
@@ -624,7 +625,7 @@ static int join(struct worker *w)
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
-	lock_init_condition(&rows->taken);
+	lock_init_condition(&rows->collected);
 	lock_take(&e->lock);
 	rows->next = e->workers;
 	e->workers = rows;

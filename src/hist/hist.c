@@ -102,8 +102,8 @@ static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t
 }
 
 /* The extent of codes of all channels that were counted. */
-static struct extent extent_of(const struct hist *h, const uint64_t *count,
-			       const struct codebook *book, uint16_t *seen)
+static struct extent extent_of_codes(const struct hist *h, const uint64_t *count,
+				     const struct codebook *book, uint16_t *seen)
 {
 	struct extent all = EXTENT_NONE;
 
@@ -127,19 +127,19 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 /* ---- statistics ---- */
 
 /* Counts of bins, or of codes that were seen, in the order of values. */
-struct cells {
+struct profile {
 	const uint64_t *count;
 	const uint16_t *seen; /* NULL: bins */
 	uint32_t n;
 };
 
-static inline uint64_t cells_count(const struct cells *c, uint32_t i)
+static inline uint64_t profile_count(const struct profile *c, uint32_t i)
 {
 	return c->count[c->seen ? c->seen[i] : i];
 }
 
 /* The value of a code that was seen; never -0. */
-static double cells_value(const struct cells *c, const struct sample_type *type, uint32_t i)
+static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
 {
 	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
 }
@@ -150,17 +150,17 @@ static double cells_value(const struct cells *c, const struct sample_type *type,
  * the sum is compensated, so for 2^28 cells it is wrong by less than 10^-13, and six digits are
  * shown. Where all p are powers of two it is exact, and may lie halfway between two such texts.
  */
-static double entropy_of(struct entropy_terms *terms, const struct cells *c)
+static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 {
 	double sum = 0, lost = 0;
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		n += cells_count(c, i);
+		n += profile_count(c, i);
 	if (n != terms->n)
 		*terms = (struct entropy_terms){.n = n};
 	for (uint32_t i = 0; i < c->n; i++) {
-		const uint64_t count = cells_count(c, i);
+		const uint64_t count = profile_count(c, i);
 		if (count == 0)
 			continue;
 		double value = count < ENTROPY_TERMS ? terms->of[count] : 0;
@@ -182,7 +182,7 @@ static double entropy_of(struct entropy_terms *terms, const struct cells *c)
  * first of those, or of the first bin.
  */
 static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
-			  const struct cells *c, const struct sample_type *type, uint64_t under)
+			  const struct profile *c, const struct sample_type *type, uint64_t under)
 {
 	const uint64_t n = s->of.number;
 	const uint64_t below = c->seen ? 0 : s->of.below;
@@ -196,14 +196,14 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 		const uint64_t rank = below + (nth > 0 ? nth : 1);
 		while (cell < c->n && passed < rank) {
 			before = passed > below ? passed - below : 0;
-			passed += cells_count(c, cell++);
+			passed += profile_count(c, cell++);
 		}
 		q->kind = rank <= under   ? QUANTILE_UNDER
 			  : passed < rank ? QUANTILE_OVER
 			  : c->seen       ? QUANTILE_VALUE
 					  : QUANTILE_BIN;
 		if (q->kind == QUANTILE_VALUE)
-			q->value = cells_value(c, type, cell - 1);
+			q->value = profile_value(c, type, cell - 1);
 		if (q->kind != QUANTILE_BIN)
 			continue;
 		const uint64_t end = passed - below < n ? passed - below : n;
@@ -217,7 +217,7 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
  * Counts the values between the least and the greatest that have no sample. Of codes, -0 comes just
  * before 0, and both are one value.
  */
-static void set_never_hit(struct hist_stats *s, const struct cells *c,
+static void set_never_hit(struct hist_stats *s, const struct profile *c,
 			  const struct sample_type *type)
 {
 	const uint32_t zero = type->kind == SAMPLE_FLOAT ? codebook_place(type, 0) : 0;
@@ -232,19 +232,20 @@ static void set_never_hit(struct hist_stats *s, const struct cells *c,
 }
 
 /* Counts the samples that equal the least and the greatest value; -0 equals 0. */
-static void set_ends(struct hist_stats *s, const struct cells *c, const struct sample_type *type)
+static void set_ends(struct hist_stats *s, const struct profile *c, const struct sample_type *type)
 {
-	for (uint32_t i = 0; i < c->n && cells_value(c, type, i) == cells_value(c, type, 0); i++)
-		s->at_least += cells_count(c, i);
+	for (uint32_t i = 0; i < c->n && profile_value(c, type, i) == profile_value(c, type, 0);
+	     i++)
+		s->at_least += profile_count(c, i);
 	for (uint32_t i = c->n;
-	     i-- > 0 && cells_value(c, type, i) == cells_value(c, type, c->n - 1);)
-		s->at_greatest += cells_count(c, i);
+	     i-- > 0 && profile_value(c, type, i) == profile_value(c, type, c->n - 1);)
+		s->at_greatest += profile_count(c, i);
 }
 
 /* Sets what the bins alone tell: the entropy and, where bins are ordered, the quantiles. */
 static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
-	const struct cells bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = &h->stats[channel];
 
 	s->entropy = entropy_of(terms, &bins);
@@ -266,7 +267,7 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 			   const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
 	const struct sample_type *const type = &h->axis.type;
-	struct cells codes = {count, scratch->seen, n};
+	struct profile codes = {count, scratch->seen, n};
 	struct hist_stats *const s = &h->stats[channel];
 
 	stats_add_codes(sums, scratch->seen, n, count);
@@ -274,9 +275,9 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 	stats_result(sums, &s->of);
 	s->entropy = entropy_of(&scratch->terms, &codes);
 	/* Infinities and NaNs are before and after the finite ones. */
-	for (; codes.n > 0 && !isfinite(cells_value(&codes, type, 0)); codes.n--)
+	for (; codes.n > 0 && !isfinite(profile_value(&codes, type, 0)); codes.n--)
 		codes.seen++;
-	while (codes.n > 0 && !isfinite(cells_value(&codes, type, codes.n - 1)))
+	while (codes.n > 0 && !isfinite(profile_value(&codes, type, codes.n - 1)))
 		codes.n--;
 	set_ends(s, &codes, type);
 	set_never_hit(s, &codes, type);
@@ -527,7 +528,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	if (h->axis.type.bits < 8)
 		unpack(h, cell, cells);
 	if (coded) {
-		extent = extent_of(h, cell, book, scratch->seen);
+		extent = extent_of_codes(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
 		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
