@@ -12,7 +12,7 @@
 #include "bins/exact.h"
 
 #define DIGITS_MOST 19     /* decimal digits that always fit 64 bits */
-#define HEX_DIGITS_MOST 16 /* hexadecimal digits that do */
+#define HEX_DIGITS_MOST 16 /* hexadecimal digits that always fit 64 bits */
 #define POWER_MOST 27      /* the largest power that exact_decimal takes */
 #define EXPONENT_MOST 100000000
 
@@ -28,7 +28,7 @@ static int digit_of(char c, bool hex)
 	return hex && letter < 6 ? (int)letter + 10 : -1;
 }
 
-/* Read an exponent after its letter; without digits the letter is not part of the number. */
+/* Read the exponent whose letter is at p. A letter without digits is not part of the number. */
 static const char *read_exponent(const char *p, int32_t *exponent)
 {
 	const char *q = p + 1 + (p[1] == '-' || p[1] == '+');
@@ -42,13 +42,13 @@ static const char *read_exponent(const char *p, int32_t *exponent)
 	return q;
 }
 
-/* A word at p, which follows the sign of `text`. */
+/* Read a word such as nan at p, which is `text` without its sign. */
 static const char *read_word(struct decimal *d, const char *text, const char *p)
 {
 	static const struct {
 		const char *word;
 		enum decimal_kind kind;
-		bool bare; /* has no sign */
+		bool bare; /* must not have a sign */
 	} WORDS[] = {{"nan", DECIMAL_NAN, false},
 		     {"infinity", DECIMAL_INFINITE, false},
 		     {"inf", DECIMAL_INFINITE, false},
@@ -114,17 +114,17 @@ const char *decimal_read(struct decimal *d, const char *text)
 	return p;
 }
 
-/* ---- to the code of a float ---- */
+/* ---- codes ---- */
 
-/* Is the number exact as exact_decimal takes it? */
+/* Does exact_decimal take the number? */
 static bool is_short(const struct decimal *d)
 {
 	return d->places <= DIGITS_MOST && d->exponent <= POWER_MOST && d->exponent >= -POWER_MOST;
 }
 
 /*
- * strtod rounds any number of digits correctly, both down and up. If the two results differ, the
- * number is above the lower one.
+ * strtod rounds correctly whatever the number of digits, both down and up. If the two results
+ * differ, the number is above the lower one.
  */
 static struct exact by_strtod(const struct decimal *d)
 {
@@ -143,12 +143,12 @@ static struct exact by_strtod(const struct decimal *d)
 	return (struct exact){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
 }
 
-/* The code of a float of the type: sign, exponent, mantissa. */
+/* Return the code of the nearest float of the type. */
 static uint64_t float_code(const struct decimal *d, const struct sample_type *type)
 {
 	const uint32_t mantissa = type->mantissa, exponents = type->bits - 1 - mantissa;
 	const uint64_t sign = (uint64_t)d->negative << (type->bits - 1);
-	const bool finite_only = mantissa == 3; /* f8e4m3: the last code is its NaN */
+	const bool finite_only = mantissa == 3; /* f8e4m3: no infinity, and the last code is NaN */
 	const uint64_t infinite = finite_only ? 0x7f : (((uint64_t)1 << exponents) - 1) << mantissa;
 	uint64_t code;
 

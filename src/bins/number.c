@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number: text to numbers and numbers to text, without losing a bit. */
+/* number: text to numbers, and integers to text. */
 #include "bins/number.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ int number_parse(struct number *n, const char *text, size_t length)
 	*n = (struct number){.value = strtod(copy, NULL)};
 	if (!isfinite(n->value))
 		return -1;
-	/* strtod has rounded 18446744073709551615 and 0xffffffffffffffff. */
+	/* strtod rounds 18446744073709551615 and 0xffffffffffffffff. */
 	const enum decimal_fit fit = decimal_whole(&d, &magnitude);
 	n->whole = fit != DECIMAL_FRACTION;
 	n->exact = fit == DECIMAL_FITS && magnitude < (uint128_t)WHOLE_LIMIT;
@@ -100,7 +100,7 @@ size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
 		text[used++] = '-';
 	if (magnitude < split)
 		return used + number_format_count(text + used, (uint64_t)magnitude);
-	/* |x| < 2^127 < 10^39: two pieces are enough. */
+	/* Two pieces are enough, because |x| is below 10^39. */
 	used += number_format_count(text + used, (uint64_t)(magnitude / split));
 	used += (size_t)snprintf(text + used, NUMBER_TEXT - used, "%019llu",
 				 (unsigned long long)(magnitude % split));
