@@ -38,7 +38,7 @@ static inline bool sample_unpacks(const struct sample_type *type)
 	return type->bits % 8 > 0 && type->code_bytes == 2;
 }
 
-/* The fewest samples that make whole groups and as many samples of each channel. */
+/* The fewest samples that make whole groups and records of this many channels. */
 static inline uint32_t sample_together(const struct sample_type *type, uint32_t channels)
 {
 	uint32_t n = channels;
