@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hist: from cells to bins and figures; one histogram added to another. */
+/* hist: from cells to bins and figures; adding histograms. */
 #include "hist/hist.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKED_BITS_MAX 4 /* of a sample that shares a byte */
+#define PACKED_BITS_MAX 4 /* bits of a sample that shares a byte, at most */
 
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
@@ -17,7 +17,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.code_bytes > 2) /* hist_fill will take the table of the totals itself */
+	if (axis->type.code_bytes > 2) /* hist_fill will use the cells of the totals */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	return h->count ? 0
@@ -56,9 +56,9 @@ struct hist_scratch *hist_scratch_new(const struct sample_type *type)
 /* ---- codes ---- */
 
 /*
- * Makes the counts of a packed type's bytes counts of samples, all values of a channel after those
- * of the channel before. Bytes may have channels of their own: the samples of a record are in
- * several bytes, or the channels share one.
+ * Turn the counts of a packed type's bytes into counts of samples, in place. Bytes were counted in
+ * channels of their own, because a record's samples may be in several bytes, and channels may share
+ * a byte.
  */
 static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 {
@@ -78,7 +78,7 @@ static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 	h->samples *= packed;
 }
 
-/* Sets seen to the codes that were counted, in the order of values; returns how many they are. */
+/* Set seen to the codes that were counted, in the order of values; return their number. */
 static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint64_t *count)
 {
 	uint32_t n = 0;
@@ -90,7 +90,7 @@ static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint6
 	return n;
 }
 
-/* As see_all, but from marks (hist_mark), which are 0 afterwards. */
+/* Like see_all, but from marks (hist_mark), which are 0 afterwards. */
 static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t *marks)
 {
 	uint32_t n = 0;
@@ -101,7 +101,7 @@ static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t
 	return n;
 }
 
-/* The extent of codes of all channels that were counted. */
+/* Return the extent of the codes that were counted in all channels. */
 static struct extent extent_of_codes(const struct hist *h, const uint64_t *count,
 				     const struct codebook *book, uint16_t *seen)
 {
@@ -126,11 +126,11 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 
 /* ---- statistics ---- */
 
-/* Counts of bins, or of codes that were seen, in the order of values. */
+/* The counts of bins, or of codes that were seen, in the order of values. */
 struct profile {
 	const uint64_t *count;
-	const uint16_t *seen; /* NULL: bins */
-	uint32_t n;
+	const uint16_t *seen; /* the codes; NULL: bins */
+	uint32_t n;           /* number of bins or of codes seen */
 };
 
 static inline uint64_t profile_count(const struct profile *c, uint32_t i)
@@ -138,17 +138,17 @@ static inline uint64_t profile_count(const struct profile *c, uint32_t i)
 	return c->count[c->seen ? c->seen[i] : i];
 }
 
-/* The value of a code that was seen; never -0. */
+/* The value of code i of those seen; never -0. */
 static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
 {
 	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
 }
 
 /*
- * The entropy of cells, the sum of p log2(1/p); negative: all are empty. No term is negative, so
- * nothing cancels: terms are right to some units in the last place, whatever libm's log2 is, and
- * the sum is compensated, so for 2^28 cells it is wrong by less than 10^-13, and six digits are
- * shown. Where all p are powers of two it is exact, and may lie halfway between two such texts.
+ * Return the entropy, the sum of p log2(1/p), or a negative number if all counts are 0. No term is
+ * negative, so nothing cancels. Terms are off by a few units in the last place, whatever libm's
+ * log2, and the sum is compensated, so the error for 2^28 bins is below 10^-13; six digits are
+ * shown. If all p are powers of two, the sum is exact, and can be halfway between two such texts.
  */
 static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 {
@@ -178,15 +178,16 @@ static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 }
 
 /*
- * Finds the quantiles. `under` samples come before the first cell; samples that are -inf are the
- * first of those, or of the first bin.
+ * Find the quantiles. `under` samples come before the first bin. Samples that are -inf are among
+ * those, or, if clamped, in the first bin.
  */
 static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 			  const struct profile *c, const struct sample_type *type, uint64_t under)
 {
 	const uint64_t n = s->of.number;
 	const uint64_t below = c->seen ? 0 : s->of.below;
-	uint64_t passed = under, before = 0; /* the cell that was passed last, finite samples */
+	uint64_t passed = under; /* samples passed so far */
+	uint64_t before = 0;     /* finite samples before the cell passed last */
 	uint32_t cell = 0;
 
 	for (unsigned i = 0; i < asked->n && n > 0; i++) {
@@ -214,8 +215,8 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 }
 
 /*
- * Counts the values between the least and the greatest that have no sample. Of codes, -0 comes just
- * before 0, and both are one value.
+ * Count the values between the least and the greatest that have no sample. -0 and 0 are two
+ * neighbouring codes, but one value.
  */
 static void set_never_hit(struct hist_stats *s, const struct profile *c,
 			  const struct sample_type *type)
@@ -231,7 +232,7 @@ static void set_never_hit(struct hist_stats *s, const struct profile *c,
 		s->never_hit += c->seen[i] == 0 && codebook_place(type, c->seen[i - 1]) + 1 == zero;
 }
 
-/* Counts the samples that equal the least and the greatest value; -0 equals 0. */
+/* Count the samples that equal the least and the greatest value; -0 equals 0. */
 static void set_ends(struct hist_stats *s, const struct profile *c, const struct sample_type *type)
 {
 	for (uint32_t i = 0; i < c->n && profile_value(c, type, i) == profile_value(c, type, 0);
@@ -242,7 +243,7 @@ static void set_ends(struct hist_stats *s, const struct profile *c, const struct
 		s->at_greatest += profile_count(c, i);
 }
 
-/* Sets what the bins alone tell: the entropy and, where bins are ordered, the quantiles. */
+/* Set the entropy of the bins and, if they are ordered, the quantiles. */
 static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
 	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
@@ -253,7 +254,7 @@ static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *t
 		set_quantiles(s, &h->asked, &bins, &h->axis.type, h->flow[channel].under);
 }
 
-/* Sets a channel's figures from the sums and the bins. */
+/* Set a channel's figures from the sums and the bins. */
 static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums,
 		      struct entropy_terms *terms)
 {
@@ -262,7 +263,7 @@ static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums
 	set_binned(h, channel, terms);
 }
 
-/* Sets a channel's figures from the counts of codes, n of which were seen. */
+/* Set a channel's figures from the counts of codes, of which n were seen. */
 static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 			   const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
@@ -274,7 +275,7 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
 	s->entropy = entropy_of(&scratch->terms, &codes);
-	/* Infinities and NaNs are before and after the finite ones. */
+	/* Infinities and NaNs come before and after the finite codes. */
 	for (; codes.n > 0 && !isfinite(profile_value(&codes, type, 0)); codes.n--)
 		codes.seen++;
 	while (codes.n > 0 && !isfinite(profile_value(&codes, type, codes.n - 1)))
@@ -335,11 +336,11 @@ void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsign
 	number_format(text, asked->at[i] * 100.0 / QUANTILE_ALL);
 }
 
-/* The interval of a quantile that is no value. */
+/* The interval of a quantile whose value is unknown. */
 struct interval {
-	uint32_t past; /* edge `past` is its upper end, and the edge before it the lower one */
-	bool first;    /* its lower end is not an edge, but the least sample */
-	bool last;     /* its upper end is not an edge, but the greatest sample */
+	uint32_t past; /* the edge at its upper end; the lower end is the edge before */
+	bool first;    /* the lower end is the least sample instead */
+	bool last;     /* the upper end is the greatest sample instead */
 };
 
 static struct interval interval_of(const struct hist *h, uint32_t channel, unsigned i)
@@ -347,7 +348,7 @@ static struct interval interval_of(const struct hist *h, uint32_t channel, unsig
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	/* Infinities are clamped too. A document says only of --auto how many samples were. */
+	/* Infinities are clamped too. Documents have the clamped counts only for AUTO and RANKS. */
 	const bool unknown = h->binned && h->axis.clamp && !axis_kind_of(&h->axis)->from_samples;
 	const bool below = unknown || h->clamped[channel].under > h->stats[channel].of.below,
 		   above = unknown || h->clamped[channel].over > h->stats[channel].of.above;
@@ -383,7 +384,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	return in.last ? !h->binned : in.past == axis_bins(&h->axis) && edges->closed;
 }
 
-/* The least whole number that is not below edge i, or that is above it. */
+/* Return the least whole number not below edge i, or, with `above`, above it. */
 static int128_t whole_from(const struct edges *e, uint32_t i, bool above)
 {
 	if (e->form == EDGES_RATIONAL) {
@@ -391,12 +392,12 @@ static int128_t whole_from(const struct edges *e, uint32_t i, bool above)
 		return e->rational.lo + moved / e->binning.bins +
 		       (above || moved % e->binning.bins > 0);
 	}
-	/* 2^70 is past every type */
+	/* 2^70 is past the values of every type. */
 	const double x = fmax(fmin(edges_value(e, i), 0x1p70), -0x1p70);
 	return (int128_t)(above ? floor(x) + 1 : ceil(x));
 }
 
-/* The number between two others, `part` of the way. */
+/* Return the number that is `part` of the way from lower to upper. */
 static double between(double lower, double upper, double part)
 {
 	const double width = upper - lower;
@@ -447,7 +448,7 @@ void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint
 
 /* ---- from the totals of a run ---- */
 
-/* Adds the cells after a channel's bins to the bins, or to what is in no bin. */
+/* Move the cells after a channel's bins to its flow; add the cell "edge" where it belongs. */
 static void fold(struct hist *h, uint32_t channel)
 {
 	const struct edges *const edges = &h->axis.edges;
@@ -464,9 +465,9 @@ static void fold(struct hist *h, uint32_t channel)
 }
 
 /*
- * In a channel with bins, adds under and over to the first and the last bin. It is remembered how
- * many they were: of --auto, when other histograms are added, other bins may become the first and
- * the last.
+ * For a channel with bins, add under and over to the first and the last bin. Their numbers stay in
+ * h->clamped, because with AUTO and RANKS, adding another histogram may change which bins are the
+ * first and the last.
  */
 static void clamp_flow(struct hist *h, uint32_t channel)
 {
@@ -480,10 +481,7 @@ static void clamp_flow(struct hist *h, uint32_t channel)
 	flow->under = flow->over = 0;
 }
 
-/*
- * AUTO: the samples are known, so their bins become those of the histogram, and the slots are put
- * in the order of the bins.
- */
+/* AUTO, RANKS: make the final edges, and put the slots into the order of the bins. */
 static void place_bins(struct hist *h, const struct extent *extent)
 {
 	struct edges *const edges = &h->axis.edges;
@@ -494,7 +492,7 @@ static void place_bins(struct hist *h, const struct extent *extent)
 		auto_turn64(h->count + c * h->stride, slots, auto_slot(edges_first(edges), slots));
 }
 
-/* Bins a channel's codes and sets its figures from them; returns how many codes were seen. */
+/* Bin a channel's codes and set its figures from them; return the number of codes seen. */
 static uint32_t bin_codes(struct hist *h, uint32_t channel, const uint64_t *count,
 			  struct stats *sums, const struct codebook *book,
 			  struct hist_scratch *scratch, uint64_t *marks)
@@ -568,7 +566,7 @@ static void fold_row(struct hist *h)
 	}
 }
 
-/* Moves the counts of a row whose cells are bins. */
+/* Fill a row whose cells are bins. */
 static void move_cells(struct hist *h, struct counts *counts, struct counts *totals,
 		       struct entropy_terms *terms)
 {
@@ -584,7 +582,7 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 	}
 }
 
-/* Bins and moves a channel's codes; of packed samples the totals have the bytes already. */
+/* Fill a channel of a row from its codes. For packed types, the totals have the bytes already. */
 static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 		       struct counts *totals, const struct codebook *book,
 		       struct hist_scratch *scratch, uint64_t *marks)
@@ -676,13 +674,13 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
 	return n;
 }
 
-/* ---- one histogram added to another ----
+/* ---- adding histograms ----
  *
- * With --auto each histogram has the bins of its own samples: 2^k wide for its own k, beginning at
- * its own first bin. The k of both together is the smallest that is not below either's and for
- * which their bins, made that wide, span no more than were asked for. It is the auto_k of all
- * samples: that is not below the auto_k of any part of them (auto.h), and a sample's bin at one k
- * determines its bin at every larger k.
+ * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own k and
+ * their own first bin. The k of the sum is the smallest one, not below the k of either histogram,
+ * at which their bins together span no more than the limit. That is the auto_k of all samples: the
+ * auto_k of some samples is never larger (auto.h), and a sample's bin at one k determines its bin
+ * at every larger k.
  */
 
 static void add_flow(struct hist *h, const struct hist *more)
@@ -693,14 +691,14 @@ static void add_flow(struct hist *h, const struct hist *more)
 		h->flow[c].nan += more->flow[c].nan;
 	}
 	h->samples += more->samples;
-	/* Rounded figures of two parts do not give those of the whole. */
+	/* The figures of the whole cannot be computed from rounded figures of its parts. */
 	free(h->stats);
 	h->stats = NULL;
 }
 
 /* ---- --auto ---- */
 
-/* Bins of 2^k, by their numbers (auto_bin); none where last < first. */
+/* A range of bins of 2^k, by their numbers (auto_bin); empty if last < first. */
 struct reach {
 	int128_t first, last;
 	int k;
@@ -731,15 +729,15 @@ static struct reach reach_together(const struct auto_bins *bins, const struct re
 		const struct reach s = {a_first < b_first ? a_first : b_first,
 					a_last > b_last ? a_last : b_last, k};
 		/*
-		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
-		 * or 1 for types without a sign.
+		 * This ends, because with a k of as many bits as the numbers there are at most 2
+		 * bins, or 1 for unsigned types.
 		 */
 		if (s.last - s.first < (int128_t)bins->most)
 			return s;
 	}
 }
 
-/* The count of a bin, without the samples that were clamped into it. */
+/* The count of a bin without the samples clamped into it. */
 static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 {
 	const struct hist_flow *const clamped = &h->clamped[channel];
@@ -748,7 +746,7 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
 }
 
-/* Adds the bins of h to those of `all`, in count, which has `stride` entries for each channel. */
+/* Add the bins of h to the bins of `all` in count, which has `stride` entries for each channel. */
 static void add_bins(uint64_t *count, size_t stride, const struct reach *all, const struct hist *h)
 {
 	const struct reach own = reach_of(h);
@@ -767,7 +765,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	const struct reach a = reach_of(h), b = reach_of(more),
 			   all = reach_together(&h->axis.edges.auto_bins, &a, &b);
 	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
-	/* One entry more, so that the size is never 0. */
+	/* One more entry, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
 
 	if (!count)
@@ -779,7 +777,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, all.first, bins, all.k);
 	add_flow(h, more);
-	/* What was clamped goes to the ends of the joint bins, wherever it was before. */
+	/* Move clamped samples to the first and the last bin of the sum. */
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
 		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
 		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
@@ -789,7 +787,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	return 0;
 }
 
-/* Pages of zeros that were never written stay so. */
+/* Add counts other than 0, so that untouched pages of zeros stay untouched. */
 static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -800,7 +798,7 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 {
 	assert(h->channels == more->channels);
-	/* No count is above the samples of its histogram. */
+	/* No count is above the number of samples. */
 	if (more->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
 	if (axis_kind_of(&h->axis)->from_samples)
@@ -841,7 +839,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < had; i++) {
 			uint64_t *const bin = h->count + c * h->stride, n = bin[i];
-			if (n == 0) /* memory that may be untouched */
+			if (n == 0) /* leave untouched pages so */
 				continue;
 			bin[i] = 0;
 			bin[ordered ? i / (had / bins) : i % bins] += n;
