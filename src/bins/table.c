@@ -204,19 +204,6 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 	return table;
 }
 
-/* Make a table that puts all of the range into the cell "edge". */
-static uint32_t *fill_empty(struct binning *b)
-{
-	uint32_t *const table = aligned_alloc(8, 8);
-
-	if (!table)
-		return NULL;
-	table[0] = table[1] = b->bins;
-	b->table = (struct bin_table){.guide = 1, .words = 2};
-	b->table.at = (uint64_t)(uintptr_t)table;
-	return table;
-}
-
 int table_init(struct edges *e, const double *edges, const struct sample_type *type)
 {
 	struct binning *const b = &e->binning;
@@ -238,7 +225,11 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 		first = first > most ? 0 : first;
 		b->first = (uint64_t)first;
 		b->span = (uint64_t)(most - first);
-		e->table = fill_empty(b);
+		/* A single entry puts all keys of this range into the cell "edge". */
+		b->table = (struct bin_table){.guide = 1};
+		s.passed = b->bins;
+		s.inner = 0;
+		e->table = fill(&s, b);
 		return e->table ? 0 : -1;
 	}
 	s.first = b->first = (uint64_t)first;

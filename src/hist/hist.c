@@ -448,37 +448,39 @@ void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint
 
 /* ---- from the totals of a run ---- */
 
-/* Move the cells after a channel's bins to its flow; add the cell "edge" where it belongs. */
-static void fold(struct hist *h, uint32_t channel)
+/* Move the cells after the bins to the flow; add the cell "edge" where it belongs. */
+static void fold(struct hist *h)
 {
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	uint64_t *const count = h->count + channel * h->stride;
-	struct hist_flow *const flow = &h->flow[channel];
 
-	flow->under = count[cell_under(&edges->binning)];
-	flow->over = count[cell_over(&edges->binning)];
-	flow->nan = count[cell_nan(&edges->binning)];
-	*(edges->edge_cell == EDGE_IS_LAST    ? &count[bins - 1]
-	  : edges->edge_cell == EDGE_IS_UNDER ? &flow->under
-					      : &flow->over) += count[bins];
+	for (uint32_t c = 0; c < h->channels; c++) {
+		uint64_t *const count = h->count + c * h->stride;
+		struct hist_flow *const flow = &h->flow[c];
+		flow->under = count[cell_under(&edges->binning)];
+		flow->over = count[cell_over(&edges->binning)];
+		flow->nan = count[cell_nan(&edges->binning)];
+		*(edges->edge_cell == EDGE_IS_LAST    ? &count[bins - 1]
+		  : edges->edge_cell == EDGE_IS_UNDER ? &flow->under
+						      : &flow->over) += count[bins];
+	}
 }
 
 /*
- * For a channel with bins, add under and over to the first and the last bin. Their numbers stay in
+ * If the axis clamps, add under and over to the first and the last bin. Their numbers go to
  * h->clamped, because with AUTO and RANKS, adding another histogram may change which bins are the
  * first and the last.
  */
-static void clamp_flow(struct hist *h, uint32_t channel)
+static void clamp_flow(struct hist *h)
 {
-	uint64_t *const count = h->count + channel * h->stride;
-	struct hist_flow *const flow = &h->flow[channel];
-
-	h->clamped[channel].under += flow->under;
-	h->clamped[channel].over += flow->over;
-	count[0] += flow->under;
-	count[axis_bins(&h->axis) - 1] += flow->over;
-	flow->under = flow->over = 0;
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && axis_bins(&h->axis) > 0; c++) {
+		uint64_t *const count = h->count + c * h->stride;
+		struct hist_flow *const flow = &h->flow[c];
+		count[0] += flow->under;
+		count[axis_bins(&h->axis) - 1] += flow->over;
+		h->clamped[c] = (struct hist_flow){.under = flow->under, .over = flow->over};
+		flow->under = flow->over = 0;
+	}
 }
 
 /* AUTO, RANKS: make the final edges, and put the slots into the order of the bins. */
@@ -540,31 +542,17 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 			  scratch, NULL);
 	if (coded)
 		free(cell);
-	for (uint32_t c = 0; c < h->channels; c++)
-		fold(h, c);
+	fold(h);
 	if (axis_kind_of(&h->axis)->from_samples) {
 		place_bins(h, &extent);
 		assert(coded || k == edges->k);
 	}
-	for (uint32_t c = 0; c < h->channels; c++) {
-		if (h->axis.clamp && axis_bins(&h->axis) > 0)
-			clamp_flow(h, c);
-		if (h->stats && !coded)
-			set_stats(h, c, &counts->stats[c], &scratch->terms);
-	}
+	clamp_flow(h);
+	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)
+		set_stats(h, c, &counts->stats[c], &scratch->terms);
 }
 
 /* ---- the rows of --each ---- */
-
-static void fold_row(struct hist *h)
-{
-	for (uint32_t c = 0; c < h->channels; c++) {
-		fold(h, c);
-		h->clamped[c] = (struct hist_flow){0};
-		if (h->axis.clamp)
-			clamp_flow(h, c);
-	}
-}
 
 /* Fill a row whose cells are bins. */
 static void move_cells(struct hist *h, struct counts *counts, struct counts *totals,
@@ -575,7 +563,8 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 		totals->cell[i] += counts->cell[i];
 		counts->cell[i] = 0;
 	}
-	fold_row(h);
+	fold(h);
+	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
 		set_stats(h, c, &counts->stats[c], terms);
 		stats_clear(&counts->stats[c]);
@@ -621,7 +610,8 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 	for (uint32_t c = 0; c < h->channels; c++)
 		move_codes(h, c, counts, totals, book, scratch,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
-	fold_row(h);
+	fold(h);
+	clamp_flow(h);
 }
 
 /* ---- sums over all channels ---- */
@@ -781,9 +771,8 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
 		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
 		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
-		h->clamped[c] = (struct hist_flow){0};
-		clamp_flow(h, c);
 	}
+	clamp_flow(h);
 	return 0;
 }
 
