@@ -533,17 +533,6 @@ BINNING_INLINE uint32_t bin_table64(const struct binning *b, uint64_t key, doubl
 	return bin;
 }
 
-/* The cell of x, whose bits are `bits`. */
-BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32_t bits)
-{
-	return bin_table32(b, key32_of_float(bits), x);
-}
-
-BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint64_t bits)
-{
-	return bin_table64(b, key64_of_double(bits), x);
-}
-
 /* ---- integers ---- */
 
 /* floor(d N / W) with d = e + value(first) - LO. */

@@ -333,7 +333,8 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 		const double x = sample_code(type, code);
 		const float same = (float)x;
 		/* For finite samples, ranks are those of the type, not those of binary32. */
-		return b->kind == BIN_TABLE ? bin_table_float(b, same, bits_of_float(same))
+		return b->kind == BIN_TABLE
+			       ? bin_table32(b, key32_of_float(bits_of_float(same)), same)
 		       : b->kind != BIN_RANK
 			       ? bin_float(b, b->kind, x)
 			       : bin_rank_single(b, isfinite(x) ? code << (32 - type->bits)
