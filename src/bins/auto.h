@@ -17,12 +17,12 @@
  * counted, the final k is unknown; there is only a k for the samples seen so far. Bin j is counted
  * in slot j mod W of W slots; W is the smallest power of two that is not below N. Samples that span
  * at most N bins never share a slot. So a table needs no first bin, and a growing range costs
- * nothing while k stays the same. When k grows, auto_coarsen adds bin j to bin
- * floor(j / 2^(to - from)), or, for ranks of integers, to the bin that contains its values.
+ * nothing while k stays the same. When k grows, auto_coarsen adds bin j to bin floor(j / 2^(to -
+ * from)), or, for ranks of integers, to the bin that contains its values.
  *
  * INVARIANT. At any time, a table holds samples of a known extent (the keys of the least and the
- * greatest finite sample). They are counted at a k that is the auto_k of some of all samples, and
- * span at most N bins of 2^k. The auto_k of some samples is never larger than the auto_k of all,
+ * greatest finite sample). They are counted at a k that is the auto_k of a subset of all samples,
+ * and span at most N bins of 2^k. The auto_k of a subset is never larger than that of the whole,
  * and counts at k determine the counts at every larger k. So tables can be coarsened in any order:
  * the totals, coarsened to the auto_k of all samples, do not depend on the order of the samples, on
  * the worker that counted them, or on the engine.
@@ -37,9 +37,8 @@
 #include "bins/sample.h"
 
 /*
- * The keys (binning.h) of the least and the greatest finite sample. For a float of 4 bytes or
- * fewer, the key is key32_of_float of its bits as binary32. Without a finite sample, least >
- * greatest.
+ * The keys (binning.h) of the least and the greatest finite sample; without one, least > greatest.
+ * For a float of 4 bytes or fewer, the key is key32_of_float of its bits as binary32.
  */
 struct extent {
 	uint64_t least, greatest;

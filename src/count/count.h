@@ -63,9 +63,7 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
 
-/*
- * Count statistics of each channel too. The caller also calls counts_keep_stats, in either order.
- */
+/* Count statistics of each channel too; the caller also calls counts_keep_stats. */
 void counting_keep_stats(struct counting *c, uint32_t channels);
 
 /*

@@ -67,7 +67,7 @@ struct tables {
  */
 void counts_add(struct counts *counts, const struct tables *tables);
 
-/* Add counts of the same cells, which no other thread uses, without the statistics. */
+/* Add counts of the same cells without their statistics; no other thread uses `from`. */
 static inline void counts_add_counts(struct counts *to, const struct counts *from)
 {
 	counts_add(to, &(struct tables){.samples = from->samples, .wide = from->cell});

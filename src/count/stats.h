@@ -32,9 +32,9 @@ struct stats {
 	uint64_t number;            /* number of finite samples */
 	uint64_t below, above, nan; /* number of samples that are -inf, inf, NaN */
 	struct extent extent;       /* extent of the finite samples */
-	int128_t
-		sum[STATS_DIGITS]; /* digit i is worth 2^(8 i); an addition adds up to 2^65 to it */
-	int128_t square[STATS_DIGITS]; /* the same for squares, but digit i is worth 2^(16 i) */
+	/* An addition changes a digit by up to 2^65; carries wait for stats_result. */
+	int128_t sum[STATS_DIGITS];    /* digit i is worth 2^(8 i) */
+	int128_t square[STATS_DIGITS]; /* digit i is worth 2^(16 i) */
 };
 
 /* Make an array of empty statistics, one for each channel; the caller frees it. NULL: no memory. */

@@ -669,7 +669,7 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
  * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own k and
  * their own first bin. The k of the sum is the smallest one, not below the k of either histogram,
  * at which their bins together span no more than the limit. That is the auto_k of all samples: the
- * auto_k of some samples is never larger (auto.h), and a sample's bin at one k determines its bin
+ * auto_k of a subset is never larger (auto.h), and a sample's bin at one k determines its bin
  * at every larger k.
  */
 

@@ -63,9 +63,8 @@ struct hist {
 	uint64_t *count;   /* the bins of each channel after those of the one before; owned */
 	size_t stride;     /* counts from a channel's first bin to the next channel's */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow
-		clamped[LAYOUT_CHANNELS_MAX]; /* in the end bins; known for runs and AUTO */
-	uint64_t samples;                     /* of all channels, as the workers read them */
+	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* runs, AUTO, RANKS: in the end bins */
+	uint64_t samples;         /* samples of all channels, as the workers read them */
 	bool extent;              /* least and greatest are known: runs of types of up to 16 bits */
 	double least, greatest;   /* the extremes of the finite samples of all channels */
 	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
