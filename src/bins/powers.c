@@ -30,12 +30,6 @@
 #define ONE ((uint128_t)1 << 127)
 #define LN2_64 0xb17217f7d1cf79acu /* ln 2, in units of 2^-64 */
 
-/* Multiply two numbers from 1 up to 2; their product must be below 2. */
-static uint128_t multiply(uint128_t a, uint128_t b)
-{
-	return exact_high(a, b) << 1;
-}
-
 /* Return the square root of twice `half`, rounded down, bit by bit. */
 static uint128_t square_root(uint128_t half)
 {
@@ -83,7 +77,7 @@ static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
 
 	for (uint32_t j = 1; j <= 64; j++)
 		if (fraction >> (POINT - j) & 1)
-			product = multiply(product, root[j]);
+			product = exact_high(product, root[j]) << 1; /* still below 2 */
 	/* 2^r is 1 + r ln 2, with an error below r^2 / 4. */
 	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
 	return product + exact_high(product, above);
