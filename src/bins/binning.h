@@ -187,35 +187,23 @@ BINNING_INLINE uint32_t cell_nan(const struct binning *b)
 
 BINNING_INLINE uint32_t bits_of_float(float x)
 {
-#ifdef __CUDACC__
-	return __float_as_uint(x);
-#else
 	uint32_t bits;
 	__builtin_memcpy(&bits, &x, sizeof(bits));
 	return bits;
-#endif
 }
 
 BINNING_INLINE uint64_t bits_of_double(double x)
 {
-#ifdef __CUDACC__
-	return (uint64_t)__double_as_longlong(x);
-#else
 	uint64_t bits;
 	__builtin_memcpy(&bits, &x, sizeof(bits));
 	return bits;
-#endif
 }
 
 BINNING_INLINE double double_of_bits(uint64_t bits)
 {
-#ifdef __CUDACC__
-	return __longlong_as_double((long long)bits);
-#else
 	double x;
 	__builtin_memcpy(&x, &bits, sizeof(x));
 	return x;
-#endif
 }
 
 /* ---- equal bins, and floats ---- */
