@@ -199,6 +199,13 @@ BINNING_INLINE uint64_t bits_of_double(double x)
 	return bits;
 }
 
+BINNING_INLINE float float_of_bits(uint32_t bits)
+{
+	float x;
+	__builtin_memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
 BINNING_INLINE double double_of_bits(uint64_t bits)
 {
 	double x;
@@ -323,15 +330,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 	const uint32_t finite = 0u - (uint32_t)(magnitude < 0x7f800000u);
 	float t = BINNING_MUL_FLOAT(BINNING_MUL_FLOAT(x, (float)b->slot.scale[0]),
 				    (float)b->slot.scale[1]);
-#ifdef __CUDACC__
-	float safe = finite ? t : 0;
-#else
-	uint32_t safe_bits;
-	float safe;
-	__builtin_memcpy(&safe_bits, &t, sizeof(t));
-	safe_bits &= finite; /* masks instead of branches, so that loops vectorise */
-	__builtin_memcpy(&safe, &safe_bits, sizeof(t));
-#endif
+	/* Masks instead of branches, so that loops vectorise. */
+	float safe = float_of_bits(bits_of_float(t) & finite);
 	int32_t whole = (int32_t)safe; /* towards zero */
 	uint32_t down = (uint32_t)((float)whole > safe) |
 			((uint32_t)(whole == 0) & negative & (uint32_t)(magnitude != 0));

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bins/binning.h"
 #include "bins/exact.h"
 
 #define DIGITS_MOST 19     /* decimal digits that always fit 64 bits */
@@ -150,7 +151,6 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 	const uint64_t sign = (uint64_t)d->negative << (type->bits - 1);
 	const bool finite_only = mantissa == 3; /* f8e4m3: no infinity, and the last code is NaN */
 	const uint64_t infinite = finite_only ? 0x7f : (((uint64_t)1 << exponents) - 1) << mantissa;
-	uint64_t code;
 
 	if (d->kind == DECIMAL_NAN)
 		return infinite | (finite_only ? 0 : (uint64_t)1 << (mantissa - 1));
@@ -158,15 +158,12 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 		return sign | infinite;
 	if (!d->first)
 		return sign;
-	if (type->bits == 64 && !d->hex && !is_short(d)) {
-		const double real = strtod(d->text, NULL);
-		memcpy(&code, &real, sizeof(code));
-		return sign | code;
-	}
-	code = exact_code(d->hex        ? exact_of(d->digits, d->exponent, d->more)
-			  : is_short(d) ? exact_decimal(d->digits, d->exponent)
-					: by_strtod(d),
-			  mantissa, exponents);
+	if (type->bits == 64 && !d->hex && !is_short(d))
+		return sign | bits_of_double(strtod(d->text, NULL));
+	const uint64_t code = exact_code(d->hex        ? exact_of(d->digits, d->exponent, d->more)
+					 : is_short(d) ? exact_decimal(d->digits, d->exponent)
+						       : by_strtod(d),
+					 mantissa, exponents);
 	return sign | (code < infinite ? code : infinite);
 }
 

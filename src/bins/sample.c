@@ -301,11 +301,8 @@ uint64_t sample_key(const struct sample_type *type, double x)
 
 double sample_of_key(const struct sample_type *type, uint64_t key)
 {
-	float f;
-
 	if (type->bits == 64)
 		return double_of_bits(key >> 63 ? key ^ (uint64_t)1 << 63 : ~key);
-	const uint32_t word = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-	memcpy(&f, &word, sizeof(f));
-	return (double)f;
+	return (double)float_of_bits(key & 0x80000000u ? (uint32_t)key ^ 0x80000000u
+						       : ~(uint32_t)key);
 }

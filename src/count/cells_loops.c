@@ -7,7 +7,6 @@
  * load and kind are constants in every caller, so each function compiles to one straight loop.
  */
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/little.h"
 #include "count/cells.h"
@@ -19,13 +18,6 @@
 #define NAME(a, b) PASTE(a, b)
 
 /* ---- samples ---- */
-
-BINNING_INLINE float single_of(uint32_t bits)
-{
-	float f;
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
 
 /* In enum cells_load, each little-endian load precedes the big-endian one. */
 BINNING_INLINE bool is_big(enum cells_load load)
@@ -97,7 +89,7 @@ BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p
 	for (size_t i = 0; i < n && !wide; i++) {
 		const uint32_t word = word32(p + size * i, load);
 		const uint32_t key = real ? key32_of_float(word) : word ^ bias32, e = key - first32;
-		const float x = real ? single_of(word) : (float)e;
+		const float x = real ? float_of_bits(word) : (float)e;
 		outside[i] = outside_of(b, e <= span32, x != x, key < first32);
 		e32[i] = e;
 		cells[i] = table_entry32(&b->table, x);
@@ -150,8 +142,8 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 			cells[i] = !is_real(load)     ? bin_key32(&local, kind, word ^ bias)
 				   : kind == BIN_RANK ? bin_rank_single(&local, word)
 				   : kind == BIN_SLOT
-					   ? bin_slot_single(&local, single_of(word), word)
-					   : bin_float(&local, kind, (double)single_of(word));
+					   ? bin_slot_single(&local, float_of_bits(word), word)
+					   : bin_float(&local, kind, (double)float_of_bits(word));
 		}
 	}
 }

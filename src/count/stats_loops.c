@@ -214,9 +214,8 @@ INLINE bool reals_of(const unsigned char *p, size_t n, double top, struct stats_
 	struct parts sum[UNROLL], square[UNROLL], error[UNROLL];
 	/* The smallest sample but 0: its bits without the sign, doubled, minus one, minus 2^63. */
 	signed64 smallest[UNROLL];
-	uint64_t bits;
+	const uint64_t bits = bits_of_double(least);
 
-	memcpy(&bits, &least, sizeof(bits));
 	for (size_t v = 0; v < UNROLL; v++) {
 		sum[v] = (struct parts){(reals64){0} + middle, {0}};
 		square[v] = (struct parts){(reals64){0} + of_squares, {0}};
