@@ -140,8 +140,8 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
 
 /*
  * Compute the figures that the bins alone determine: the number of samples, the entropy of the
- * bins, the bins of the quantiles. Only AUTO and RANKS know infinities from other samples out of
- * range; otherwise they count as finite.
+ * bins, the bins of the quantiles. Samples out of range count as finite, unless the bins hold all
+ * finite values of the type.
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
