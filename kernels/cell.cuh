@@ -55,7 +55,7 @@ struct bin_real {
 	static INLINE u32 cell(const struct rule &r, u32 key)
 	{
 		if (r.bins.kind == BIN_TABLE)
-			return bin_table_float(&r.bins, __uint_as_float(key), key);
+			return bin_table32(&r.bins, key32_of_float(key), __uint_as_float(key));
 		if (r.bins.kind == BIN_RANK)
 			return bin_rank_single(&r.bins, key);
 		return bin_float(&r.bins, r.bins.kind, (double)__uint_as_float(key));
@@ -65,7 +65,7 @@ struct bin_real {
 		const double x = __longlong_as_double((long long)key);
 
 		if (r.bins.kind == BIN_TABLE)
-			return bin_table_double(&r.bins, x, key);
+			return bin_table64(&r.bins, key64_of_double(key), x);
 		if (r.bins.kind == BIN_RANK)
 			return bin_rank_double(&r.bins, key);
 		return bin_float(&r.bins, r.bins.kind, x);

@@ -69,14 +69,14 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 		float f;
 		memcpy(&f, &low, sizeof(f));
 		return b->kind == BIN_RANK    ? rank_expected(e, t, (double)f)
-		       : b->kind == BIN_TABLE ? bin_table_float(b, f, low)
+		       : b->kind == BIN_TABLE ? bin_table32(b, key32_of_float(low), f)
 					      : bin_float(b, b->kind, (double)f);
 	}
 	if (t->kind == SAMPLE_FLOAT) {
 		double f;
 		memcpy(&f, &bits, sizeof(f));
 		return b->kind == BIN_RANK    ? rank_expected(e, t, f)
-		       : b->kind == BIN_TABLE ? bin_table_double(b, f, bits)
+		       : b->kind == BIN_TABLE ? bin_table64(b, key64_of_double(bits), f)
 					      : bin_float(b, b->kind, f);
 	}
 	/* The key: the value's distance from the smallest one. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* auto: the smallest k for an extent, slots, and tables made coarser. */
+/* auto: the smallest k for an extent, the bins at a k, and coarser tables. */
 #include "bins/auto.h"
 
 #include <assert.h>
 #include <math.h>
 
-#define RANK_BITS 52 /* digits of a binary64 after its first: as many as integers' ranks at k = 0 */
+#define RANK_BITS 52 /* binary digits of a binary64 after its first */
 
 uint32_t auto_bins_least(const struct sample_type *type)
 {
@@ -45,7 +45,7 @@ static int exponent_of_unit(const struct sample_type *type, double x)
 
 /* ---- ranks ---- */
 
-/* How bins of integers are made of a value's binary digits: see struct bin_rank. */
+/* Digits after a value's first that identify its bin, and joined bins as a power of two. */
 static uint32_t digits_at(const struct auto_bins *bins, int k)
 {
 	const int most = bins->type.code_bytes == 8 ? RANK_BITS : 31;
@@ -58,7 +58,7 @@ static uint32_t joined_at(int k)
 	return (uint32_t)(k > RANK_BITS ? k - RANK_BITS : 0);
 }
 
-/* A float between two of the type has the rank of the one below. */
+/* The rank of a float; a number between two of the type has the rank of the lower one. */
 static int64_t rank_of(const struct sample_type *type, double x)
 {
 	const int unit = exponent_of_unit(type, x);
@@ -84,7 +84,7 @@ double auto_edge(const struct auto_bins *bins, int64_t bin, int k)
 	const struct sample_type *const type = &bins->type;
 	const bool real = type->kind == SAMPLE_FLOAT;
 	const uint32_t digits = real ? type->mantissa : digits_at(bins, k);
-	/* k is at most the bits of a float, or 52 and their logarithm */
+	/* No overflow: k is at most the bits of a float, or for integers 52 + log2(64). */
 	const uint128_t steps = (uint128_t)(bin < 0 ? -(int128_t)bin : bin)
 				<< (real ? (uint32_t)k : joined_at(k));
 	const int64_t excess = (int64_t)(steps >> digits) - 1, shift = excess > 0 ? excess : 0;
@@ -110,7 +110,7 @@ int128_t auto_bin(const struct auto_bins *bins, uint64_t key, int k)
 	if (!real)
 		return (int128_t)key >> k;
 	const double x = sample_of_key(type, key), j = floor(ldexp(x, -k));
-	return x < 0 && j > -1 ? -1 : (int128_t)j; /* a product that underflowed */
+	return x < 0 && j > -1 ? -1 : (int128_t)j; /* ldexp may underflow to -0 */
 }
 
 int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int to)
@@ -120,7 +120,9 @@ int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int 
 
 	if (!whole || from >= RANK_BITS)
 		return bin >> (to - from < 100 ? to - from : 100);
-	/* The least value of a bin from 0 on is in the joined bin. */
+	/*
+	 * The first value of the bin, or of its mirror image from 0 on, is in the coarser bin too.
+	 */
 	const int128_t excess = (own >> digits_at(bins, from)) - 1, shift = excess > 0 ? excess : 0;
 	const int64_t joined =
 		bin_of_value(bins, (own - (shift << digits_at(bins, from))) << shift, to);
@@ -167,7 +169,6 @@ uint32_t auto_slot(int128_t bin, uint32_t slots)
 	return (uint32_t)((uint64_t)bin & (slots - 1));
 }
 
-/* The rule of ranks. */
 static void rank_rule(struct binning *b, const struct auto_bins *bins, int k)
 {
 	const struct sample_type *const type = &bins->type;
@@ -179,7 +180,7 @@ static void rank_rule(struct binning *b, const struct auto_bins *bins, int k)
 		b->rank.shift = joined_at(k);
 		return;
 	}
-	/* Smaller floats are counted as words that have their bits at the top. */
+	/* Floats below 32 bits are counted as words of 32 bits that begin with theirs. */
 	b->rank.shift = (uint32_t)k + (type->bits < 32 ? 32 - type->bits : 0);
 	b->rank.before = (uint32_t)((uint64_t)1 << 63 >> k);
 }
@@ -203,27 +204,27 @@ void auto_rule(struct binning *b, const struct auto_bins *bins, int k)
 	b->slot.inverse = 1.0 / slots;
 	b->slot.mask = slots - 1;
 	if (type->kind == SAMPLE_FLOAT) {
-		/* Two factors, because no binary64 is 2^1074. */
+		/* Two factors, because 2^1074 is not a binary64. */
 		b->slot.scale[0] = ldexp(1, -k / 2);
 		b->slot.scale[1] = ldexp(1, -k - -k / 2);
 		return;
 	}
 	/*
-	 * With one bin k can be the number of bits, by which C does not allow a shift; with one
-	 * slot any shift gives the same.
+	 * With one bin, k can be the number of bits, and C does not define a shift by that. With
+	 * one slot, every shift has the same result.
 	 */
 	b->slot.shift = (uint32_t)(k < bits ? k : bits - 1);
 }
 
 /* ---- coarser ---- */
 
-/* A table of 32-bit or of 64-bit counts: one of the two is NULL. */
-struct table {
+/* The slots of a table, with 32-bit or 64-bit counts; the other pointer is NULL. */
+struct slots {
 	uint32_t *narrow;
 	uint64_t *wide;
 };
 
-static inline uint64_t take(const struct table *t, uint32_t slot)
+static inline uint64_t empty(const struct slots *t, uint32_t slot)
 {
 	uint64_t n;
 
@@ -237,7 +238,7 @@ static inline uint64_t take(const struct table *t, uint32_t slot)
 	return n;
 }
 
-static inline void add(const struct table *t, uint32_t slot, uint64_t n)
+static inline void add(const struct slots *t, uint32_t slot, uint64_t n)
 {
 	if (t->narrow)
 		t->narrow[slot] += (uint32_t)n;
@@ -245,17 +246,17 @@ static inline void add(const struct table *t, uint32_t slot, uint64_t n)
 		t->wide[slot] += n;
 }
 
-static inline void reverse(const struct table *t, uint32_t from, uint32_t to)
+static inline void reverse(const struct slots *t, uint32_t from, uint32_t to)
 {
 	for (; from + 1 < to; from++, to--) {
-		const uint64_t low = take(t, from), high = take(t, to - 1);
+		const uint64_t low = empty(t, from), high = empty(t, to - 1);
 		add(t, from, high);
 		add(t, to - 1, low);
 	}
 }
 
-/* Turns the slots to the left, in place. */
-static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
+/* Rotate the slots to the left, in place. */
+static inline void rotate(const struct slots *t, uint32_t slots, uint32_t by)
 {
 	if (by == 0)
 		return;
@@ -265,11 +266,11 @@ static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
 }
 
 /*
- * First the counts of bin j move to where bin first + (j' - first') was, j' being the bin that j
- * becomes. That is never after bin j, so a walk from the first bin on overwrites nothing that it
- * still needs. Then all slots are turned to their places.
+ * Call j' the coarser bin of bin j. First move the counts of j to the slot of bin
+ * first + (j' - first'). That bin is never after j, so going up from the first bin overwrites
+ * nothing that is still needed. Then rotate all slots to where they belong.
  */
-static inline void coarsen(const struct table *t, const struct auto_bins *bins,
+static inline void coarsen(const struct slots *t, const struct auto_bins *bins,
 			   const struct extent *extent, int from, int to)
 {
 	if (extent_is_none(extent) || from >= to)
@@ -281,7 +282,7 @@ static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {
-		const uint64_t n = take(t, auto_slot(j, slots));
+		const uint64_t n = empty(t, auto_slot(j, slots));
 		if (n > 0)
 			add(t, auto_slot(first + auto_coarser(bins, j, from, to) - to_first, slots),
 			    n);
@@ -292,16 +293,16 @@ static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 void auto_coarsen32(uint32_t *table, const struct auto_bins *bins, const struct extent *extent,
 		    int from, int to)
 {
-	coarsen(&(struct table){.narrow = table}, bins, extent, from, to);
+	coarsen(&(struct slots){.narrow = table}, bins, extent, from, to);
 }
 
 void auto_coarsen64(uint64_t *table, const struct auto_bins *bins, const struct extent *extent,
 		    int from, int to)
 {
-	coarsen(&(struct table){.wide = table}, bins, extent, from, to);
+	coarsen(&(struct slots){.wide = table}, bins, extent, from, to);
 }
 
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by)
 {
-	rotate(&(struct table){.wide = table}, slots, by);
+	rotate(&(struct slots){.wide = table}, slots, by);
 }

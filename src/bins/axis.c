@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis: from what was asked for to what is counted by; which axes are the same. */
+/* axis: from a request to bins; comparing axes. */
 #include "bins/axis.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bin for each whole number of the range, if these are BINS_DEFAULT at most; else that many. */
+/* A bin for each whole number in the range, but BINS_DEFAULT bins if there would be more. */
 static uint32_t bins_of_values(const struct edges_spec *spec, const struct sample_type *type)
 {
 	const struct number *const lo = &spec->lo, *const hi = &spec->hi;
@@ -98,14 +98,17 @@ int axis_join(struct axis *axis, uint32_t bins)
 	return 0;
 }
 
-/* Both have the same number of bins. Rational edges may differ by less than binary64 can tell. */
+/*
+ * Compare the edges of the same number of bins. Rational edges are compared exactly, because
+ * different ones may be equal as binary64.
+ */
 static bool same_edges(const struct edges *a, const struct edges *b)
 {
 	if (a->form == EDGES_RATIONAL && b->form == EDGES_RATIONAL)
 		return a->rational.lo == b->rational.lo && a->rational.width == b->rational.width;
 	if (a->form == EDGES_RATIONAL || b->form == EDGES_RATIONAL)
 		return false;
-	/* Linspace's edges depend on LO, HI and N alone; else up to 2^28 edges are compared. */
+	/* LO, HI and N determine all linspace edges. Otherwise, up to 2^28 edges are compared. */
 	const bool linear = a->form == EDGES_LINEAR && b->form == EDGES_LINEAR;
 	for (uint32_t i = 0; i <= a->binning.bins; i += linear ? a->binning.bins : 1)
 		if (edges_value(a, i) != edges_value(b, i))
@@ -115,7 +118,7 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 
 enum { ENDS = 2 * NUMBER_TEXT + 1 };
 
-/* The range of the axis, from its first edge to its last. */
+/* The first and the last edge as text, with a colon between them. */
 static void ends_text(char text[ENDS], const struct axis *axis)
 {
 	size_t used = edges_format(&axis->edges, 0, text);
@@ -141,7 +144,7 @@ bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *m
 	const struct axis_kind_row *const kind = axis_kind_of(axis);
 	const bool ordered = axis_kind_of(more)->ordered,
 		   is_auto = axis_kind_of(more)->from_samples;
-	/* Bins of --auto depend on how many were asked for, and can become those of all samples. */
+	/* The bins of --auto depend on the limit only, and can become the bins of all samples. */
 	const uint32_t bins = is_auto ? axis->edges.auto_bins.most : axis_bins(axis),
 		       more_bins = is_auto ? more->edges.auto_bins.most : axis_bins(more);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * axis: what a histogram counts by: the type of the samples, the bins, and what becomes of samples
- * that are out of range.
+ * axis: the type of the samples, the bins, and whether samples out of range are clamped.
  *
- * The job holds a struct axis_spec, what was asked for; a histogram holds a struct axis, what it
- * is. The axis is made from the spec once the type is known. Nothing that counts or writes looks at
- * the spec.
+ * A struct axis_spec is the user's request, kept in the job. Once the type is known, it becomes a
+ * struct axis, which is all that counting and writing need.
  */
 #ifndef GPUHIST_AXIS_H
 #define GPUHIST_AXIS_H
@@ -16,7 +14,7 @@
 #include "bins/edges.h"
 #include "bins/sample.h"
 
-/* What was asked for, except the type. */
+/* The user's request, without the type. */
 struct axis_spec {
 	struct edges_spec edges; /* --bins, --range, --log, --edges, --mod, --auto, --closed */
 	bool clamp;              /* --clamp */
@@ -25,18 +23,18 @@ struct axis_spec {
 struct axis {
 	enum axis_kind kind;
 	struct sample_type type;
-	struct edges edges; /* of the bins, their number, and whether the last one takes HI */
-	bool clamp;         /* the first and the last bin take what is out of range */
+	struct edges edges;
+	bool clamp; /* samples out of range go to the first or the last bin */
 };
 
 /*
- * Completes a spec that leaves the bins or their kind open. Without a kind: integers with a number
- * of bins get bin = value; integers of 8 bits and fewer get all values; everything else gets AUTO.
- * A range of integers without a number of bins gets a bin for each value if it has few.
+ * Complete a spec that leaves the number of bins or their kind open. The default kind is bin =
+ * value for integers with a number of bins, all values for integers of up to 8 bits, and AUTO for
+ * everything else. A range of few integers gets a bin for each value.
  */
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
 
-/* -1 when the spec cannot be met for the type; *why is then a static text. */
+/* -1: the type cannot have these bins, and *why, a static text, gives the reason. */
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,
 	      const char **why);
 
@@ -46,10 +44,10 @@ static inline uint32_t axis_bins(const struct axis *axis)
 }
 
 /*
- * Joins the neighbouring bins of a document's axis until there are `bins`, which divides their
- * number. It becomes the axis that the same option makes with so many bins, if that has these edges
- * to the bit; else one of explicit edges. --mod stays --mod; not for AUTO. -1: no memory, and
- * nothing has changed.
+ * Join neighbouring bins of a document's axis until `bins` remain; that must divide their number.
+ * The axis becomes the one that the same option makes with that many bins, if its edges are the
+ * same to the bit, or else one with explicit edges. --mod remains --mod. Not for AUTO and RANKS.
+ * -1: out of memory; the axis is unchanged.
  */
 int axis_join(struct axis *axis, uint32_t bins);
 
@@ -59,9 +57,9 @@ static inline const struct axis_kind_row *axis_kind_of(const struct axis *axis)
 }
 
 /*
- * Can counts by the axis `more` be added to counts by the other? False: why says what differs, such
- * as "its samples are i8, not u8". It makes no difference how the bins were asked for; the last bit
- * of a single edge does.
+ * Can counts with the axis `more` be added to counts with `axis`? If not, `why` gives the
+ * difference, such as "its samples are i8, not u8". The bins may come from different options, but
+ * each edge must be the same to the last bit.
  */
 #define AXIS_WHY (4 * NUMBER_TEXT + 64)
 bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *more);

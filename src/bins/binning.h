@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binning: in which cell a sample falls. The C compiler and nvcc compile this same text.
+ * binning: the cell of a sample. The C compiler and nvcc compile the same text.
  *
- * The edges of the bins are the definition (edges.h). A formula here may guess, but where a
- * guess can be wrong the comparison with an edge decides, so every engine agrees on every bit.
- * No step may be contracted into a fused multiply-add: the build says -ffp-contract=off, and
- * device code uses the _rn intrinsics.
+ * The edges of the bins are the definition (edges.h). A formula here may guess, but if the guess
+ * can be wrong, a comparison with an edge follows, so all engines agree on every bit. No step may
+ * be contracted into a fused multiply-add: the build uses -ffp-contract=off, and device code uses
+ * the _rn intrinsics.
  *
- * A sample is read as one of three things:
- *   key32, key64   an integer type, its sign bit flipped, so that keys are unsigned and in
- *                  the order of the values;
- *   a binary64     a float type; every one of them converts exactly.
- * Explicit edges are compared with floats by keys too: their bits, made to rise with the values.
+ * A sample is read as one of these:
+ *   key32, key64   an integer with its sign bit flipped, so that keys are unsigned and in the
+ *                  order of the values
+ *   a binary64     a float; every float type converts exactly
+ * For explicit edges, floats have keys too: their bits, changed so that they rise with the values.
  *
- * The cells of a histogram of N bins are numbered
+ * The cells of a histogram with N bins are
  *   0 .. N-1       the bins
- *   N              "edge": samples that equal HI where the last edge is closed, and nothing
- *                  else; struct edges says which cell it is added to in the end
+ *   N              "edge": samples equal to HI if the last bin includes it, or, if no value of
+ *                  the type is in the range, some samples that are not; at the end it is added
+ *                  to the cell that struct edges names
  *   N+1 N+2 N+3    under, over, NaN
  */
 #ifndef GPUHIST_BINNING_H
@@ -44,17 +45,17 @@
 #endif
 
 /*
- * One row for each kind: whether there are loops for keys of 32 bits, for keys of 64 bits and for
- * floats (1 or 0). Enum bin_kind and the loops of each instruction set (cells_loops.c) are made
- * from this list. X is called with the argument `with`, then the row.
+ * One row for each kind, with 1 or 0 for each group of loops: keys of 32 bits, keys of 64 bits,
+ * floats. Enum bin_kind and the loops of each instruction set (cells_loops.c) are made from this
+ * list. X is called with `with`, then the row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
  *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32
  *   RATIO   integers: floor(d N / W) by a guess and a comparison in 128 bits
- *   LINEAR  edges LO + i step in binary64: the nearest edge is guessed, then compared
- *   SEARCH  the same edges where no guess can be trusted: bisection
- *   NONE    integers: no value is in the range; every key from first on is "edge"
- *   TABLE   explicit edges, in memory: a guide, then bisection between the edges that it leaves
+ *   LINEAR  edges LO + i step in binary64: guess the nearest edge, then compare
+ *   SEARCH  the same edges if no guess can be trusted: bisection
+ *   NONE    integers: no value is in the range; every key from `first` on is "edge"
+ *   TABLE   explicit edges in memory: a guide, then bisection among the edges that remain
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
  *   RANK    the same for bins of 2^k ranks
@@ -75,7 +76,7 @@
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };
 #undef BIN_KIND_MEMBER
 
-/* What each kind has to know; LINEAR and SEARCH know the same. */
+/* The parameters of each kind; LINEAR and SEARCH have the same. */
 struct bin_shift {
 	uint64_t base; /* d = key - first + base is the distance from LO */
 	uint32_t by;
@@ -87,7 +88,7 @@ struct bin_magic {
 };
 
 struct bin_ratio {
-	uint64_t width[2];  /* W, low half first (no 128-bit member: alignment differs) */
+	uint64_t width[2];  /* W, low half first; C and CUDA align 128-bit members differently */
 	uint64_t offset[2]; /* (value(first) - LO) N */
 	double scale;       /* bins per unit of the sample, for the guess */
 	double guess;       /* the guess at e = 0 */
@@ -97,28 +98,28 @@ struct bin_linear {
 	double lo;   /* edge i is (i step + lo) unit; edge 0 is LO */
 	double last; /* the largest binary64 in the range */
 	double step;
-	double unit;  /* 1, or 2 where HI - LO overflows and lo, step are halved */
+	double unit;  /* 1, or 2 if HI - LO overflows and lo and step are halved */
 	double scale; /* LINEAR: bins per unit of the sample, for the guess */
 	double hi;    /* edge N */
 };
 
 /*
- * Edges by their keys (table.c). A sample in the range, at distance e = key - first, has the entry
- * g of the guide (table_entry32, table_entry64). Its bin is guide[g] plus the number of keys, from
- * there on, that e is above.
+ * Edges by their keys (table.c). A sample in the range, at distance e = key - first, has entry g of
+ * the guide (table_entry32, table_entry64). Its bin is guide[g] plus the number of keys from there
+ * on that e is above.
  */
 struct bin_table {
-	uint32_t guide;  /* 32-bit entries of the guide; the keys follow, from an even entry on */
-	uint32_t half;   /* 2^(steps - 1) of the bisection; 0: no step is needed */
-	uint32_t shift;  /* g = (bits of the distance as a float) >> shift, */
-	uint32_t origin; /* less the same at the distance `least` */
-	double lo;       /* floats: the first value of the range; integers: -1 */
-	double least, most; /* distances that have entries; others have the nearest one's */
+	uint32_t guide;     /* 32-bit entries of the guide; the keys follow at an even entry */
+	uint32_t half;      /* 2^(steps - 1) of the bisection; 0: no step */
+	uint32_t shift;     /* g = (the distance's bits as a float >> shift) - origin */
+	uint32_t origin;    /* makes g = 0 at the distance `least` */
+	double lo;          /* floats: the first value of the range; integers: -1 */
+	double least, most; /* a distance outside these has the entry of the nearer one */
 	uint64_t words;     /* 32-bit words of the guide and the keys together */
-	uint64_t at;        /* address of these words; in a kernel's rule, in its device's memory */
+	uint64_t at;        /* address of these words; on a device, in its memory */
 };
 
-/* A value is its key - bias; mod N that is (key mod N + add) mod N. */
+/* The value of a key is key - bias, and mod N that is (key mod N + add) mod N. */
 struct bin_mod {
 	uint64_t multiplier; /* floor((2^w - 1) / N) for keys of w bits, 32 or 64 */
 	uint64_t add;        /* -bias mod N */
@@ -126,7 +127,7 @@ struct bin_mod {
 
 /* b->bins is W, a power of two. */
 struct bin_slot {
-	double scale[2]; /* floats: x scale[0] scale[1] is x 2^-k; each is a power of two */
+	double scale[2]; /* floats: x scale[0] scale[1] is x 2^-k; both are powers of two */
 	double slots;    /* W */
 	double inverse;  /* 1 / W */
 	uint32_t shift;  /* integers: the bin is key >> shift */
@@ -135,22 +136,20 @@ struct bin_slot {
 
 /* The bins of --log=auto (auto.h); b->bins is W. */
 struct bin_rank {
-	uint32_t
-		shift; /* floats: the bin is rank >> shift; integers: bins that are joined, as 2^shift */
-	uint32_t
-		digits; /* integers: of the binary digits after a value's first, those that tell bins apart */
-	uint32_t before; /* floats of 8 bytes: bins below 0 that 64 bits have room for, mod 2^32 */
+	uint32_t shift;  /* floats: bin = rank >> shift; integers: 2^shift bins are joined */
+	uint32_t digits; /* integers: binary digits after a value's first that identify its bin */
+	uint32_t before; /* floats of 8 bytes: bins of 64-bit ranks below 0, mod 2^32 */
 	uint32_t mask;   /* W - 1 */
 };
 
-/* All that a kernel or a counting loop has to know: plain data, passed by value to the GPU. */
+/* The complete rule, for a counting loop or a kernel: plain data, passed by value to the GPU. */
 struct binning {
 	uint32_t kind;      /* enum bin_kind */
 	uint32_t bins;      /* N */
 	uint32_t is_signed; /* keys of a signed type: value = key - 2^(bits-1) */
 	uint64_t bias;      /* 2^(bits-1) for a signed type, else 0 */
-	uint64_t first;     /* integers, TABLE: smallest key in the range */
-	uint64_t span;      /* integers, TABLE: in the range when key - first <= span */
+	uint64_t first;     /* integers, TABLE: the smallest key in the range */
+	uint64_t span;      /* integers, TABLE: keys with key - first <= span are in the range */
 	union {             /* by kind */
 		struct bin_shift shift;
 		struct bin_magic magic;
@@ -163,7 +162,7 @@ struct binning {
 	};
 };
 
-/* Are these bins whose range is not known yet? */
+/* Is the range still unknown? */
 BINNING_INLINE int binning_is_open(const struct binning *b)
 {
 	return b->kind == BIN_SLOT || b->kind == BIN_RANK;
@@ -188,46 +187,41 @@ BINNING_INLINE uint32_t cell_nan(const struct binning *b)
 
 BINNING_INLINE uint32_t bits_of_float(float x)
 {
-#ifdef __CUDACC__
-	return __float_as_uint(x);
-#else
 	uint32_t bits;
 	__builtin_memcpy(&bits, &x, sizeof(bits));
 	return bits;
-#endif
 }
 
 BINNING_INLINE uint64_t bits_of_double(double x)
 {
-#ifdef __CUDACC__
-	return (uint64_t)__double_as_longlong(x);
-#else
 	uint64_t bits;
 	__builtin_memcpy(&bits, &x, sizeof(bits));
 	return bits;
-#endif
+}
+
+BINNING_INLINE float float_of_bits(uint32_t bits)
+{
+	float x;
+	__builtin_memcpy(&x, &bits, sizeof(x));
+	return x;
 }
 
 BINNING_INLINE double double_of_bits(uint64_t bits)
 {
-#ifdef __CUDACC__
-	return __longlong_as_double((long long)bits);
-#else
 	double x;
 	__builtin_memcpy(&x, &bits, sizeof(x));
 	return x;
-#endif
 }
 
 /* ---- equal bins, and floats ---- */
 
-/* Edge i by numpy.linspace's formula; exact equality with its result is tested. */
+/* Edge i by numpy.linspace's formula; tests compare the results bit for bit. */
 BINNING_INLINE double binning_edge(const struct binning *b, uint32_t i)
 {
 	return BINNING_ADD(BINNING_MUL((double)(int32_t)i, b->linear.step), b->linear.lo);
 }
 
-/* Edge i where linspace has special cases: the last one, a step that underflows, an overflow. */
+/* Edge i with linspace's special cases: the last edge, a step that underflows, an overflow. */
 BINNING_INLINE double binning_edge_careful(const struct binning *b, uint32_t i)
 {
 	if (i == b->bins)
@@ -239,7 +233,7 @@ BINNING_INLINE double binning_edge_careful(const struct binning *b, uint32_t i)
 	return BINNING_MUL(binning_edge(b, i), b->linear.unit);
 }
 
-/* Is the integer that key stands for less than x? Exact, for any finite x. */
+/* Is the integer with this key less than x? Exact for any finite x. */
 BINNING_INLINE int key_below(const struct binning *b, uint64_t key, double x)
 {
 	if (b->is_signed) {
@@ -265,15 +259,15 @@ BINNING_INLINE double key_value(const struct binning *b, uint64_t key)
 }
 
 /*
- * The bin of x in [lo, last]: k is the edge nearest to x, up to an error far below one half
- * (edges.c proves the bound), so x is in bin k or k - 1 and edge k decides. At k = 0 and at
- * k = N nothing is left to decide: x >= edge 0, and last is below edge N or is closed.
+ * The bin of x in [lo, last]. k is the edge nearest to x, with an error far below one half (proof
+ * in edges.c), so x is in bin k or k - 1, and edge k decides. Nothing is left to decide at k = 0,
+ * as x is not below edge 0, and at k = N, as `last` is below edge N or the last bin includes it.
  */
 BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
 {
 	double t = BINNING_MUL(BINNING_ADD(x, -b->linear.lo), b->linear.scale);
 #ifdef __CUDACC__
-	/* Adding 1.5 * 2^52 rounds to whole; conversions run at a quarter of the rate. */
+	/* Adding 1.5 * 2^52 rounds to a whole number; conversions have a quarter of the rate. */
 	double a = BINNING_ADD(t, 6755399441055744.0);
 	double whole = BINNING_ADD(a, -6755399441055744.0);
 	uint32_t k = (uint32_t)__double2loint(a);
@@ -287,7 +281,7 @@ BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
 	return bin < b->bins ? bin : b->bins - 1;
 }
 
-/* The largest i < N with edge i <= x in [lo, last]; is_key: x is the integer of the key. */
+/* The largest i < N with edge i <= x, for x in [lo, last]. is_key: x is the integer of the key. */
 BINNING_INLINE uint32_t bin_search(const struct binning *b, int is_key, uint64_t key, double x)
 {
 	uint32_t low = 0, high = b->bins; /* edge low <= x; high is past the answer */
@@ -305,9 +299,9 @@ BINNING_INLINE uint32_t bin_search(const struct binning *b, int is_key, uint64_t
 
 /*
  * The slot of bin j = floor(x 2^-k). auto.h guarantees that |x| 2^-k is at most 2^53 for every
- * finite x, so all steps are exact but one: the product may underflow, and a negative x is then in
- * bin -1 all the same. j mod W is computed as j - floor(j / W) W, in exact steps of binary64,
- * because vector units lack conversions to 64 bits.
+ * finite x, so all steps are exact but one: the product may underflow, and then a negative x is in
+ * bin -1 anyway. j mod W is computed as j - floor(j / W) W, in exact steps of binary64, because
+ * vector units have no conversion to 64-bit integers.
  */
 BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 {
@@ -318,7 +312,7 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double j = safe < 0 && whole > -1 ? -1 : whole;
 	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
 	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
-#ifdef __CUDACC__ /* k may still be too small: then any slot will do, but it has to exist */
+#ifdef __CUDACC__ /* k may still be too small; then any slot is fine, but it must exist */
 	slot &= b->slot.mask;
 #endif
 	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);
@@ -327,8 +321,8 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 }
 
 /*
- * As bin_slot_float, for a binary32: |x| 2^-k is at most 2^24, so j fits 32 bits and masking gives
- * j mod W.
+ * Like bin_slot_float, for a binary32: |x| 2^-k is at most 2^24, so j fits 32 bits, and j mod W is
+ * a mask.
  */
 BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32_t bits)
 {
@@ -336,15 +330,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 	const uint32_t finite = 0u - (uint32_t)(magnitude < 0x7f800000u);
 	float t = BINNING_MUL_FLOAT(BINNING_MUL_FLOAT(x, (float)b->slot.scale[0]),
 				    (float)b->slot.scale[1]);
-#ifdef __CUDACC__
-	float safe = finite ? t : 0;
-#else
-	uint32_t safe_bits;
-	float safe;
-	__builtin_memcpy(&safe_bits, &t, sizeof(t));
-	safe_bits &= finite; /* masks instead of branches, so that loops vectorise */
-	__builtin_memcpy(&safe, &safe_bits, sizeof(t));
-#endif
+	/* Masks instead of branches, so that loops vectorise. */
+	float safe = float_of_bits(bits_of_float(t) & finite);
 	int32_t whole = (int32_t)safe; /* towards zero */
 	uint32_t down = (uint32_t)((float)whole > safe) |
 			((uint32_t)(whole == 0) & negative & (uint32_t)(magnitude != 0));
@@ -357,8 +344,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 /*
  * ---- ranks (auto.h) ----
  *
- * The rank of a float is its bits without the sign, negative if it is. A word of 32 bits may be a
- * smaller float with zeros after it: finite ones are below the infinity of binary32.
+ * The rank of a float is its bits without the sign, negated for a negative float. The 32 bits may
+ * be a smaller float followed by zeros: every finite one is below the infinity of binary32.
  */
 BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits)
 {
@@ -371,7 +358,7 @@ BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits)
 	return magnitude < 0x7f800000u ? slot : outside;
 }
 
-/* Vector units lack arithmetic shifts of 64 bits. */
+/* Half of 2^64 is added to ranks, because vector units have no arithmetic shift of 64 bits. */
 BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits)
 {
 	const uint64_t infinity = 0x7ff0000000000000u, half = 0x8000000000000000u;
@@ -386,10 +373,11 @@ BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits)
 }
 
 /*
- * How far a value is to be shifted to the right until `digits` binary digits are left after its
- * first; not at all where it has no more. Vector units count no leading zeros, but convert to
- * floats: without the digit after the first one, rounding cannot reach the next power of two. Half
- * of the value is converted, as a signed number; the halves of 0 and 1 have the exponent of 0.
+ * How far must a value be shifted to the right to leave `digits` binary digits after its first? 0
+ * if it has no more. Vector units cannot count leading zeros, but can convert to floats, whose
+ * exponent is the answer. The digit after the first is cleared, so that rounding cannot reach the
+ * next power of two. Half of the value is converted, so that it fits a signed integer; the halves
+ * of 0 and 1 have the exponent of 0.
  */
 BINNING_INLINE uint32_t rank_excess32(uint32_t value, uint32_t digits)
 {
@@ -403,7 +391,7 @@ BINNING_INLINE uint32_t rank_excess32(uint32_t value, uint32_t digits)
 	return (uint32_t)(excess > 0 ? excess : 0);
 }
 
-/* Each half of the value becomes a binary64 by way of its bits: 2^84 + high 2^32, and 2^52 + low. */
+/* Each half of the value is put into the bits of a binary64: 2^84 + high 2^32, and 2^52 + low. */
 BINNING_INLINE uint64_t rank_excess64(uint64_t value, uint32_t digits)
 {
 #ifdef __CUDACC__
@@ -418,7 +406,7 @@ BINNING_INLINE uint64_t rank_excess64(uint64_t value, uint32_t digits)
 	return (uint64_t)(excess > 0 ? excess : 0);
 }
 
-/* Negative values -1, -2 ... have the bins of 0, 1 ..., counted downwards from -1. */
+/* Negative values -1, -2 ... mirror 0, 1 ...: their bins go down from -1. */
 BINNING_INLINE uint32_t bin_rank_key32(const struct binning *b, uint32_t key)
 {
 	const uint32_t own = key - (uint32_t)b->bias, negative = 0u - (own >> 31 & b->is_signed);
@@ -445,8 +433,8 @@ BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double
 	int inside = x >= b->linear.lo * b->linear.unit && x <= b->linear.last;
 
 	/*
-	 * A value from inside the range, which keeps the arithmetic below defined; its result is
-	 * dropped.
+	 * For x out of range, use a value in the range to keep the arithmetic below defined; its
+	 * result is dropped.
 	 */
 	double safe = inside ? x : b->linear.last;
 	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, 0, 0, safe);
@@ -456,11 +444,11 @@ BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double
 	return inside ? bin : outside;
 }
 
-/* ---- explicit edges: a guide leads to a few bins, a bisection picks one of them (table.c) ---- */
+/* ---- explicit edges: a guide finds a few bins, bisection picks one of them (table.c) ---- */
 
 /*
- * Keys of floats, in the order of the values, with -0 before 0; NaNs come before -inf and after
- * inf.
+ * The keys of floats are in the order of the values. -0 comes before 0, NaNs come before -inf or
+ * after inf.
  */
 BINNING_INLINE uint32_t key32_of_float(uint32_t bits)
 {
@@ -473,15 +461,15 @@ BINNING_INLINE uint64_t key64_of_double(uint64_t bits)
 }
 
 /*
- * The entry of a float x, or of an integer at x = e: the distance is x - lo. Each step rounds to the
- * nearest, and that never reverses an order, so entries never fall as samples rise.
+ * The entry of a float x, or of an integer at x = e; the distance is x - lo. Each step rounds to
+ * nearest, which never reverses an order, so entries never fall as samples rise.
  */
 BINNING_INLINE uint32_t table_entry32(const struct bin_table *t, float x)
 {
 	const float least = (float)t->least, most = (float)t->most;
 	float distance = BINNING_ADD_FLOAT(x, -(float)t->lo);
 
-	distance = distance > least ? distance : least; /* NaN, too */
+	distance = distance > least ? distance : least; /* also replaces NaN */
 	distance = distance < most ? distance : most;
 	return (bits_of_float(distance) >> t->shift) - t->origin;
 }
@@ -495,13 +483,13 @@ BINNING_INLINE uint32_t table_entry64(const struct bin_table *t, double x)
 	return (uint32_t)(bits_of_double(distance) >> t->shift) - t->origin;
 }
 
-/* The entry at which the keys begin: an even one, so that 64-bit keys are aligned. */
+/* The words before the keys: an even number, so that 64-bit keys are aligned. */
 BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
 {
 	return (t->guide + 1) & ~1u;
 }
 
-/* The cell of a key; x is the float that has this key, or key - first of an integer. */
+/* The cell of a key. x is the float with this key, or key - first for an integer. */
 BINNING_INLINE uint32_t bin_table32(const struct binning *b, uint32_t key, float x)
 {
 	const struct bin_table *const t = &b->table;
@@ -533,20 +521,9 @@ BINNING_INLINE uint32_t bin_table64(const struct binning *b, uint64_t key, doubl
 	return bin;
 }
 
-/* The cell of x, whose bits are `bits`. */
-BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32_t bits)
-{
-	return bin_table32(b, key32_of_float(bits), x);
-}
-
-BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint64_t bits)
-{
-	return bin_table64(b, key64_of_double(bits), x);
-}
-
 /* ---- integers ---- */
 
-/* floor(d N / W), d = e + value(first) - LO. */
+/* floor(d N / W) with d = e + value(first) - LO. */
 BINNING_INLINE uint32_t bin_ratio(const struct binning *b, uint64_t e)
 {
 	const uint128_t width = (uint128_t)b->ratio.width[1] << 64 | b->ratio.width[0];
@@ -556,10 +533,7 @@ BINNING_INLINE uint32_t bin_ratio(const struct binning *b, uint64_t e)
 	return k - (uint32_t)((uint128_t)e * b->bins + offset < width * k);
 }
 
-/*
- * Linspace edges and a 64-bit integer, which binary64 may not hold: guess, then compare as
- * integers.
- */
+/* For linspace edges and a 64-bit integer, which may not be a binary64: compare as integers. */
 BINNING_INLINE uint32_t bin_key64_linear(const struct binning *b, uint64_t key)
 {
 	double t = (key_value(b, key) - b->linear.lo) * b->linear.scale;
@@ -573,9 +547,9 @@ BINNING_INLINE uint32_t bin_key64_linear(const struct binning *b, uint64_t key)
 }
 
 /*
- * r = key - q N, where q is floor(key / N) or one less: multiplier is at least (2^w - N) / N, so
- * that the product is short of key / N by at most key / 2^w, which is less than one. So r < 2 N
- * and, with add, r < 3 N.
+ * r = key - q N, and q is floor(key / N) or one less: the multiplier is at least (2^w - N) / N, so
+ * the product is below key / N by at most key / 2^w, which is less than one. So r is below 2 N, and
+ * below 3 N after the addition.
  */
 BINNING_INLINE uint32_t mod_reduce(const struct binning *b, uint32_t r)
 {
@@ -613,7 +587,7 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 		return bin_key64_linear(b, key);
 	case BIN_SEARCH:
 		return bin_search(b, 1, key, 0);
-	case BIN_MOD: /* of MOD, SLOT and RANK every key is in the range */
+	case BIN_MOD: /* for MOD, SLOT and RANK, every key is in the range */
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
@@ -626,22 +600,20 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 	}
 }
 
-/* floor(d m / 2^64) by two products of 32 bits, which vector units have. */
+/* floor(d m / 2^64) by two products of 32-bit numbers, as vector units have no wider ones. */
 BINNING_INLINE uint32_t mulhi_32x64(uint32_t d, uint64_t m)
 {
 	return (uint32_t)(((uint64_t)d * (uint32_t)(m >> 32) + ((uint64_t)d * (uint32_t)m >> 32)) >>
 			  32);
 }
 
-/* Exact, by way of a signed integer: vector units have that conversion. */
+/* Exact; goes through a signed integer, because vector units have that conversion. */
 BINNING_INLINE double key32_value(const struct binning *b, uint32_t key)
 {
 	return (double)(int32_t)(key ^ 0x80000000u) + (0x1p31 - (double)b->bias);
 }
 
-/*
- * Types of up to 32 bits; there is no branch where the kind is a constant, so that loops vectorise.
- */
+/* Types of up to 32 bits. If the kind is a constant, there is no branch, so loops vectorise. */
 BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32_t key)
 {
 	uint32_t first = (uint32_t)b->first;

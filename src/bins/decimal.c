@@ -9,11 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "bins/wide.h"
+#include "bins/binning.h"
+#include "bins/exact.h"
 
 #define DIGITS_MOST 19     /* decimal digits that always fit 64 bits */
-#define HEX_DIGITS_MOST 16 /* hexadecimal digits that do */
-#define POWER_MOST 27      /* 5^27 is the largest power of 5 in 64 bits */
+#define HEX_DIGITS_MOST 16 /* hexadecimal digits that always fit 64 bits */
+#define POWER_MOST 27      /* the largest power that exact_decimal takes */
 #define EXPONENT_MOST 100000000
 
 /* ---- reading ---- */
@@ -28,7 +29,7 @@ static int digit_of(char c, bool hex)
 	return hex && letter < 6 ? (int)letter + 10 : -1;
 }
 
-/* Read an exponent after its letter; without digits the letter is not part of the number. */
+/* Read the exponent whose letter is at p. A letter without digits is not part of the number. */
 static const char *read_exponent(const char *p, int32_t *exponent)
 {
 	const char *q = p + 1 + (p[1] == '-' || p[1] == '+');
@@ -42,13 +43,13 @@ static const char *read_exponent(const char *p, int32_t *exponent)
 	return q;
 }
 
-/* A word at p, which follows the sign of `text`. */
+/* Read a word such as nan at p, which is `text` without its sign. */
 static const char *read_word(struct decimal *d, const char *text, const char *p)
 {
 	static const struct {
 		const char *word;
 		enum decimal_kind kind;
-		bool bare; /* has no sign */
+		bool bare; /* must not have a sign */
 	} WORDS[] = {{"nan", DECIMAL_NAN, false},
 		     {"infinity", DECIMAL_INFINITE, false},
 		     {"inf", DECIMAL_INFINITE, false},
@@ -70,7 +71,7 @@ const char *decimal_read(struct decimal *d, const char *text)
 	const char *p = text + (*text == '-' || *text == '+');
 	const char *point = NULL;
 	bool any = false;
-	int kept = 0;
+	int stored = 0;
 
 	*d = (struct decimal){.negative = *text == '-', .text = p};
 	if (digit_of(*p, false) < 0 && *p != '.')
@@ -95,9 +96,9 @@ const char *decimal_read(struct decimal *d, const char *text)
 		if (!d->first)
 			d->first = p;
 		d->places += d->places < INT_MAX;
-		if (kept < most) {
+		if (stored < most) {
 			d->digits = d->digits * (d->hex ? 16 : 10) + (uint64_t)digit;
-			kept++;
+			stored++;
 			d->exponent -= point ? per_digit : 0;
 		} else {
 			d->more |= digit != 0;
@@ -114,43 +115,19 @@ const char *decimal_read(struct decimal *d, const char *text)
 	return p;
 }
 
-/* ---- the first 64 bits ---- */
+/* ---- codes ---- */
 
-/* A number: bits * 2^exponent, and a bit more if `more`. The highest bit of `bits` is set. */
-struct leading {
-	uint64_t bits;
-	int64_t exponent;
-	bool more;
-};
-
-static struct leading leading_of(uint128_t x, int64_t exponent, bool more)
-{
-	const uint64_t high = (uint64_t)(x >> 64);
-	const int up = high > 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
-
-	x <<= up;
-	return (struct leading){(uint64_t)(x >> 64), exponent - up + 64, more || (uint64_t)x != 0};
-}
-
-static uint64_t power_of_five(int n)
-{
-	uint64_t power = 1;
-
-	while (n-- > 0)
-		power *= 5;
-	return power;
-}
-
+/* Does exact_decimal take the number? */
 static bool is_short(const struct decimal *d)
 {
 	return d->places <= DIGITS_MOST && d->exponent <= POWER_MOST && d->exponent >= -POWER_MOST;
 }
 
 /*
- * The exact way: strtod rounds any number of digits correctly, both down and up. If the two results
+ * strtod rounds correctly whatever the number of digits, both down and up. If the two results
  * differ, the number is above the lower one.
  */
-static struct leading by_strtod(const struct decimal *d)
+static struct exact by_strtod(const struct decimal *d)
 {
 	const int mode = fegetround();
 	double down, up;
@@ -162,39 +139,18 @@ static struct leading by_strtod(const struct decimal *d)
 	up = strtod(d->text, NULL);
 	fesetround(mode);
 	if (down == 0)
-		return (struct leading){(uint64_t)1 << 63, -2000, true};
+		return (struct exact){(uint64_t)1 << 63, -2000, true};
 	const double mantissa = frexp(down, &exponent);
-	return (struct leading){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
+	return (struct exact){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
 }
 
-static struct leading leading(const struct decimal *d)
-{
-	const int32_t e = d->exponent;
-
-	if (d->hex)
-		return leading_of(d->digits, e, d->more);
-	if (!is_short(d))
-		return by_strtod(d);
-	if (e >= 0)
-		return leading_of((uint128_t)d->digits * power_of_five(e), e, false);
-	/* 64 bits of quotient or more: the dividend has 127 or 128, the divisor at most 63. */
-	const uint64_t unit = power_of_five(-e);
-	const int up = 64 + __builtin_clzll(d->digits);
-	const uint128_t dividend = (uint128_t)d->digits << up, quotient = dividend / unit;
-	return leading_of(quotient, (int64_t)e - up, quotient * unit != dividend);
-}
-
-/* ---- codes ---- */
-
-/* The code of a float of the type: sign, exponent, mantissa. */
+/* Return the code of the nearest float of the type. */
 static uint64_t float_code(const struct decimal *d, const struct sample_type *type)
 {
 	const uint32_t mantissa = type->mantissa, exponents = type->bits - 1 - mantissa;
 	const uint64_t sign = (uint64_t)d->negative << (type->bits - 1);
-	const bool finite_only = mantissa == 3; /* f8e4m3: the last code is its NaN */
+	const bool finite_only = mantissa == 3; /* f8e4m3: no infinity, and the last code is NaN */
 	const uint64_t infinite = finite_only ? 0x7f : (((uint64_t)1 << exponents) - 1) << mantissa;
-	const int64_t bias = ((int64_t)1 << (exponents - 1)) - 1;
-	uint64_t code;
 
 	if (d->kind == DECIMAL_NAN)
 		return infinite | (finite_only ? 0 : (uint64_t)1 << (mantissa - 1));
@@ -202,33 +158,21 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 		return sign | infinite;
 	if (!d->first)
 		return sign;
-	if (type->bits == 64 && !d->hex && !is_short(d)) {
-		const double real = strtod(d->text, NULL);
-		memcpy(&code, &real, sizeof(code));
-		return sign | code;
-	}
-	const struct leading x = leading(d);
-	const int64_t exponent = x.exponent + 63 + bias; /* as it is stored, if it is above 0 */
-	int64_t down = 63 - (int64_t)mantissa + (exponent < 1 ? 1 - exponent : 0);
-	if (exponent > 2 * bias + 1)
-		return sign | infinite;
-	if (down > 64)
-		return sign;
-	const uint64_t half = (uint64_t)1 << (down - 1);
-	const uint64_t kept = down < 64 ? x.bits >> down : 0;
-	const uint64_t rest = down < 64 ? x.bits & (2 * half - 1) : x.bits;
-	const bool up = rest > half || (rest == half && (x.more || (kept & 1) != 0));
-	code = kept + up + (exponent > 1 ? (uint64_t)(exponent - 1) << mantissa : 0);
+	if (type->bits == 64 && !d->hex && !is_short(d))
+		return sign | bits_of_double(strtod(d->text, NULL));
+	const uint64_t code = exact_code(d->hex        ? exact_of(d->digits, d->exponent, d->more)
+					 : is_short(d) ? exact_decimal(d->digits, d->exponent)
+						       : by_strtod(d),
+					 mantissa, exponents);
 	return sign | (code < infinite ? code : infinite);
 }
 
-/* The magnitude of a whole number. */
-static enum decimal_fit whole(const struct decimal *d, uint128_t *magnitude)
+enum decimal_fit decimal_whole(const struct decimal *d, uint128_t *magnitude)
 {
 	const uint128_t limit = (uint128_t)1 << 120;
-	const int per_digit = d->hex ? 4 : 1, kept = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
+	const int per_digit = d->hex ? 4 : 1, most = d->hex ? HEX_DIGITS_MOST : DIGITS_MOST;
 	int32_t n = d->places;
-	int64_t exponent = d->exponent - (int64_t)per_digit * (n > kept ? n - kept : 0);
+	int64_t exponent = d->exponent - (int64_t)per_digit * (n > most ? n - most : 0);
 	const char *p = d->first, *end = p;
 	uint128_t x = 0;
 
@@ -238,18 +182,18 @@ static enum decimal_fit whole(const struct decimal *d, uint128_t *magnitude)
 		n -= end[-1] == '0';
 		exponent += end[-1] == '0' ? per_digit : 0;
 	}
+	/* Up to three bits of the last hexadecimal digit may be zeros after the point. */
+	const int spare = d->hex && n > 0 ? __builtin_ctz((unsigned)digit_of(end[-1], true)) : 0;
+	if (n > 0 && exponent + spare < 0)
+		return DECIMAL_FRACTION;
 	for (; n > 0 && x < limit; p++)
 		if (*p != '.') {
 			x = x * (d->hex ? 16 : 10) + (unsigned)digit_of(*p, d->hex);
 			n--;
 		}
-	for (; d->hex && exponent < 0 && n == 0 && x > 0 && x % 2 == 0; exponent++)
-		x /= 2;
-	if (x > 0 && exponent < 0)
-		return DECIMAL_FRACTION;
 	for (; exponent > 0 && x > 0 && x < limit; exponent--)
 		x *= d->hex ? 2 : 10;
-	*magnitude = x;
+	*magnitude = exponent < 0 && x > 0 ? x >> -exponent : x;
 	return x < limit && n == 0 ? DECIMAL_FITS : DECIMAL_TOO_LARGE;
 }
 
@@ -264,7 +208,7 @@ enum decimal_fit decimal_code(const struct decimal *d, const struct sample_type 
 	}
 	if (d->kind != DECIMAL_NUMBER)
 		return DECIMAL_FRACTION;
-	const enum decimal_fit fit = whole(d, &magnitude);
+	const enum decimal_fit fit = decimal_whole(d, &magnitude);
 	if (fit != DECIMAL_FITS)
 		return fit;
 	const int128_t value = d->negative ? -(int128_t)magnitude : (int128_t)magnitude;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edges: from LO, HI and N to the arithmetic that finds the bin of a sample. */
+/* edges: from a request to edges, and to the rule that finds the bin of a sample. */
 #include "bins/edges.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ static const char TOO_NARROW[] =
 
 const char edges_no_memory[] = "no memory for the edges";
 
-/* Linspace edges. The caller has checked that lo < hi and that both are finite. */
+/* Set linspace edges from lo to hi; both are finite, and lo < hi. */
 static void set_linspace(struct edges *e, double lo, double hi)
 {
 	struct binning *b = &e->binning;
@@ -29,8 +29,9 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	l->lo = lo;
 	if (isinf(hi - lo)) {
 		/*
-		 * linspace itself overflows here. With lo and step halved, the formula gives what a
-		 * wider exponent would: at this magnitude halving and doubling are exact.
+		 * linspace itself overflows here. With lo and step halved, the formula has the same
+		 * result as with a wider exponent, because halving and doubling are exact at this
+		 * magnitude.
 		 */
 		l->unit = 2;
 		l->lo = lo / 2;
@@ -42,13 +43,13 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	l->scale = bins / range;
 
 	/*
-	 * How far t = (x - lo) scale of bin_nearest can be from i at x = edge i, in bins: edge i is
-	 * off from lo + i range/N by at most u (3 range + A), where u = 2^-53 and A = max(|lo|,
-	 * |hi|) (range, step, product and sum each round once); an integer x of 64 bits by another
-	 * u A; t by 4 u N. Together that is u N (7 + 2 A / range). Twice that has to be below a
-	 * quarter, which is half of what "nearest" needs. t is monotone in x, so what holds at the
-	 * edges holds between them. Where steps or scale are not normal numbers the bound does not
-	 * hold.
+	 * In bin_nearest, t = (x - lo) scale should be i at x = edge i. How far can it be off?
+	 * Let u = 2^-53 and A = max(|lo|, |hi|). Edge i differs from lo + i range/N by at most
+	 * u (3 range + A), because range, step, product and sum each round once. A 64-bit integer x
+	 * adds u A, and the computation of t adds 4 u N. The total is u N (7 + 2 A / range) bins.
+	 * Twice that must be below a quarter; "nearest" needs only half. t never falls as x rises,
+	 * so the bound holds between the edges too. It does not hold if step or scale is not a
+	 * normal number.
 	 */
 	const double magnitude = fmax(fabs(lo), fabs(hi));
 	const double error = DBL_EPSILON * bins * (7 + 2 * magnitude / range);
@@ -57,8 +58,8 @@ static void set_linspace(struct edges *e, double lo, double hi)
 }
 
 /*
- * Neighbouring edges may round to the same number; a step among the denormals may round up so far
- * that edges pass HI. Not where the bound of set_linspace holds.
+ * Does each edge exceed the one before? Neighbouring edges may round to the same number, and a
+ * denormal step may round up so far that edges pass HI. The bound in set_linspace excludes both.
  */
 static bool rises(const struct binning *b)
 {
@@ -73,10 +74,10 @@ static bool rises(const struct binning *b)
 	return true;
 }
 
-/* Integer types with edges of set_linspace: which whole values lie between them. */
+/* For integer types: set the whole values that lie between the edges of set_linspace. */
 static void set_linspace_keys(struct edges *e, const struct sample_type *type, double lo, double hi)
 {
-	const double huge = 0x1p70; /* past every type, and whole: more is not needed */
+	const double huge = 0x1p70; /* past the values of every type, and fits an int128_t */
 	const int128_t low = (int128_t)ceil(fmax(fmin(lo, huge), -huge));
 	const double top = fmax(fmin(hi, huge), -huge);
 	const int128_t high = e->closed ? (int128_t)floor(top) : (int128_t)ceil(top) - 1;
@@ -91,7 +92,7 @@ static int make_list(struct edges *e)
 	return e->list ? 0 : -1;
 }
 
-/* Completes listed edges. -1 with *why as edges_init's; it is `refused` if they do not rise. */
+/* Complete listed edges. -1: *why is as in edges_init, or `refused` if the edges do not rise. */
 static int count_by_list(struct edges *e, const struct edges_spec *spec,
 			 const struct sample_type *type, const char *refused, const char **why)
 {
@@ -131,7 +132,7 @@ static int init_log(struct edges *e, const struct edges_spec *spec, const struct
 	return count_by_list(e, spec, type, TOO_NARROW, why);
 }
 
-/* Residues are their own edges, for output. */
+/* The edges of residues are the residues themselves, for output. */
 static int init_mod(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
 		    const char **why)
 {
@@ -208,7 +209,7 @@ static int init_range(struct edges *e, const struct edges_spec *spec,
 	const bool whole = !is_float && spec->lo.whole && spec->hi.whole;
 
 	if (spec->full && is_float) {
-		/* "Every value": HI is the largest finite value, so it belongs to the last bin. */
+		/* HI is the largest finite value, which must be in the last bin. */
 		e->closed = true;
 		set_linspace(e, -sample_max_finite(type), sample_max_finite(type));
 		return 0;
@@ -241,7 +242,7 @@ static int init_range(struct edges *e, const struct edges_spec *spec,
 }
 
 const struct axis_kind_row AXIS_KINDS[] = {
-	/* bin = value is the range 0:N */
+	/* bin = value is the range 0:N. */
 	[AXIS_VALUES] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_range},
 	[AXIS_RANGE] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_range},
 	[AXIS_LOG] = {"log", true, false, SPACING_RATIO, BINS_LOG_MAX, init_log},
@@ -331,8 +332,9 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 	if (type->kind == SAMPLE_FLOAT) {
 		const double x = sample_code(type, code);
 		const float same = (float)x;
-		/* Finite samples have the ranks of their own type. */
-		return b->kind == BIN_TABLE ? bin_table_float(b, same, bits_of_float(same))
+		/* For finite samples, ranks are those of the type, not those of binary32. */
+		return b->kind == BIN_TABLE
+			       ? bin_table32(b, key32_of_float(bits_of_float(same)), same)
 		       : b->kind != BIN_RANK
 			       ? bin_float(b, b->kind, x)
 			       : bin_rank_single(b, isfinite(x) ? code << (32 - type->bits)

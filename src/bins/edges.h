@@ -3,9 +3,9 @@
  * edges: the definition of the bins, computed once, on the host, and printed so that it reads back
  * bit for bit.
  *
- * Float types, and integer types with a fractional LO or HI: numpy.linspace(LO, HI, N+1). Integer
- * types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded. Equal ratios: the
- * nearest binary64. Explicit edges: as they are given.
+ * The edges of a range are numpy.linspace(LO, HI, N+1), but for integer types with whole LO and HI
+ * they are the rationals LO + i(HI-LO)/N, never rounded. Edges of equal ratio are the nearest
+ * binary64. Explicit edges are used as given.
  */
 #ifndef GPUHIST_EDGES_H
 #define GPUHIST_EDGES_H
@@ -23,67 +23,68 @@
 #define BINS_DEFAULT 256u
 #define BINS_LOG_MAX ((uint32_t)1 << 20)
 
-/* The option that asked for the bins. */
+/* The option that chose the bins. */
 enum axis_kind {
-	AXIS_VALUES,  /* --bins alone, of integers: LO = 0, HI = N, so that bin = value */
+	AXIS_VALUES,  /* --bins alone, for integers: LO = 0, HI = N, so that bin = value */
 	AXIS_RANGE,   /* --range */
 	AXIS_LOG,     /* --log */
 	AXIS_EDGES,   /* --edges */
 	AXIS_MOD,     /* --mod: bin = value mod N */
 	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
 	AXIS_RANKS,   /* --log=auto: from the samples, 2^k ranks wide (auto.h) */
-	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
+	AXIS_DEFAULT, /* no option; axis_settle replaces it */
 };
 
 enum axis_spacing {
-	SPACING_EVEN,  /* all bins are equally wide */
-	SPACING_RATIO, /* all bins are equally wide in the logarithm */
-	SPACING_RANKS, /* each power of two has as many bins, from 0 on in both directions */
+	SPACING_EVEN,  /* bins of equal width */
+	SPACING_RATIO, /* bins of equal ratio */
+	SPACING_RANKS, /* as many bins for each power of two, from 0 in both directions */
 	SPACING_FREE,
 };
 
-/* What the user asked for. */
+/* The user's request. */
 struct edges_spec {
-	uint32_t bins; /* AUTO, RANKS: the most there may be; 0: not asked for */
+	uint32_t bins; /* AUTO, RANKS: limit of the number of bins; 0: not given */
 	enum axis_kind kind;
 	bool full;            /* RANGE: all values of the type */
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
-	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
-	bool definition;      /* EDGES, LOG: nothing will be counted, so no table is made */
+	const double *list;   /* EDGES: bins + 1 finite edges; borrowed */
+	bool definition;      /* EDGES, LOG: no sample will be counted, so no table is needed */
 };
 
 struct edges;
 
-/* What tells kinds apart. Who writes, reads or adds histograms asks for this, not for a kind. */
+/*
+ * The properties of a kind. Code that writes, reads or adds histograms tests these, not the kind.
+ */
 struct axis_kind_row {
-	const char *name; /* of the option, and in a histogram's metadata */
-	/* Bins follow each other as values do, and samples may be under or over; else: residues. */
-	bool ordered;
-	bool from_samples; /* the samples give the range; edges_spec.bins is the most bins */
+	const char *name;  /* of the option, and in a histogram's metadata */
+	bool ordered;      /* bins are in the order of values, and samples may be under or over */
+	bool from_samples; /* the samples determine the range, and edges_spec.bins is a limit */
 	enum axis_spacing spacing;
-	uint32_t most; /* bins */
-	/* As edges_init, which sets closed, integers and the number of bins before. */
+	uint32_t most; /* limit of the number of bins */
+	/* Like edges_init, which has set closed, integers and the number of bins. */
 	int (*init)(struct edges *edges, const struct edges_spec *spec,
 		    const struct sample_type *type, const char **why);
 };
 
 extern const struct axis_kind_row AXIS_KINDS[AXIS_DEFAULT];
 
-/* Which cell the samples of "edge" belong to (binning.h). */
+/* The cell to which samples in the cell "edge" (binning.h) are added: the last bin, under, over. */
 enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 
-/* What edge i is, of N bins. */
+/* How edge i of N bins is computed. */
 enum edges_form {
-	EDGES_LINEAR,   /* linspace's (binning.linear) */
+	EDGES_LINEAR,   /* by linspace's formula (binning.linear) */
 	EDGES_RATIONAL, /* lo + i width / N, never rounded */
 	EDGES_DYADIC,   /* (first + i) 2^k */
-	EDGES_RANKS,    /* the number of rank (first + i) 2^k (auto_edge) */
+	EDGES_RANKS,    /* the value of rank (first + i) 2^k (auto_edge) */
 	EDGES_LISTED,
 };
 
 struct edges {
-	struct binning binning; /* the same definition, as arithmetic */
+	struct binning binning; /* the rule that finds a sample's cell */
 	enum edge_cell edge_cell;
 	enum edges_form form;
 	union {
@@ -93,40 +94,41 @@ struct edges {
 		int64_t first; /* DYADIC, RANKS: the number of the first bin (auto.h) */
 		double *list;  /* LISTED: owned */
 	};
-	bool closed;                /* the last bin takes HI too */
-	bool integers;              /* of an integer type: whole edges are written in full */
-	int k;                      /* AUTO, RANKS */
-	struct auto_bins auto_bins; /* AUTO, RANKS: what the bins hold; else zero */
-	uint32_t *table;            /* what binning.table points to, or NULL; owned */
+	bool closed;   /* the last bin includes HI */
+	bool integers; /* the type is an integer type, so whole edges have all digits */
+	int k;         /* AUTO, RANKS */
+	struct auto_bins auto_bins; /* AUTO, RANKS; else zero */
+	uint32_t *table;            /* memory that binning.table points to, or NULL; owned */
 };
 
 /*
- * -1, with nothing to free: *why is edges_no_memory or says why the type cannot have these bins.
- * edges_free comes after the last use of edges and of every copy of edges->binning.
+ * -1: *why is edges_no_memory or says why the type cannot have these bins; nothing needs to be
+ * freed. Call edges_free after the last use of the edges and of every copy of edges->binning.
  */
 int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type,
 	       const char **why);
 void edges_free(struct edges *edges);
 extern const char edges_no_memory[];
 
-/* Copies the definition alone: the copy cannot count by explicit edges. -1: no memory. */
+/* Copy the edges without the table, so the copy cannot count by explicit edges. -1: no memory. */
 int edges_copy(struct edges *copy, const struct edges *edges);
 
 /*
- * AUTO, RANKS: binning counts in slots (auto.h). When the extent of the samples is known this makes
- * the edges of the histogram, without bins if it is EXTENT_NONE.
+ * AUTO, RANKS: until the extent of all samples is known, the rule counts in slots (auto.h). Make
+ * the final edges for this extent; for EXTENT_NONE there are no bins.
  */
 void edges_settle(struct edges *edges, const struct extent *extent);
 
-/*
- * AUTO, RANKS: edges_place makes `bins` bins of 2^k, the first of which has the number `first`
- * (auto_bin); edges_first returns that number.
- */
+/* AUTO, RANKS: make `bins` bins of 2^k, of which the first has the number `first` (auto_bin). */
 void edges_place(struct edges *edges, int128_t first, uint32_t bins, int k);
+
+/* AUTO, RANKS: return the number of the first bin. */
 int128_t edges_first(const struct edges *edges);
 
-/* Edge i of N+1, as binary64 (the nearest) and as text. */
+/* Return edge i of N+1 as the nearest binary64. */
 double edges_value(const struct edges *edges, uint32_t i);
+
+/* Write edge i as text; return its length. */
 size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
 
 /* Does each bin hold one whole number? */
@@ -135,28 +137,27 @@ static inline bool edges_are_values(const struct edges *e)
 	return e->form == EDGES_RATIONAL && e->rational.width == e->binning.bins;
 }
 
-/* Rational edges (rational.c): makes those from LO to HI, and e->binning, of an integer type. */
+/* Make rational edges from LO to HI for an integer type, and e->binning (rational.c). */
 void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, int128_t hi);
 
 /*
- * Sets the keys of an integer type that are in the range: values low .. high, as far as the type
- * has them. If it has none, all from `low` on are "edge", folded into `over`, or, if low is past
- * the type's end, all values, folded into `under`.
+ * Set the keys that are in the range: the type's values from low to high. If the type has no such
+ * value, BIN_NONE puts every value from `low` on into the cell "edge", which counts as over; if low
+ * is past the type's last value, it puts all values there, and "edge" counts as under.
  */
 void rational_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high);
 
-/* The bins + 1 edges of equal ratio from lo to hi (powers.c). */
+/* Compute the bins + 1 edges of equal ratio from lo to hi (powers.c). */
 void powers_edges(double *edges, double lo, double hi, uint32_t bins);
 
 /*
- * Explicit edges as arithmetic (table.c): makes e->binning that of its bins between the edges of
- * the list, which rise and are finite, and e->table its memory. Where no sample of the type is in
- * the range, the samples below it or those above it are in the cell "edge", and e->edge_cell says
- * which. -1: no memory.
+ * Make e->binning for the bins between the edges of a list, which rise and are finite, and e->table
+ * (table.c). If the range contains no value of the type, the samples below it or above it are
+ * counted in the cell "edge"; e->edge_cell says which. -1: no memory.
  */
 int table_init(struct edges *e, const double *list, const struct sample_type *type);
 
-/* The cell of a code of an 8- or 16-bit type. */
+/* Return the cell of a code of an 8- or 16-bit type. */
 uint32_t edges_cell_of_code(const struct edges *edges, const struct sample_type *type,
 			    uint32_t code);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* exact: numbers of more bits than a float has, rounded once. */
+/* exact: numbers with more bits than a float has, rounded once. */
 #include "bins/exact.h"
 
 #include "bins/binning.h"
 
-/* How many bits are 0 before the first of x; 0 for 0. */
+/* The number of leading zeros of x; 0 for 0. */
 static int zeros_of(uint128_t x)
 {
 	const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
@@ -22,7 +22,7 @@ struct exact exact_of(uint128_t x, int exponent, bool more)
 
 struct exact exact_quotient(uint128_t n, uint64_t d, int exponent)
 {
-	/* A dividend of 128 bits makes a quotient of 64 or more. */
+	/* With a dividend of 128 bits, the quotient has at least 64. */
 	const int up = zeros_of(n);
 	const uint128_t dividend = n << up, quotient = dividend / d;
 
@@ -42,17 +42,18 @@ struct exact exact_decimal(uint64_t digits, int power)
 uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent)
 {
 	const int bias = (1 << (exponent - 1)) - 1;
-	const int stored = x.exponent + 63 + bias; /* the code's exponent if that is above 0 */
+	const int stored = x.exponent + 63 + bias; /* the code's exponent, if above 0 */
 	const int down = 63 - (int)mantissa + (stored < 1 ? 1 - stored : 0);
 
 	if (x.bits == 0 || down > 64)
 		return 0;
 	if (stored > 2 * bias + 1)
-		return (uint64_t)(2 * bias + 2) << mantissa; /* f8e4m3 has numbers in between */
+		/* Not the code of the largest exponent: in f8e4m3 that begins with numbers. */
+		return (uint64_t)(2 * bias + 2) << mantissa;
 	const uint64_t half = (uint64_t)1 << (down - 1), rest = x.bits & (half + (half - 1)),
-		       kept = x.bits >> (down - 1) >> 1;
-	const bool up = rest > half || (rest == half && (x.more || kept % 2 == 1));
-	return kept + up + (stored > 1 ? (uint64_t)(stored - 1) << mantissa : 0);
+		       code = x.bits >> (down - 1) >> 1;
+	const bool up = rest > half || (rest == half && (x.more || code % 2 == 1));
+	return code + up + (stored > 1 ? (uint64_t)(stored - 1) << mantissa : 0);
 }
 
 double exact_double(struct exact x)
@@ -65,7 +66,7 @@ double exact_double(struct exact x)
 double exact_ratio(int128_t n, uint64_t d)
 {
 	const uint128_t magnitude = n < 0 ? -(uint128_t)n : (uint128_t)n;
-	const uint128_t whole = (uint128_t)1 << 53; /* up to here all are binary64 */
+	const uint128_t whole = (uint128_t)1 << 53; /* all whole numbers up to here are binary64 */
 	const double x = magnitude <= whole && d <= whole
 				 ? (double)magnitude / (double)d
 				 : exact_double(exact_quotient(magnitude, d, 0));

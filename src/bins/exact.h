@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact: numbers of more bits than a float has, and the one place where they are rounded: once, to
- * the nearest number of a type, ties to even.
+ * exact: numbers with more bits than a float has. They are rounded only here, once, to the nearest
+ * number of a type, ties to even.
  */
 #ifndef GPUHIST_EXACT_H
 #define GPUHIST_EXACT_H
@@ -12,8 +12,8 @@
 #include "bins/wide.h"
 
 /*
- * bits 2^exponent, or between that and (bits + 1) 2^exponent if `more`. The highest bit is set
- * unless the number is 0.
+ * The number bits 2^exponent, or, with `more`, a number between that and (bits + 1) 2^exponent. The
+ * highest bit is set unless the number is 0.
  */
 struct exact {
 	uint64_t bits;
@@ -21,26 +21,28 @@ struct exact {
 	bool more;
 };
 
-/* x 2^exponent, or between that and (x + 1) 2^exponent if `more`. */
+/* x 2^exponent, or, with `more`, a number between that and (x + 1) 2^exponent. */
 struct exact exact_of(uint128_t x, int exponent, bool more);
 
 /* n 2^exponent / d; d is not 0. */
 struct exact exact_quotient(uint128_t n, uint64_t d, int exponent);
 
-/* digits 10^power; the power is at least -27 and at most 27. */
+/* digits 10^power, for powers from -27 to 27. */
 struct exact exact_decimal(uint64_t digits, int power);
 
 /*
- * The code of the nearest number of a float type with that many bits of mantissa and exponent. A
- * number past the largest one gets the code of infinity or a larger code.
+ * The code of the nearest number of a float type with this many bits of mantissa and exponent. If
+ * the number is too large for the type, return the code of infinity or a larger code.
  */
 uint64_t exact_code(struct exact x, unsigned mantissa, unsigned exponent);
 
-/* The binary64 nearest to x, or to n / d. */
+/* The binary64 nearest to x. */
 double exact_double(struct exact x);
+
+/* The binary64 nearest to n / d. */
 double exact_ratio(int128_t n, uint64_t d);
 
-/* The upper 128 of the 256 bits of a product. */
+/* The upper half of the 256 bits of a product. */
 static inline uint128_t exact_high(uint128_t a, uint128_t b)
 {
 	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),

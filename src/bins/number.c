@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number: text to numbers and numbers to text, without losing a bit. */
+/* number: text to numbers, and integers to text. */
 #include "bins/number.h"
 
 #include <ctype.h>
@@ -9,82 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -1 for a character that is no digit. */
-static int digit_of(char c, bool hex)
-{
-	if (isdigit((unsigned char)c))
-		return c - '0';
-	return hex && isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
-}
-
-/*
- * The digits of a text that strtod has accepted, and the integer if it is one below WHOLE_LIMIT.
- * strtod cannot do this: it rounds 18446744073709551615 and 0xffffffffffffffff.
- */
-static void parse_digits(struct number *n, const char *text)
-{
-	const char *p = text + (*text == '-' || *text == '+');
-	const bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
-	const int base = hex ? 16 : 10, per_digit = hex ? 4 : 1;
-	/* Up to three bits of a hexadecimal digit may be after the point. */
-	const int128_t digits_limit = WHOLE_LIMIT * 8;
-	int128_t digits = 0; /* more than can be held are WHOLE_LIMIT or more */
-	long scale = 0;      /* the number is digits 10^scale, or 2^scale if it is hexadecimal */
-	bool point = false;
-	long zeros = 0; /* zeros seen and not yet multiplied in */
-	int last = 0;   /* the last digit that is no zero */
-
-	for (p += hex ? 2 : 0; digit_of(*p, hex) >= 0 || (*p == '.' && !point); p++) {
-		if (*p == '.') {
-			point = true;
-			continue;
-		}
-		scale -= point ? per_digit : 0;
-		zeros++;
-		if (*p == '0')
-			continue;
-		last = digit_of(*p, hex);
-		for (; zeros > 0 && digits < digits_limit; zeros--)
-			digits *= base;
-		zeros = 0;
-		digits += last;
-	}
-	if (last == 0) {
-		n->whole = n->exact = true;
-		return;
-	}
-	scale += zeros * per_digit;
-	if (*p != '\0') {
-		long exponent = strtol(p + 1, NULL, 10);
-		scale += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
-	}
-	for (; hex && last % 2 == 0; last /= 2) {
-		digits /= 2;
-		scale++;
-	}
-	n->whole = scale >= 0;
-	for (; scale > 0 && digits < WHOLE_LIMIT; scale--)
-		digits *= hex ? 2 : 10;
-	n->exact = n->whole && digits < WHOLE_LIMIT;
-	n->integer = *text == '-' ? -digits : digits;
-}
+#include "bins/decimal.h"
 
 int number_parse(struct number *n, const char *text, size_t length)
 {
+	struct decimal d;
+	uint128_t magnitude = 0;
 	char copy[512];
-	char *end;
 
 	if (length == 0 || length >= sizeof(copy))
 		return -1;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	/* strtod would also accept white space, "inf" and "nan(...)". */
-	if (strspn(copy, "0123456789+-.eExXpPabcdfABCDF") < length)
+	if (decimal_read(&d, copy) != copy + length || d.kind != DECIMAL_NUMBER)
 		return -1;
-	*n = (struct number){.value = strtod(copy, &end)};
-	if (end == copy || *end != '\0' || !isfinite(n->value))
+	*n = (struct number){.value = strtod(copy, NULL)};
+	if (!isfinite(n->value))
 		return -1;
-	parse_digits(n, copy);
+	/* strtod rounds 18446744073709551615 and 0xffffffffffffffff. */
+	const enum decimal_fit fit = decimal_whole(&d, &magnitude);
+	n->whole = fit != DECIMAL_FRACTION;
+	n->exact = fit == DECIMAL_FITS && magnitude < (uint128_t)WHOLE_LIMIT;
+	n->integer = d.negative ? -(int128_t)magnitude : (int128_t)magnitude;
 	return 0;
 }
 
@@ -154,7 +100,7 @@ size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
 		text[used++] = '-';
 	if (magnitude < split)
 		return used + number_format_count(text + used, (uint64_t)magnitude);
-	/* |x| < 2^127 < 10^39: two pieces are enough. */
+	/* Two pieces are enough, because |x| is below 10^39. */
 	used += number_format_count(text + used, (uint64_t)(magnitude / split));
 	used += (size_t)snprintf(text + used, NUMBER_TEXT - used, "%019llu",
 				 (unsigned long long)(magnitude % split));

@@ -2,23 +2,24 @@
 /*
  * powers: edges of equal ratio.
  *
- * Edge i is lo (hi/lo)^(i/bins), the nearest binary64 on every system; the last bit of libm's pow
- * is not. It is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins, in integers of 128 bits:
- * numbers from 1 up to 2 are held with 127 bits after the point ("ones"), logarithms with 116.
- * Everything is made of root[j] = 2^(2^-j), found by square roots. A logarithm is found by dividing
- * out one root after another, bit by bit; a power by multiplying the roots of its bits.
+ * Edge i is the binary64 nearest to lo (hi/lo)^(i/bins), on every system; the last bit of libm's
+ * pow differs between systems. The power is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins.
+ * It is computed in integers of 128 bits: numbers from 1 up to 2 have 127 bits after the point
+ * ("ones"), logarithms 116. Everything is made of root[j] = 2^(2^-j), found by square roots. A
+ * power is the product of the roots that its bits name. A logarithm is found bit by bit: a bit is
+ * set if the product with its root is not above the number.
  *
- * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut off, by
- * less than 1; root[j] inherits half of the error of the one before, so each is off by less than 2,
- * and its inverse by less than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or
- * 2^-117, and 1.5 2^-117 as a logarithm; cut off to 116 bits, 2^-115. x adds up two of them, with
- * factors that sum to one, and is cut off: 2^-114. A power of it inherits 2^-114 too, and the error
- * of 64 roots and products, below 2^-119. In all that is 2^-113.
+ * Errors, in units of 2^-127 and relative to values of 1 and more: a root is truncated by less than
+ * 1, a product by less than 2. root[j] inherits half of the error of the root before it, so each is
+ * off by less than 2. A logarithm takes at most 116 products, each off by less than 4 with its
+ * root: 464, below 2^-118, and below 1.5 2^-118 as a logarithm; truncated to 116 bits, 2^-115. x
+ * adds two of them, with factors that sum to one, and is truncated: 2^-114. A power of it inherits
+ * 2^-114 too, and the error of 64 roots and products, at most 2^-119. The total is below 2^-113.
  *
- * A power is never exactly the middle of two binary64 numbers: a middle has an odd mantissa of 54
- * digits, whose power by `bins` has more digits than the product lo^(bins-i) hi^i can have. So an
- * edge is the nearest binary64 unless its power is nearer than 2^-110 to a middle, which is to be
- * expected once among 2^56 edges.
+ * A power is never exactly halfway between two binary64 numbers: such a midpoint has an odd
+ * mantissa of 54 digits, and its power of `bins` has more digits than the product lo^(bins-i) hi^i
+ * can have. So an edge is the nearest binary64 unless its power is within 2^-110 of a midpoint,
+ * which is to be expected once in 2^56 edges.
  */
 #include <math.h>
 
@@ -29,13 +30,7 @@
 #define ONE ((uint128_t)1 << 127)
 #define LN2_64 0xb17217f7d1cf79acu /* ln 2, in units of 2^-64 */
 
-/* The product of two numbers from 1 up to 2, which is below 2. */
-static uint128_t multiply(uint128_t a, uint128_t b)
-{
-	return exact_high(a, b) << 1;
-}
-
-/* The square root of twice `half`, bit by bit: the largest whose square is not above that. */
+/* Return the square root of twice `half`, rounded down, bit by bit. */
 static uint128_t square_root(uint128_t half)
 {
 	uint128_t s = ONE;
@@ -48,7 +43,7 @@ static uint128_t square_root(uint128_t half)
 
 static void set_roots(uint128_t root[POINT + 1])
 {
-	uint128_t half = ONE; /* half of 2, then of each root */
+	uint128_t half = ONE; /* half of the number to take the root of, first of 2 */
 
 	for (uint32_t j = 1; j <= POINT; j++) {
 		root[j] = square_root(half);
@@ -56,48 +51,34 @@ static void set_roots(uint128_t root[POINT + 1])
 	}
 }
 
-/* a / b, of numbers from 1 up to 2, a not below b. */
-static uint128_t divide(uint128_t a, uint128_t b)
-{
-	uint128_t quotient = ONE, rest = a - b;
-
-	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1) {
-		const bool past = rest >> 127; /* the doubled rest is above 2^128, and b */
-		rest <<= 1;
-		if (past || rest >= b) {
-			rest -= b;
-			quotient |= bit;
-		}
-	}
-	return quotient;
-}
-
-/* The logarithm of a positive x to base 2: returns the fraction; the whole part is *whole. */
+/* Return the fraction of the logarithm to base 2 of a positive x; *whole gets its whole part. */
 static uint128_t logarithm(const uint128_t root[POINT + 1], double x, int *whole)
 {
-	uint128_t rest = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75, bits = 0;
+	const uint128_t ones = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75;
+	uint128_t product = ONE, bits = 0;
 
 	--*whole;
 	for (uint32_t j = 1; j <= POINT; j++) {
-		if (rest < root[j])
+		const uint128_t half = exact_high(product, root[j]);
+		if (half > ones >> 1)
 			continue;
-		rest = divide(rest, root[j]);
+		product = half << 1;
 		bits |= (uint128_t)1 << (POINT - j);
 	}
 	return bits;
 }
 
-/* 2^fraction, of a fraction with POINT bits. */
+/* Return 2^fraction; the fraction has POINT bits. */
 static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
 {
-	/* in units of 2^-128: below 2^-64 */
+	/* The bits after the first 64, in units of 2^-128. */
 	const uint64_t rest = (uint64_t)fraction << (128 - POINT);
 	uint128_t product = ONE;
 
 	for (uint32_t j = 1; j <= 64; j++)
 		if (fraction >> (POINT - j) & 1)
-			product = multiply(product, root[j]);
-	/* 2^r is 1 + r ln 2, up to r^2 / 4. */
+			product = exact_high(product, root[j]) << 1; /* still below 2 */
+	/* 2^r is 1 + r ln 2, with an error below r^2 / 4. */
 	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
 	return product + exact_high(product, above);
 }

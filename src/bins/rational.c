@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rational: edges LO + i W / N of integers, to the arithmetic that finds floor((x - LO) N / W). */
+/* rational: from edges LO + i W / N of integers to the rule that finds floor((x - LO) N / W). */
 #include "bins/edges.h"
 
 void rational_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high)
@@ -35,23 +35,25 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 
 	const int128_t first = sample_min(type) + (int128_t)b->first;
 	const uint64_t key_max = type->code_bytes == 8 ? UINT64_MAX : UINT32_MAX;
-	const bool fits = first - lo + (int128_t)b->span <= (int128_t)key_max; /* d fits a key */
+	/* Does the distance from LO fit a key? */
+	const bool fits = first - lo + (int128_t)b->span <= (int128_t)key_max;
 	const int128_t per_bin = width / bins;
 
-	const uint64_t base = (uint64_t)(first - lo); /* of a value that fits a key */
+	const uint64_t base = (uint64_t)(first - lo); /* used only if that fits */
 	if (fits && width % bins == 0 && (per_bin & (per_bin - 1)) == 0) {
 		b->kind = BIN_SHIFT;
 		b->shift = (struct bin_shift){.base = base};
 		while (((int128_t)1 << b->shift.by) < per_bin)
 			b->shift.by++;
-		/* A shift of the whole key is undefined in C: one bin of 2^32 or 2^64 values. */
+		/* C does not define a shift by all bits of a key, for one bin of 2^32 or 2^64. */
 		if (b->shift.by < 8 * (type->code_bytes == 8 ? 8u : 4u))
 			return;
 	}
 	if (fits && type->code_bytes < 8 && width <= (int128_t)1 << 32 && bins < width) {
 		/*
-		 * d ceil(2^64 N / W) / 2^64 exceeds d N / W by less than d / 2^64, and as
-		 * d <= W <= 2^32 that is less than the 1 / W up to the next whole number.
+		 * d ceil(2^64 N / W) / 2^64 exceeds d N / W by less than d / 2^64. Because
+		 * d <= W <= 2^32, that is less than 1 / W, and d N / W is at least 1 / W below the
+		 * next whole number.
 		 */
 		b->kind = BIN_MAGIC;
 		b->magic = (struct bin_magic){
@@ -62,8 +64,8 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 		return;
 	}
 	/*
-	 * The guess is off by a few times N 2^-53, far below one half. All fits 128 bits:
-	 * W < 2^97, N <= 2^28, and e N + offset <= W N.
+	 * The guess is off by a few times N 2^-53, far below one half. All products fit 128 bits,
+	 * because W < 2^97, N <= 2^28 and e N + offset <= W N.
 	 */
 	const uint128_t offset = (uint128_t)(first - lo) * bins;
 	b->kind = BIN_RATIO;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample: the list of types, their names here and elsewhere, their values. */
+/* sample: the list of types, their names here and in other tools, their values. */
 #include "bins/sample.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static const struct {
 	{"i14bit", 14, SAMPLE_SIGNED, 0},
 };
 
-/* Makes the type of this name without its order, which a sample of one byte does not have. */
+/* Make the type with this name, which has no byte order. Samples of 8 bits are never `big`. */
 static int find_type(struct sample_type *type, const char *name, bool big)
 {
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
@@ -64,14 +64,14 @@ int sample_type_parse(struct sample_type *type, const char *text)
 	return 0;
 }
 
-/* ---- the names that types have elsewhere ---- */
+/* ---- names in other tools ---- */
 
-#define WORD 24 /* a longer text is no name of a type */
+#define WORD 24 /* a longer text is not a type's name */
 
-/* A byte order may follow a name. */
+/* Byte orders that may follow a name. */
 static const char *const ORDERS[] = {"", "le", "be", "_le", "_be"};
 
-/* Words of C, NumPy, ml_dtypes and safetensors; a pair begins with c. */
+/* Names from C, NumPy, ml_dtypes and safetensors. */
 static const char *const WORDS[][2] = {
 	{"half", "f16"},           {"float", "f32"},
 	{"double", "f64"},         {"short", "i16"},
@@ -83,10 +83,10 @@ static const char *const WORDS[][2] = {
 	{"mono12p", "u12bit"},
 };
 
-/* What may come before the number of bits, and what our names have there. */
+/* Letters before the number of bits, and the letters that our names have there. */
 static const struct {
 	const char *begins, *ours;
-	bool pair;
+	bool pair; /* complex numbers */
 } KINDS[] = {
 	{"uint", "u", false},  {"int", "i", false},     {"s", "i", false},  /* sox, ffmpeg */
 	{"float", "f", false}, {"bfloat", "bf", false}, {"ru", "u", false}, /* SigMF */
@@ -95,7 +95,7 @@ static const struct {
 	{"sc", "i", true},     {"fc", "f", true},                          /* UHD */
 };
 
-/* Names with two meanings, or with none here, whatever byte order follows. */
+/* Names with two meanings, or that gpuhist does not read; any byte order may follow. */
 #define TWO "has two meanings: "
 #define UNPACKED(kind, bits) \
 	TWO kind "16 (each sample in 2 bytes) or " kind bits "bit (packed without gaps)"
@@ -148,7 +148,7 @@ static bool is_name(const char *word, const char *name)
 	return false;
 }
 
-/* Why a word, in lower case, has two meanings; NULL: it has not. */
+/* Say why a word in lower case is refused; NULL: it is not in the list. */
 static const char *two_meanings(const char *word)
 {
 	for (size_t i = 0; i < sizeof(AMBIGUOUS) / sizeof(AMBIGUOUS[0]); i++)
@@ -166,7 +166,7 @@ static bool lower(char word[WORD], const char *text)
 	return length < WORD;
 }
 
-/* Reads a name without its byte order; numpy: the number in the name counts bytes. */
+/* Read a name without its byte order. With `numpy`, its number counts bytes. */
 static int read_name(struct sample_type *type, bool *pair, const char *word, bool numpy, bool big)
 {
 	const size_t letters = strcspn(word, "0123456789");
@@ -210,7 +210,7 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text)
 	const char mark = *text != '\0' && strchr("<>|=", *text) ? *text++ : '\0';
 	char whole[WORD], *word = whole;
 
-	if (mark != '\0') /* "<S2" is a text */
+	if (mark != '\0')
 		return read_name(type, pair, text, true, mark == '>');
 	if (!lower(whole, text) || two_meanings(whole))
 		return -1;
@@ -264,11 +264,11 @@ double sample_max_finite(const struct sample_type *type)
 {
 	const int bits = (int)type->mantissa, most = (1 << ((int)type->bits - 2 - bits)) - 1;
 
-	/* f8e4m3 has numbers where others have infinities, up to a NaN. */
+	/* In f8e4m3, the codes of the largest exponent are numbers, except for NaN. */
 	return bits == 3 ? 448 : ldexp(2 - ldexp(1, -bits), most);
 }
 
-/* f8e4m3 has no infinity, and one NaN of each sign; other codes of that exponent are numbers. */
+/* f8e4m3 has no infinity, and only one NaN of each sign; its other codes are numbers. */
 static double value_of_float(const struct sample_type *type, uint32_t code)
 {
 	const int mantissa_bits = (int)type->mantissa, sign_at = (int)type->bits - 1;
@@ -301,11 +301,8 @@ uint64_t sample_key(const struct sample_type *type, double x)
 
 double sample_of_key(const struct sample_type *type, uint64_t key)
 {
-	float f;
-
 	if (type->bits == 64)
 		return double_of_bits(key >> 63 ? key ^ (uint64_t)1 << 63 : ~key);
-	const uint32_t word = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-	memcpy(&f, &word, sizeof(f));
-	return (double)f;
+	return (double)float_of_bits(key & 0x80000000u ? (uint32_t)key ^ 0x80000000u
+						       : ~(uint32_t)key);
 }

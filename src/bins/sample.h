@@ -2,10 +2,10 @@
 /*
  * sample: the type of a sample: its kind, its size, its byte order.
  *
- * Samples that are no whole bytes are packed: the first one is in the lowest bits of its bytes, or,
- * with "big", in the highest. Readers and counters take a byte of smaller samples for one sample, a
- * code of 8 bits; hist.c takes the codes apart at the end. gather.c unpacks samples of 10, 12 and 14
- * bits to codes of 16 bits, which hold the sample in their lowest bits.
+ * Samples that do not fill whole bytes are "packed": the first one is in the lowest bits of its
+ * bytes, or, with "big", in the highest. If a byte holds several samples, readers and counters
+ * treat the byte as one sample, a code of 8 bits, and hist.c takes the codes apart at the end.
+ * Samples of 10, 12 and 14 bits are unpacked by gather.c to the lowest bits of 16-bit codes.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
@@ -18,15 +18,15 @@
 enum sample_kind { SAMPLE_UNSIGNED, SAMPLE_SIGNED, SAMPLE_FLOAT };
 
 struct sample_type {
-	char name[12];       /* as in -t, with "be" when big endian: for messages and JSON */
-	uint32_t bits;       /* of a sample, in an input too */
-	uint32_t code_bytes; /* 1, 2, 3, 4 or 8: of a sample to count, or of several packed ones */
+	char name[12];       /* as in -t, with "be" if big endian; for messages and JSON */
+	uint32_t bits;       /* bits of a sample in an input */
+	uint32_t code_bytes; /* bytes of a sample, or of packed samples, to count: 1, 2, 3, 4, 8 */
 	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16, f8e4m3) */
 	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
 	bool big;              /* bytes, or packed samples, come most significant first */
 };
 
-/* The fewest samples that fill whole bytes, a "group": 1, or of a packed type 2, 4 or 8. */
+/* Samples of a "group", the fewest that fill whole bytes: 1, or for packed types 2, 4 or 8. */
 static inline uint32_t sample_packed(const struct sample_type *type)
 {
 	return type->bits % 8 > 0 ? 8 / (type->bits & -type->bits) : 1;
@@ -38,7 +38,7 @@ static inline bool sample_unpacks(const struct sample_type *type)
 	return type->bits % 8 > 0 && type->code_bytes == 2;
 }
 
-/* The fewest samples that are whole groups, and a sample or more of each channel. */
+/* The fewest samples that make whole groups and records of this many channels. */
 static inline uint32_t sample_together(const struct sample_type *type, uint32_t channels)
 {
 	uint32_t n = channels;
@@ -55,47 +55,46 @@ static inline uint64_t sample_bytes(const struct sample_type *type, uint64_t n)
 }
 
 /*
- * Takes any name that has one meaning, also those that types have in other tools, in either case; a
- * byte order may follow. *pair: it names complex numbers, two samples each. -1: it names no type.
+ * Find a type by any name that has one meaning, in other tools too, in either case; a byte order
+ * may follow. *pair: the name is one of complex numbers, which are two samples. -1: not a type's
+ * name.
  */
 int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 
-/* Takes only a name as in struct sample_type. -1: it is no such name. */
+/* Find a type by the name that struct sample_type has. -1: not such a name. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
-/* "has two meanings: " and which, or why the type is not read; NULL: it is no such name. */
+/* Say which two meanings a name has, or why gpuhist does not read the type; otherwise NULL. */
 const char *sample_type_ambiguous(const char *text);
 
-/* Why the text names no type. */
+/* Say why the text is not a type's name. */
 const char *sample_type_refused(const char *text);
 
-/* Integer types: the value of the smallest key, and the largest value. */
+/* The smallest value of an integer type, which has key 0; 0 for floats. */
 int128_t sample_min(const struct sample_type *type);
+
+/* The largest value of an integer type. */
 int128_t sample_max(const struct sample_type *type);
 
 /* The largest finite magnitude of a float type. */
 double sample_max_finite(const struct sample_type *type);
 
 /*
- * Turns a code of 8 or 16 bits, as it is in memory, read as little endian, into the number that it
- * is there, and such a number into the code.
+ * Turn a code of 8 or 16 bits, read from memory as little endian, into the number that it has in
+ * the type's byte order, or the number into the code.
  */
 static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t code)
 {
 	return type->big && type->bits == 16 ? (code & 255) << 8 | code >> 8 : code;
 }
 
-/*
- * The value of a code of a type of 16 bits or fewer. The code is a number of the type's bits, after
- * any change of byte order.
- */
+/* The value of a code of a type of up to 16 bits, after sample_swapped. */
 double sample_code(const struct sample_type *type, uint32_t code);
 
-/*
- * sample_key: the key (binning.h) of the float nearest to x, a binary64 for f64 and a binary32 for
- * all smaller types. sample_of_key: the value of a key.
- */
+/* Float types: the key (binning.h) of the binary64 nearest to x for f64, else of the binary32. */
 uint64_t sample_key(const struct sample_type *type, double x);
+
+/* Float types: the value of a key. */
 double sample_of_key(const struct sample_type *type, uint64_t key);
 
 #endif

@@ -10,24 +10,24 @@
 #include "bins/number.h"
 
 /*
- * The shortest decimal of a double, by Raffaello Giulietti's Schubfach ("The Schubfach way to
- * render doubles", 2021), which proves what is claimed here; sections and names are his.
+ * This is Raffaello Giulietti's algorithm Schubfach ("The Schubfach way to render doubles", 2021).
+ * He proves the claims made here; section numbers and names are his.
  *
- * x = c 2^q, and all that lies between the middles to its two neighbours reads back as x; the
- * middles do too if c is even. 10^k is the largest power of ten that is not above the width of that
- * interval. So at most one multiple of 10^(k+1) is in it, and at least one of 10^k: the first if
- * there is one, else the multiple of 10^k that is nearer to x, is the shortest. x and both ends are
- * needed in units of 10^k / 4, rounded to odd; g, 126 bits of 10^-k, is enough for that (section
- * 9.9).
+ * Let x = c 2^q. Every number between the midpoints to its two neighbours reads back as x, and so
+ * do the midpoints if c is even. 10^k is the largest power of ten that is not above the width of
+ * this interval, so the interval contains at least one multiple of 10^k and at most one of
+ * 10^(k+1). The multiple of 10^(k+1), if there is one, is the shortest decimal; otherwise it is the
+ * multiple of 10^k that is nearest to x. x and both ends of the interval are needed in units of
+ * 10^k / 4, rounded to odd. g, the first 126 bits of 10^-k, is enough for that (section 9.9).
  */
-#define TEN_LEAST (-292) /* the least -k of any q */
-#define TEN_MOST 324
-#define TEN_WORDS 18 /* 5^324 has 753 bits; 2^1023 / 5^292 has 345 */
+#define TEN_LEAST (-292) /* the smallest -k of any q */
+#define TEN_MOST 324     /* the largest -k */
+#define TEN_WORDS 18     /* 5^324 has 753 bits; 2^1023 / 5^292 has 345 */
 
 static uint128_t ten[TEN_MOST - TEN_LEAST + 1]; /* g: the first 126 bits of a power, plus 1 */
 static pthread_once_t ten_once = PTHREAD_ONCE_INIT;
 
-/* The first 126 bits of a number of many words, the last of which are zero. */
+/* The first 126 bits of a number; its two lowest words are 0. */
 static uint128_t first_bits(const uint64_t word[TEN_WORDS])
 {
 	const uint64_t *top = word + TEN_WORDS - 1;
@@ -40,8 +40,8 @@ static uint128_t first_bits(const uint64_t word[TEN_WORDS])
 }
 
 /*
- * 10^n has the bits of 5^n. Those of 5^-n are the bits of 2^1023 / 5^n, whose whole part is made
- * exactly by dividing by 5 and rounding down, n times. Two words below are zero.
+ * 10^n begins with the bits of 5^n, and 10^-n with the bits of 2^1023 / 5^n, whose whole part is
+ * exact after n divisions by 5, each rounded down. Two words of 0 below serve first_bits.
  */
 static void set_ten(void)
 {
@@ -72,7 +72,7 @@ static uint64_t multiply_odd(uint128_t g, uint64_t c)
 	return (uint64_t)(product >> 63) | ((product & (UINT64_MAX >> 1)) != 0);
 }
 
-/* The shortest decimal of x > 0 is the result times 10^*power. */
+/* Return the digits of the shortest decimal of x > 0, which is digits 10^*power. */
 static uint64_t shortest(double x, int *power)
 {
 	uint64_t c;
@@ -80,12 +80,13 @@ static uint64_t shortest(double x, int *power)
 	memcpy(&c, &x, sizeof(c));
 	const int exponent = (int)(c >> 52), q = exponent > 0 ? exponent - 1075 : -1074;
 	c &= ((uint64_t)1 << 52) - 1;
-	/* The neighbour below a power of two is nearer; not so for the smallest normal number. */
+	/* A power of two is nearer to its lower neighbour, except the smallest normal number. */
 	const bool narrow = c == 0 && exponent > 1;
 	c += exponent > 0 ? (uint64_t)1 << 52 : 0;
 
 	/*
-	 * Floors of q log10(2), less log10(4/3), and of -k log2(10); true for these q (section 9).
+	 * The floors of q log10(2), minus log10(4/3) if `narrow`, and of -k log2(10). They are
+	 * exact for every q of a double (section 9).
 	 */
 	const int k = (int)((q * 661971961083 - (narrow ? 274743187321 : 0)) >> 41);
 	const int shift = q + (int)((-k * 913124641741) >> 38) + 2;
@@ -106,8 +107,8 @@ static uint64_t shortest(double x, int *power)
 }
 
 /*
- * As printf's %.15g writes it, or %.16g or %.17g where so many digits are needed: with an exponent
- * if that is below -4 or not below the number of digits.
+ * Write x as printf's %.15g does, or %.16g or %.17g if it needs that many digits: with an exponent
+ * if that is below -4 or at least the number of digits.
  */
 static size_t format_real(char text[NUMBER_TEXT], double x)
 {
@@ -146,7 +147,7 @@ size_t number_format(char text[NUMBER_TEXT], double x)
 		return (size_t)snprintf(text, NUMBER_TEXT, "nan");
 	if (isinf(x))
 		return (size_t)snprintf(text, NUMBER_TEXT, x < 0 ? "-inf" : "inf");
-	/* The common case: bin edges that are small whole numbers. */
+	/* The common case: small whole numbers. */
 	if (fabs(x) < 1e15 && x == floor(x))
 		return number_format_integer(text, (int128_t)x);
 	return format_real(text, x);

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: explicit edges to keys, and the guide that finds the few keys to compare with.
+ * table: explicit edges as keys, and the guide to the few keys that a sample is compared with.
  *
- * Every sample type has keys in the order of its values (binning.h), so an edge of binary64 is
- * equivalent to the smallest key whose value is not below it. Only those keys are compared; nothing
- * is rounded.
+ * Every sample type has keys in the order of its values (binning.h), so an edge in binary64 is
+ * equivalent to the smallest key whose value is not below it. Samples are compared with these keys
+ * only; nothing is rounded.
  *
- * The guide divides the range into entries and holds, for each, how many inner edges are before it.
- * A sample's entry g never falls as samples rise, and is computed alike here and in every loop and
- * kernel. So edges with a lower g than the sample's are not above it, and edges with a higher g are
- * above it; only edges with the same g are compared, by bisection, in as many steps as the most
- * crowded entry needs. Edges that are anywhere near regular need one step; edges that are crowded
- * into one place need at most 20, for 2^20 of them. An edge at the smallest key of its entry is not
- * above any sample of the entry and needs no step, so the many edges between two neighbouring
- * integers need none either.
+ * The guide divides the range into entries. Each entry holds the number of inner edges before it. A
+ * sample's entry g never falls as samples rise, and every loop and kernel computes it as this file
+ * does. So an edge with a lower g than the sample's is not above the sample, and an edge with a
+ * higher g is. Only edges with the same g are compared, by bisection, in as many steps as the most
+ * crowded entry needs: one step for edges that are roughly regular, and at most 20 for 2^20 edges
+ * crowded into one entry. An edge at the smallest key of its entry needs no step, because it is not
+ * above any sample of the entry. So many edges between two neighbouring integers cost nothing.
  *
- * g is the upper bits of a float, the distance from the first value of the range: each octave of
- * the distance has equally many entries. Only the octaves from the first inner edge to the last
- * have any, so this serves edges at equal steps as well as edges at equal ratios. For integers it
- * is the distance plus 1, because no integer is in the many octaves of floats below 1.
+ * g is the upper bits of a float: the distance from the first value of the range. Each octave of
+ * the distance has the same number of entries, and only the octaves from the first inner edge to
+ * the last have entries, so the guide suits edges at equal steps and at equal ratios. For integers,
+ * the distance is one larger, because the many octaves of floats below 1 contain no integer.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,40 +26,41 @@
 #include "bins/edges.h"
 
 /*
- * A guide begins with GUIDE_PER_BIN entries for each bin, in case a few bins are crowded, or with
- * GUIDE_LEAST, which fit L2. Their number is halved as long as that adds no step.
+ * The first guide tried has GUIDE_PER_BIN entries for each bin, in case a few bins are crowded, but
+ * at least GUIDE_LEAST, which fit L2. Their number is halved while that adds no step.
  */
 #define GUIDE_LEAST (UINT64_C(1) << 16)
 #define GUIDE_PER_BIN UINT64_C(8)
 #define GUIDE_MOST (UINT64_C(1) << 22)
 
-/* What is known of a type, and of the range in it. */
+/* The range, in keys of the type. */
 struct span {
 	const struct sample_type *type;
-	bool real;
-	unsigned bits;        /* of a key */
-	uint64_t first, last; /* keys in the range */
+	bool real;            /* a float type */
+	unsigned bits;        /* bits of a key */
+	uint64_t first, last; /* the first and the last key in the range */
 	uint64_t *key;        /* for each inner edge, the smallest key not below it */
-	uint32_t inner;       /* inner edges: one less than bins */
-	uint32_t passed;      /* inner edges that are not above `first` */
-	uint32_t ahead;       /* inner edges that are above `last` */
+	uint32_t inner;       /* number of inner edges, one less than bins */
+	uint32_t passed;      /* number of inner edges not above `first` */
+	uint32_t ahead;       /* number of inner edges above `last` */
 };
 
 /* ---- keys ---- */
 
 /*
- * The smallest key whose value is not below x, or, with `above`, is above x. One past the last key
- * if there is none.
+ * Return the smallest key whose value is not below x, or, with `above`, is above x. If no key is,
+ * return the one after the last.
  */
 static int128_t key_from(const struct span *s, double x, bool above)
 {
 	if (!s->real) {
 		const int128_t min = sample_min(s->type), past = sample_max(s->type) + 1;
-		const double held = fmax(fmin(x, 0x1p70), -0x1p70);
-		const int128_t whole = above ? (int128_t)floor(held) + 1 : (int128_t)ceil(held);
+		const double bounded = fmax(fmin(x, 0x1p70), -0x1p70);
+		const int128_t whole =
+			above ? (int128_t)floor(bounded) + 1 : (int128_t)ceil(bounded);
 		return (whole < min ? min : whole > past ? past : whole) - min;
 	}
-	/* The nearest float may be on either side of x, and 0 has two keys. */
+	/* The nearest float may be below or above x, and 0 has two keys. */
 	uint64_t key = sample_key(s->type, x);
 	while (above ? sample_of_key(s->type, key) <= x : sample_of_key(s->type, key) < x)
 		key++;
@@ -97,13 +97,13 @@ static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64
 	return s->bits == 32 ? table_entry32(t, (float)x) : table_entry64(t, x);
 }
 
-/* Is the key of an inner edge, which is above `first`, the smallest of its entry? */
+/* Is this key, which is above `first`, the smallest of its entry? */
 static bool leads(const struct span *s, const struct bin_table *t, uint64_t key, uint32_t entry)
 {
 	return entry_of(s, t, key - 1) < entry;
 }
 
-/* Sets the steps that the most crowded entry needs. */
+/* Set the number of steps that the most crowded entry needs. */
 static void set_steps(const struct span *s, struct bin_table *t)
 {
 	uint32_t run = 0, crowd = 0, entry = 0;
@@ -130,7 +130,7 @@ static uint64_t guide_most(const struct span *s)
 	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : n;
 }
 
-/* Sets the width of the entries, their number, and the steps that they need. */
+/* Set the width of the entries, their number, and their steps. */
 static void set_shift(const struct span *s, struct bin_table *t, uint32_t shift)
 {
 	t->shift = shift;
@@ -165,14 +165,14 @@ static struct bin_table choose_guide(const struct span *s)
 
 /* ---- the memory ---- */
 
-/* The guide, then for each inner edge the last distance from `first` that is below it. */
+/* Make the guide, followed by the largest distance from `first` below each inner edge. */
 static uint32_t *fill(const struct span *s, struct binning *b)
 {
 	struct bin_table *t = &b->table;
 	const uint32_t guide = table_guide_words(t);
 	/*
-	 * Bisection may look past the last edge of its entry; after the last entry it finds "not
-	 * reached" there.
+	 * Bisection may read keys past its entry's last edge. After the last entry, those are the
+	 * last distance of the range, which no sample is above.
 	 */
 	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half,
 		     words = guide + keys * (s->bits / 32);
@@ -204,19 +204,6 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 	return table;
 }
 
-/* All of the range is in the cell "edge". */
-static uint32_t *fill_empty(struct binning *b)
-{
-	uint32_t *const table = aligned_alloc(8, 8);
-
-	if (!table)
-		return NULL;
-	table[0] = table[1] = b->bins;
-	b->table = (struct bin_table){.guide = 1, .words = 2};
-	b->table.at = (uint64_t)(uintptr_t)table;
-	return table;
-}
-
 int table_init(struct edges *e, const double *edges, const struct sample_type *type)
 {
 	struct binning *const b = &e->binning;
@@ -238,7 +225,11 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 		first = first > most ? 0 : first;
 		b->first = (uint64_t)first;
 		b->span = (uint64_t)(most - first);
-		e->table = fill_empty(b);
+		/* A single entry puts all keys of this range into the cell "edge". */
+		b->table = (struct bin_table){.guide = 1};
+		s.passed = b->bins;
+		s.inner = 0;
+		e->table = fill(&s, b);
 		return e->table ? 0 : -1;
 	}
 	s.first = b->first = (uint64_t)first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wide: 128-bit integers, for products of a sample and a bin count that must not round. */
+/* wide: 128-bit integers, for products of a sample and a number of bins that must not round. */
 #ifndef GPUHIST_WIDE_H
 #define GPUHIST_WIDE_H
 

@@ -2,8 +2,8 @@
 /*
  * cells: samples in memory to the numbers of their cells (binning.h), a block at a time.
  *
- * One function for each way of reading a sample and each kind of bins, in one table for each
- * instruction set that the compiler was asked for.
+ * There is a function for each way to load a sample and each kind of bins, in a table for each
+ * instruction set that was compiled in.
  */
 #ifndef GPUHIST_CELLS_H
 #define GPUHIST_CELLS_H
@@ -15,10 +15,7 @@
 #include "bins/binning.h"
 #include "bins/sample.h"
 
-/*
- * How a sample is stored in memory, the bits of a word that holds it, and what it becomes: keys or
- * a float.
- */
+/* Each way to load a sample, the bits of the word that holds it, and its group of loops. */
 #define CELLS_LOADS(X)          \
 	X(KEY24, 32, KEY32)     \
 	X(KEY24_BIG, 32, KEY32) \
@@ -35,27 +32,26 @@
 enum cells_load { CELLS_LOADS(CELLS_LOAD_MEMBER) LOADS };
 #undef CELLS_LOAD_MEMBER
 
-/* cells[i] = the cell of sample i, i < n. The samples need no alignment. */
+/* Set cells[i] to the cell of sample i, for n samples, which need no alignment. */
 typedef void cells_fn(const struct binning *b, const unsigned char *samples, size_t n,
 		      uint32_t *cells);
 
 /*
- * Returns the extent of n samples, by keys (auto.h). bias is the binning's for integers, and the
- * bits of infinity for floats.
+ * Return the extent of n samples. bias is the binning's for integers, infinity's bits for floats.
  */
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 
 /* The loops of an instruction set. */
 struct cells_isa {
-	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
+	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL: samples of this load never have such bins */
 	cells_extent_fn *extent[LOADS];
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 
-/* The loops of the instruction set that isa_best names. */
+/* The loops for the instruction set that isa_best chooses. */
 const struct cells_isa *cells_best(void);
 
-/* How samples of the type, of 24 bits or more, are loaded. */
+/* The load for a type of 24 bits or more. */
 enum cells_load cells_load(const struct sample_type *type);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_loops: the loops of cells.h, compiled once for each instruction set with ISA set
- * to its name. The loops are plain C; they are written so that the compiler vectorises them:
- * one sample in, one cell out, no branch in between for the kinds that matter.
+ * cells_loops: the loops of cells.h, compiled once for each instruction set, with ISA set to its
+ * name. They are plain C that the compiler can vectorise: one sample in, one cell out, and no
+ * branch in between for the common kinds.
  *
- * load, kind and what is derived from them are constants in every caller: what remains of each
- * function is one straight loop.
+ * load and kind are constants in every caller, so each function compiles to one straight loop.
  */
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/little.h"
 #include "count/cells.h"
@@ -21,14 +19,7 @@
 
 /* ---- samples ---- */
 
-BINNING_INLINE float single_of(uint32_t bits)
-{
-	float f;
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
-/* In enum cells_load each little-endian load is followed by the big-endian one. */
+/* In enum cells_load, each little-endian load precedes the big-endian one. */
 BINNING_INLINE bool is_big(enum cells_load load)
 {
 	return load % 2 == 1;
@@ -60,18 +51,20 @@ BINNING_INLINE uint64_t word64(const unsigned char *p, enum cells_load load)
 	return word_at(p, 8, is_big(load));
 }
 
-/* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step
- * together ---- */
+/* ---- explicit edges ----
+ *
+ * The steps of one bisection depend on each other, so many samples take each step together.
+ */
 
 #define STRIDE 256u /* samples that take each step together; their state stays in L1 */
 
-/* The cell of a sample that is out of the range, 0 where it is in the range. */
+/* Return the cell of a sample that is out of range, or 0 for a sample in the range. */
 BINNING_INLINE uint32_t outside_of(const struct binning *b, bool inside, bool is_nan, bool below)
 {
 	return inside ? 0 : is_nan ? cell_nan(b) : below ? cell_under(b) : cell_over(b);
 }
 
-/* A sample out of the range takes the steps of the nearest sample that is in it. */
+/* A sample out of range takes the steps of the nearest sample in the range. */
 BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p, size_t n,
 				 uint32_t *restrict cells, enum cells_load load)
 {
@@ -96,7 +89,7 @@ BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p
 	for (size_t i = 0; i < n && !wide; i++) {
 		const uint32_t word = word32(p + size * i, load);
 		const uint32_t key = real ? key32_of_float(word) : word ^ bias32, e = key - first32;
-		const float x = real ? single_of(word) : (float)e;
+		const float x = real ? float_of_bits(word) : (float)e;
 		outside[i] = outside_of(b, e <= span32, x != x, key < first32);
 		e32[i] = e;
 		cells[i] = table_entry32(&b->table, x);
@@ -149,15 +142,18 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 			cells[i] = !is_real(load)     ? bin_key32(&local, kind, word ^ bias)
 				   : kind == BIN_RANK ? bin_rank_single(&local, word)
 				   : kind == BIN_SLOT
-					   ? bin_slot_single(&local, single_of(word), word)
-					   : bin_float(&local, kind, (double)single_of(word));
+					   ? bin_slot_single(&local, float_of_bits(word), word)
+					   : bin_float(&local, kind, (double)float_of_bits(word));
 		}
 	}
 }
 
-/* ---- extents: NaN and infinities, all ones in their exponent, change neither end ---- */
+/* ---- extents ---- */
 
-/* With masks, because branches would not be vectorised. */
+/*
+ * NaN and infinities, whose exponents are all ones, change neither end. There are masks instead of
+ * branches, so that the loop vectorises.
+ */
 #define EXTENT(bits)                                                                          \
 	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,           \
 						  uint##bits##_t bias, enum cells_load load)  \
@@ -180,7 +176,7 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 EXTENT(32)
 EXTENT(64)
 
-/* ---- a function for each load, and for each kind that has loops for it (BIN_KIND_LIST) ---- */
+/* ---- a function for each load and each kind that has loops for it (BIN_KIND_LIST) ---- */
 
 #define LOOP_0(load, kind)
 #define LOOP_1(load, kind)                                                                   \

@@ -2,11 +2,11 @@
 /*
  * codes: samples of 8 and 16 bits to tables of their codes, one increment for each sample.
  *
- * An increment is a load, an addition and a store. A processor makes one store a cycle here, and
- * that bounds the loop as long as it does nothing else: it must not spill a register (hence the
- * constant stride), must not wait for a word (the next one is loaded first), and must have few
- * instructions beside the increments. A group of words is whole records, so that the table of each
- * of its samples is a constant, and neighbours of one channel go to different tables.
+ * An increment is a load, an addition and a store, and stores limit the loop to one increment per
+ * cycle. To get there, it must not spill a register (hence the constant stride), must not wait for
+ * a word (it loads the next one first), and must have few instructions besides the increments. A
+ * group of words holds whole records, so the table of each sample in it is a constant, and
+ * neighbouring samples of a channel go to different tables.
  */
 #include "count/codes.h"
 
@@ -16,8 +16,8 @@ typedef uint32_t byte_table[BYTES_STRIDE];
 typedef uint32_t code_table[CODES_STRIDE];
 
 /*
- * The barrier keeps the compiler from merging this shift with the next one: each would then need
- * its own copy of the word, a third more instructions in all.
+ * Drop the two lowest bytes. The barrier keeps the compiler from merging this shift with the next,
+ * which would need a copy of the word for each, a third more instructions.
  */
 static inline uint64_t next_two(uint64_t w)
 {
@@ -26,7 +26,7 @@ static inline uint64_t next_two(uint64_t w)
 	return w;
 }
 
-/* Counts the bytes of a word; its first byte is byte number `first` of a group. */
+/* Count the bytes of a word; its first byte is byte `first` of a group. */
 __attribute__((always_inline)) static inline void add_word(byte_table *t, uint64_t w,
 							   unsigned first, unsigned tables)
 {
@@ -43,7 +43,7 @@ __attribute__((always_inline)) static inline void add_word(byte_table *t, uint64
 	t[(first + 7) % tables][w >> 8]++;
 }
 
-/* Counts groups of `words` words; returns how many bytes it has counted. */
+/* Count groups of `words` words; return the number of bytes counted. */
 __attribute__((always_inline)) static inline size_t
 add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
 {
@@ -61,7 +61,7 @@ add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsi
 	return i;
 }
 
-/* As many tables as there are bytes in the whole records that a few words hold; all fit L1. */
+/* A few words are whole records, for each of whose bytes there is a table; all fit L1. */
 unsigned bytes_tables(uint32_t channels)
 {
 	if (channels <= 8 && 8 % channels == 0)
@@ -87,7 +87,7 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 			t[c][p[done++]]++;
 }
 
-/* As add_groups, for samples of 16 bits; returns how many samples it has counted. */
+/* Like add_groups, for samples of 16 bits; return the number of samples counted. */
 __attribute__((always_inline)) static inline size_t
 add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
 {

@@ -2,13 +2,13 @@
 /*
  * count: the tables and the loops that fill them.
  *
- * Two increments of one address depend on each other through memory: about five cycles each,
- * against less than two for different addresses. Neighbouring samples are often equal, so they go
- * to different tables, two to eight of them. The tables have 32-bit entries, which take half the
- * cache of 64-bit ones; they are flushed into the totals before any entry can reach 2^32.
+ * Two increments of the same address depend on each other through memory and take about five cycles
+ * each, compared with less than two for different addresses. Neighbouring samples are often equal,
+ * so they go to different tables. The entries have 32 bits, because 64 bits would take twice the
+ * cache. They are flushed to the totals before an entry can reach 2^32.
  *
  * If the range comes from the samples, the counter finds the least and the greatest of the next
- * 16 KiB of them, makes its rule as coarse as these require, and then counts them.
+ * 16 KiB of samples, makes its rule as coarse as these require, and then counts them.
  */
 #include "count/count.h"
 
@@ -20,32 +20,26 @@
 #include "base/little.h"
 #include "count/codes.h"
 
-#define BLOCK 512u /* samples that are binned, then counted: cells[] stays in L1 */
-#define UNIT_BYTES ((size_t)16 << 10) /* samples whose extent is found, then counted: from L1 */
+#define BLOCK 512u                    /* samples binned, then counted, while cells[] is in L1 */
+#define UNIT_BYTES ((size_t)16 << 10) /* samples read twice, for extent and counts, from L1 */
 #define LINE 64u
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-#define HOT_SLOTS 1024u                /* 8 KiB, a part of L1 */
-#define PREFETCH 128u /* lines of the totals that are prefetched together: 8 KiB of L1 */
+#define HOT_SLOTS 1024u                /* 8 KiB of L1 */
+#define PREFETCH 128u                  /* lines of the totals prefetched together: 8 KiB of L1 */
 
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;   /* samples counted since the last flush, at most 2^32 - 1 */
-	size_t stride;   /* entries from one table to the next */
-	uint32_t *table; /* c->tables tables */
-	/* counting_adds_stats: statistics of each channel's samples, owned; else NULL */
-	struct stats *stats;
-	uint64_t *hot; /* SHARED: entries of cell << 32 | count, in table's memory */
-	/*
-	 * The rule: the job's, or, where the range comes from the samples, that for the samples
-	 * seen so far.
-	 */
-	struct binning binning;
-	int k;                /* of the rule */
-	struct extent extent; /* auto_bins.most > 0: of all samples that were counted */
-	/* PRIVATE, SHARED: added to the cell of sample i of a block: its channel * cells_each */
-	uint32_t base[BLOCK];
+	uint64_t pending;       /* samples counted since the last flush, at most 2^32 - 1 */
+	size_t stride;          /* entries from one table to the next */
+	uint32_t *table;        /* c->tables tables */
+	struct stats *stats;    /* counting_adds_stats: statistics of each channel; else NULL */
+	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
+	struct binning binning; /* the job's rule, or one for the samples seen so far */
+	int k;                  /* k of that rule */
+	struct extent extent;   /* auto_bins.most > 0: extent of all samples counted */
+	uint32_t base[BLOCK]; /* PRIVATE, SHARED: first cell of the channel of a block's sample i */
 };
 
 static size_t round_up(size_t n, size_t to)
@@ -64,7 +58,7 @@ static bool holds_codes(const struct counting *c)
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
 }
 
-/* Has codes of 8 or 16 bits counted: each table has the codes of one channel. */
+/* Choose to count codes: each table has the codes of one channel. */
 static void count_codes(struct counting *c)
 {
 	const bool bytes = c->type.code_bytes == 1;
@@ -74,7 +68,7 @@ static void count_codes(struct counting *c)
 	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
 }
 
-/* Has bins counted: each table has the bins of all channels. */
+/* Choose to count bins: each table has the bins of all channels. */
 static void count_bins(struct counting *c, const struct edges *edges, bool shared)
 {
 	const enum cells_load load = cells_load(&c->type);
@@ -133,7 +127,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->extent = EXTENT_NONE;
 	for (size_t i = 0; i < BLOCK; i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
-	/* An odd number of lines apart, so that equal cells do not share a cache set. */
+	/* An odd number of lines, so that equal cells do not share a cache set. */
 	counter->stride = round_up(holds_codes(c) ? c->cells_each : c->cells, PER_LINE) + PER_LINE;
 	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
@@ -156,7 +150,7 @@ static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
 {
 	uint32_t *const t = counter->table;
 	const size_t s = counter->stride;
-	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
+	uint64_t two, more; /* pairs of cells, in any order */
 	size_t i = 0;
 
 	if (counter->c->tables == 4) {
@@ -180,16 +174,15 @@ static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
 
 /* ---- one table for all workers: the totals ----
  *
- * What would make it slow is a cell that many samples fall in, because its line would bounce
- * between the cores. So each worker has a small direct-mapped cache of cells with their counts, and
- * a cell's count goes to the totals only when another cell takes its slot. The additions of a block
- * wait until all of their lines were prefetched.
+ * A cell with many samples would be slow, because its cache line would bounce between the cores. So
+ * each worker has a small direct-mapped cache of counts. A count goes to the totals when another
+ * cell takes its slot. Additions are delayed until the lines of a whole block were prefetched.
  */
 
-/* Adds one for each of n cells. */
+/* Add one to each of n cells. */
 static void hot_add(struct counter *counter, const uint32_t *cells, size_t n)
 {
-	uint64_t out[PREFETCH]; /* what leaves the cache: cell << 32 | count, like the slots */
+	uint64_t out[PREFETCH]; /* entries that leave the cache */
 	uint64_t *const hot = counter->hot, *const total = counter->counts->cell;
 
 	while (n > 0) {
@@ -226,13 +219,15 @@ static void flush_shared(struct counter *counter)
 		counts_add_cell(counter->counts, hot[i] >> 32, (uint32_t)hot[i]);
 		hot[i] = 0;
 	}
-	counts_add_samples(counter->counts, counter->held);
-	counter->held = 0;
+	counts_add_samples(counter->counts, counter->pending);
+	counter->pending = 0;
 }
 
 /* ---- samples to cells, and tables to totals ---- */
 
-/* Groups of a constant size become vectors at any level of optimisation. */
+/*
+ * Add base[i] to cells[i]. Groups of a constant size become vectors at any level of optimisation.
+ */
 static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
 {
 	enum { GROUP = 16 };
@@ -245,9 +240,9 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
-static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
+static struct extent extent_ahead(const struct counting *c, const unsigned char *p, size_t n)
 {
-	/* For floats bias is the bits of infinity. */
+	/* For floats, the bits of infinity (cells_extent_fn). */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
 			      : c->type.code_bytes == 8    ? 0x7ff0000000000000
 							   : 0x7f800000;
@@ -259,7 +254,7 @@ static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
 
-	counts_add(counter->counts, &(struct tables){.samples = counter->held,
+	counts_add(counter->counts, &(struct tables){.samples = counter->pending,
 						     .narrow = counter->table,
 						     .tables = c->tables,
 						     .stride = counter->stride,
@@ -267,12 +262,12 @@ static void flush_tables(struct counter *counter)
 						     .k = counter->k,
 						     .extent = counter->extent});
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
-	counter->held = 0;
+	counter->pending = 0;
 }
 
 void counter_flush(struct counter *counter)
 {
-	if (counter->held == 0)
+	if (counter->pending == 0)
 		return;
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
@@ -281,13 +276,13 @@ void counter_flush(struct counter *counter)
 }
 
 /*
- * Makes the rule fit n more samples; counts by a finer rule go to the totals. A shared table is the
- * totals, and no other counter adds to them then.
+ * Make the rule fit n more samples; counts of a finer rule are first flushed to the totals. With
+ * COUNT_SHARED, the totals become coarser at once, as no other counter adds to them then.
  */
 static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, n);
+	const struct extent more = extent_ahead(c, p, n);
 	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
@@ -332,9 +327,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 		some = n < unit ? n : unit;
 		if (c->extent)
 			cover(counter, samples, some);
-		if (counter->held + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
+		if (counter->pending + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
 			counter_flush(counter);
-		counter->held += some;
+		counter->pending += some;
 		if (c->method == COUNT_BYTES)
 			bytes_add(counter->table, samples, some, c->channels);
 		else if (c->method == COUNT_CODES)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counts: a table, the number of its samples, and the lock over both. */
+/* counts: cells, the number of samples, and the lock for both. */
 #include "count/counts.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "base/huge.h"
 #include "bins/binning.h"
 
-#define GROUP 16u /* cells whose counts in several tables are added up in registers */
+#define GROUP 16u /* cells whose counts in several tables are added in registers */
 
 int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 {
@@ -48,7 +48,7 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
-/* Adds a group of cells of one table and `more` others; their sums are below 2^32. */
+/* Add a group of cells of one table and `more` other tables; the sums are below 2^32. */
 static inline void add_group(uint64_t *cell, const uint32_t *table, unsigned more, size_t apart)
 {
 	uint32_t sum[GROUP];
@@ -94,13 +94,13 @@ void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
 	counts->k = auto_k(bins, &EXTENT_NONE);
 }
 
-/* Cells of each of the tables in counts->cell: W slots and the cells after them. */
+/* The cells of each table in counts->cell: W slots and the cells after them. */
 static size_t auto_cells(const struct counts *counts)
 {
 	return (size_t)auto_slots(counts->auto_bins.most) + CELL_EXTRA;
 }
 
-/* Makes the totals coarse enough to take the tables, and the tables as coarse as the totals. */
+/* Make the totals coarse enough for the tables, and the tables as coarse as the totals. */
 static void make_coarse(struct counts *counts, const struct tables *t)
 {
 	const struct auto_bins *const bins = &counts->auto_bins;

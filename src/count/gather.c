@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather: whole records to samples that can be counted; the bytes between samples are left out.
+ * gather: whole records to adjacent samples, without the bytes between them.
  *
- * The counter gets samples without gaps, beginning with the first channel. Samples that have no
- * gaps go to it as they are. Long runs of samples (rows of a picture) go to it one by one, from
- * where they are. Short runs are first copied, some KiB at a time, to a buffer in L1. Samples of 10,
- * 12 and 14 bits are unpacked there, last of all: a run has whole groups of them.
+ * The counter wants adjacent samples, beginning with the first channel. Records without gaps go to
+ * it unchanged. Long runs of samples (rows of a picture) go to it one at a time, from where they
+ * are in memory. Short runs are first copied, some KiB at a time, to a buffer in L1. The last step,
+ * for samples of 10, 12 and 14 bits, is to unpack them; a run holds whole groups.
  */
 #include <string.h>
 
 #include "base/little.h"
 #include "count/count.h"
 
-/* samples copied together: half of a small L1, a unit of count.c */
-#define SCRATCH ((size_t)16 << 10)
-#define DIRECT ((size_t)2 << 10) /* runs of this many bytes and more are counted where they are */
-/* bytes that are added to a checksum and then counted: they stay in L2 */
-#define AT_ONCE ((size_t)64 << 10)
+#define SCRATCH ((size_t)16 << 10) /* bytes copied together: half of a small L1 */
+#define DIRECT ((size_t)2 << 10)   /* runs of at least this many bytes are not copied */
+#define AT_ONCE ((size_t)64 << 10) /* bytes hashed, then counted, while they are in L2 */
 
 /*
- * Copies `wide` bytes of each run: the run itself, or, where it does not have the size of a
- * register, up to twice as much, because the next run overwrites the surplus. The last run is
- * copied exactly, because there may be no readable bytes after it.
+ * Copy `wide` bytes of each run, up to the size of a register; the next run overwrites the surplus.
+ * The last run is copied exactly, because there may be no readable bytes after it.
  */
 static inline void copy_runs(unsigned char *to, const unsigned char *from, size_t n, size_t run,
 			     size_t wide, size_t stride)
@@ -31,10 +28,7 @@ static inline void copy_runs(unsigned char *to, const unsigned char *from, size_
 	memcpy(to, from, run);
 }
 
-/*
- * Copies n runs, at least one. A copy of a known size is a load and a store; one of an unknown size
- * is a call.
- */
+/* Copy n runs, at least one. A copy of a known size is a load and a store, otherwise a call. */
 static void copy_together(unsigned char *to, const unsigned char *from, size_t n, size_t run,
 			  size_t stride)
 {
@@ -57,7 +51,7 @@ static void copy_together(unsigned char *to, const unsigned char *from, size_t n
 #undef KNOWN
 }
 
-/* Where samples go: to the counter, or, if that is NULL, to the statistics. */
+/* The destination of samples: the counter, or, if that is NULL, the statistics. */
 struct sink {
 	const struct counting *c;
 	struct counter *counter;
@@ -67,8 +61,8 @@ struct sink {
 /* ---- packed samples ---- */
 
 /*
- * Unpacks 4 samples from the lowest bits of a word, the first one lowest, or, if big, highest. Each
- * gets 16 bits.
+ * Unpack 4 samples from the lowest bits of a word to 16 bits each. The first sample is the lowest,
+ * or, with `big`, the highest.
  */
 static inline uint64_t spread(uint64_t v, unsigned bits, bool big)
 {
@@ -79,7 +73,7 @@ static inline uint64_t spread(uint64_t v, unsigned bits, bool big)
 	       (v >> (3 * bits - swapped) & mask) << 48;
 }
 
-/* Unpacks n samples, a multiple of 4; 8 bytes can be read where the last 4 of them begin. */
+/* Unpack n samples, a multiple of 4. From the last 4 samples on, 8 bytes must be readable. */
 __attribute__((always_inline)) static inline void
 unpack_known(unsigned char *to, const unsigned char *p, size_t n, unsigned bits, bool big)
 {
@@ -108,7 +102,7 @@ static void unpack(const struct sample_type *type, unsigned char *to, const unsi
 #undef KNOWN
 }
 
-/* Unpacks whole groups, a part that stays in L1 at a time, and counts them. */
+/* Unpack and count whole groups, as many at a time as stay in L1. */
 static void give_packed(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct sample_type *const type = &to->c->type;
@@ -119,7 +113,7 @@ static void give_packed(const struct sink *to, const unsigned char *p, size_t by
 	for (size_t n = bytes * 8 / type->bits, some; n > 0; n -= some) {
 		some = n < most ? n : most;
 		const size_t took = (size_t)sample_bytes(type, some);
-		/* The last 8 samples or fewer are read from a copy, as words end behind them. */
+		/* The last 8 samples are read from a copy, because words extend past their end. */
 		size_t whole = some / 4 > 2 ? (some / 4 - 2) * 4 : 0;
 		unpack(type, codes, p, whole);
 		for (size_t left; whole < some; whole += left) {
@@ -147,7 +141,7 @@ static void give(const struct sink *to, const unsigned char *samples, size_t byt
 		stats_add_channels(to->stats, to->c->channels, samples, n);
 }
 
-/* Gives n runs of `run` bytes, each `stride` bytes after the one before. */
+/* Pass on n runs of `run` bytes, each `stride` bytes after the one before. */
 static void give_runs(const struct sink *to, const unsigned char *p, size_t n, size_t run,
 		      size_t stride)
 {
@@ -165,7 +159,7 @@ static void give_runs(const struct sink *to, const unsigned char *p, size_t n, s
 	}
 }
 
-/* Gives the samples of whole records, or of whole rows where there are rows. */
+/* Pass on the samples of whole records, or of whole rows if the layout has rows. */
 static void give_units(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct layout *const l = &to->c->layout;
@@ -176,7 +170,7 @@ static void give_units(const struct sink *to, const unsigned char *p, size_t byt
 		give(to, p, bytes);
 	} else if (l->row == 0) {
 		give_runs(to, p + l->offset, n, samples, l->record);
-	} else if (samples == l->record) { /* without gaps inside a row */
+	} else if (samples == l->record) { /* no gaps inside a row */
 		give_runs(to, p, n, l->row * samples, l->pitch);
 	} else {
 		for (; n > 0; n--, p += l->pitch)

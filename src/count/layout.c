@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout: what was left open is completed, then every sum is checked in 64 bits. */
+/* layout: complete a layout, and check every sum in 64 bits. */
 #include "count/layout.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ int layout_init(struct layout *layout, const struct layout *asked, uint32_t samp
 
 bool layout_is_contiguous(const struct layout *l, uint32_t sample_bytes)
 {
-	/* No overflow: both products were compared with 32 bits when the layout was made. */
+	/* No overflow: layout_init has compared both products with 32 bits. */
 	return l->samples * sample_bytes == l->record && l->row * l->record == l->pitch;
 }
 
@@ -52,6 +52,6 @@ uint32_t layout_bytes(const struct layout *l)
 
 uint32_t layout_samples(const struct layout *l)
 {
-	/* No overflow: a pitch, which has 32 bits, holds at least a byte for each sample. */
+	/* No overflow: the pitch, which has 32 bits, includes a byte or more for each sample. */
 	return l->row > 0 ? l->row * l->samples : l->samples;
 }

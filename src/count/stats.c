@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: samples added to exact sums, and the figures of them.
+ * stats: exact sums of samples, and the figures computed from them.
  *
- * An integer is added as its key, value - sample_min, which is never negative: keys and samples have
- * the same deviation, and their means differ by sample_min. A float is added as an integer too, its
- * mantissa times 2^place. The place is the exponent as stored, so the smallest numbers have place 1.
+ * For an integer, add its key, value - sample_min, which is never negative: keys and values have
+ * the same deviation, and their means differ by sample_min. For a float, add its mantissa times
+ * 2^place, an integer. The place is the stored exponent, so the smallest numbers have place 1.
  *
- * One sample at a time takes 2 ns, so blocks of samples are summed first (stats_loops.c): integers
- * always, floats if their magnitudes are not too far apart, because then sums in binary64 are exact.
+ * Adding one sample at a time takes 2 ns each, so blocks of samples are summed first
+ * (stats_loops.c): all blocks of integers, and blocks of floats whose magnitudes are similar,
+ * because then sums in binary64 are exact.
  */
 #include "count/stats.h"
 
@@ -18,8 +19,7 @@
 #include "base/isa.h"
 #include "base/little.h"
 
-/* How many blocks of floats are added one by one after a block that could not be summed. */
-#define APART 63u
+#define APART 63u /* blocks added one sample at a time after a block that could not be summed */
 #define INLINE static inline __attribute__((always_inline))
 
 struct stats *stats_open(const struct sample_type *type, uint32_t channels)
@@ -61,7 +61,7 @@ void stats_clear(struct stats *s)
 
 /* ---- sums ---- */
 
-/* Adds or subtracts x 2^place; a digit of the sum has so many bits. */
+/* Add or subtract x 2^place; a digit of the sum has `bits` bits. */
 static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, bool minus)
 {
 	for (sum += place / bits, place %= bits; x > 0; x >>= 32, sum += 32 / bits) {
@@ -73,11 +73,12 @@ static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, 
 static void add_bits(struct stats *s, uint64_t bits, uint64_t n);
 
 /*
- * Adds n floats one by one, but not to the extent or the zeros. With `kept`, copies zeros and finite floats of at
- * least `low`, a magnitude as bits, there instead, and returns how many.
+ * Add n floats one at a time, but not to the extent or the zeros. With `alike`, do not add zeros
+ * and finite floats whose magnitude, as bits, is at least `low`; copy them there and return their
+ * number.
  */
 INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
-		       uint64_t low, unsigned char *kept)
+		       uint64_t low, unsigned char *alike)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
 	const uint64_t one = (uint64_t)1 << mantissa, infinity = exponents * one;
@@ -86,8 +87,8 @@ INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t bits = word_at(p + i * bytes, bytes, false);
 		const uint64_t size = bits & UINT64_MAX >> (65 - 8 * bytes);
-		if (kept && (size == 0 || (size >= low && size < infinity))) {
-			memcpy(kept + some++ * bytes, &bits, bytes);
+		if (alike && (size == 0 || (size >= low && size < infinity))) {
+			memcpy(alike + some++ * bytes, &bits, bytes);
 			continue;
 		}
 		const uint32_t place = (uint32_t)(bits >> mantissa) & exponents;
@@ -108,7 +109,7 @@ INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32
 	return some;
 }
 
-/* Adds n equal samples, but not to the zeros. */
+/* Add n equal samples, but not to the zeros. */
 static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 {
 	const struct sample_type *const type = &s->type;
@@ -122,7 +123,7 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 		const uint32_t exponents = (uint32_t)(s->bias >> type->mantissa);
 		place = (uint32_t)(bits >> type->mantissa) & exponents;
 		x = (bits & (one - 1)) | (place > 0 ? one : 0);
-		/* f8e4m3 has numbers where others have infinities and NaN */
+		/* In f8e4m3, most codes of the largest exponent are numbers. */
 		if (place == exponents &&
 		    (type->code_bytes > 1 || !isfinite(sample_code(type, (uint32_t)bits)))) {
 			*(x > one ? &s->nan : negative ? &s->below : &s->above) += n;
@@ -149,12 +150,12 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 
 void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint64_t *count)
 {
-	uint128_t sum = 0, square = 0; /* of keys below 2^16, fewer than 2^64: they fit */
+	uint128_t sum = 0, square = 0; /* fit: fewer than 2^64 keys, each below 2^16 */
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t bits = sample_swapped(&s->type, code[i]), times = count[code[i]];
 		const uint64_t key = bits ^ s->bias;
-		/* The first and the last are the extremes. */
+		/* The first and the last code also extend the extent. */
 		if (s->type.kind == SAMPLE_FLOAT || i == 0 || i == n - 1) {
 			stats_add_bits(s, bits, times);
 			continue;
@@ -172,7 +173,7 @@ void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint
 
 static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, unsigned place)
 {
-	/* The place of each part, for floats relative to that of the block. */
+	/* The place of each part; for floats, relative to the block's place. */
 	static const unsigned char PLACES[][8] = {{0, 0, 0, 32, 0, 0, 0, 32},
 						  {0, 32, 0, 32, 33, 65, 64, 96},
 						  {0, 28, 52, 96, 0, 43, 0, 0}};
@@ -184,7 +185,7 @@ static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, un
 	s->number += n;
 }
 
-/* Pads n words to whole steps with words that change no sum; returns how many there are then. */
+/* Pad n words to whole steps with words that change no sum; return the new number. */
 static size_t pad(const struct stats *s, unsigned char *words, size_t n)
 {
 	const size_t size = s->type.code_bytes == 8 ? 8 : 4;
@@ -196,8 +197,8 @@ static size_t pad(const struct stats *s, unsigned char *words, size_t n)
 }
 
 /*
- * The exponent of a block, as in the bits of its greatest finite magnitude, but at least `first`,
- * must be below `end`, so that sums do not overflow and no place is below 0.
+ * Add a block of floats. Its exponent e is the stored exponent of its greatest finite magnitude,
+ * but at least `first`, so that no place is below 0. From `end` on, sums could overflow.
  */
 INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded, size_t n,
 		      const struct extent *extent, uint32_t bytes)
@@ -209,7 +210,7 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	const int64_t plus = (int64_t)(extent->greatest - half),
 		      minus = (int64_t)(half - 1 - extent->least);
 	int e = (int)((plus > minus ? plus : minus) >> mantissa);
-	unsigned char kept[8 * STATS_BLOCK];
+	unsigned char alike[8 * STATS_BLOCK];
 	struct stats_terms terms;
 
 	e = e > first ? e : first;
@@ -218,10 +219,10 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	s->apart -= s->apart > 0;
 	if (summed && !s->loops->reals(words, padded, top, wide, &terms)) {
 		const uint64_t low = (uint64_t)(e + 1 - STATS_SPAN(wide)) << mantissa;
-		const size_t some = add_each(s, words, n, bytes, low, kept);
-		summed = s->loops->reals(kept, pad(s, kept, some), top, wide, &terms);
+		const size_t some = add_each(s, words, n, bytes, low, alike);
+		summed = s->loops->reals(alike, pad(s, alike, some), top, wide, &terms);
 		s->apart = summed && n - some <= n / 8 ? 0 : APART;
-		words = kept;
+		words = alike;
 		n = some;
 	}
 	if (summed)
@@ -234,7 +235,7 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 {
 	const bool wide = s->type.code_bytes == 8, real = s->type.kind == SAMPLE_FLOAT;
 	const struct extent extent = s->extent_of(words, n, s->bias);
-	/* The keys of -0 and 0, or the key of 0 twice. */
+	/* The keys of 0 and -0; an integer has only one. */
 	const uint64_t plus = real ? s->but_sign + 1 : s->bias, minus = plus - real;
 	struct stats_terms terms;
 
@@ -289,10 +290,11 @@ void stats_merge(struct stats *to, const struct stats *from)
  * ---- mean = S1 / n, deviation = sqrt(n S2 - S1^2) / n ----
  *
  * S1 is the sum, S2 the sum of the squares. n S2 - S1^2, the sum of (x - y)^2 over all pairs, is
- * computed exactly: its terms may differ in their last digits only. Digits have 32 bits from here on.
+ * computed exactly, because its terms may differ only in their last digits. From here on, digits
+ * have 32 bits.
  */
 
-/* Sets n digits of 32 bits to the sum, or to minus the sum. The last one has the sign. */
+/* Set n digits of 32 bits to the sum, or to minus the sum. The last digit has the sign. */
 static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits, bool minus)
 {
 	int128_t rest = 0;
@@ -305,7 +307,7 @@ static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits, bo
 	to[n - 1] = rest;
 }
 
-/* Sets n digits to |S1 - offset n|; returns whether the difference was negative. */
+/* Set n digits to |S1 - offset * number|; return whether the difference is negative. */
 static bool set_sum(int128_t *to, size_t n, const struct stats *s, uint64_t offset)
 {
 	int128_t sum[STATS_DIGITS];
@@ -320,12 +322,13 @@ static bool set_sum(int128_t *to, size_t n, const struct stats *s, uint64_t offs
 }
 
 /*
- * a / n, or a / n^2 if times is 2, is x 2^(32 *place). Returns x without its fraction: 65 to 96 bits,
- * unless a is 0, because a division shortens eight digits by up to two.
+ * Divide a by n `times` times, once or twice. The quotient is the result times 2^(32 *place). The
+ * result is rounded down to 65 to 96 bits, unless it is 0; each division removes up to two of the
+ * eight digits.
  */
 static uint128_t quotient(const int128_t *a, size_t digits, uint64_t n, int times, int *place)
 {
-	uint64_t q[8] = {0}; /* the first digits, the most significant first */
+	uint64_t q[8] = {0}; /* the first eight digits, the most significant first */
 	unsigned i = 0;
 
 	while (digits > 0 && a[digits - 1] == 0)
@@ -365,12 +368,12 @@ void stats_result(const struct stats *s, struct stats_result *r)
 			spread[i + k] -= sum[i] * sum[k];
 	carry(square, squares + 1, spread, 32, false);
 	const uint128_t variance = quotient(square, squares, s->number, 2, &place);
-	/* An integer near the root of variance 2^30, and a step of Newton's method. */
+	/* The integer near the root of variance 2^30, then a step of Newton's method. */
 	const uint64_t near = (uint64_t)(sqrt((double)variance) * 0x1p15);
 	const double rest = (double)(int128_t)((variance << 30) - (uint128_t)near * near);
 	const double root = near > 0 ? (double)near + rest / (2 * (double)near) : 0;
 	r->deviation = ldexp(root, 16 * place - 15 + s->unit);
-	/* For integers, S1 is the sum of keys; add n sample_min. */
+	/* For integers, S1 is the sum of keys, so subtract the offset of each. */
 	const uint64_t offset = real ? 0 : (uint64_t)-sample_min(&s->type);
 	const bool negative = set_sum(sum, n, s, offset);
 	const uint128_t mean = quotient(sum, n, s->number, 1, &place);
@@ -378,7 +381,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	if (negative && r->mean > 0)
 		r->mean = -r->mean;
 	if (real) {
-		/* -0 becomes 0 */
+		/* Adding 0.0 turns -0 into 0. */
 		r->least_real = sample_of_key(&s->type, s->extent.least) + 0.0;
 		r->greatest_real = sample_of_key(&s->type, s->extent.greatest) + 0.0;
 	} else {

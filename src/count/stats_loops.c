@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats_loops: the loops of stats.h, compiled once for each instruction set with ISA set to its
- * name; with vectors, because compilers do not find the instructions otherwise.
+ * stats_loops: the loops of stats.h, compiled once for each instruction set, with ISA set to its
+ * name. They use vectors explicitly, because compilers do not find the instructions.
  */
 #include "count/stats.h"
 
@@ -74,7 +74,7 @@ static void fetch(unsigned char *words, const struct sample_type *type, const un
 
 /* ---- integers ---- */
 
-/* The products of the low halves of words, by the instruction that compilers do not find. */
+/* The products of the low halves of words. */
 INLINE words64 product(words64 a, words64 b)
 {
 #if VECTOR == 64
@@ -88,14 +88,14 @@ INLINE words64 product(words64 a, words64 b)
 #endif
 }
 
-/* Adds words, modulo 2^64, and their upper halves. */
+/* Add words, modulo 2^64, to h[0] and their upper halves to h[1]. */
 INLINE void halves_add(words64 h[2], words64 x)
 {
 	h[0] += x;
 	h[1] += x >> 32;
 }
 
-/* part[0] becomes the sum of the lower halves, part[1] the sum of the upper halves. */
+/* Set part[0] to the sum of the lower halves and part[1] to the sum of the upper halves. */
 INLINE void halves_end(const words64 h[2], int64_t part[2])
 {
 	uint64_t all = 0, upper = 0;
@@ -108,7 +108,7 @@ INLINE void halves_end(const words64 h[2], int64_t part[2])
 	part[1] = (int64_t)upper;
 }
 
-/* Keys of 64 bits are 2^32 h + l each; keys of 32 bits lie in pairs, and h and l are keys. */
+/* A word is 2^32 h + l: a 64-bit key, or the two 32-bit keys h and l. */
 INLINE void keys_of(const unsigned char *p, size_t n, uint64_t bias, struct stats_terms *t,
 		    bool wide)
 {
@@ -163,7 +163,10 @@ static uint64_t zeros(const unsigned char *p, size_t n, uint64_t mask, bool wide
 
 /* ---- floats ---- */
 
-/* `all` starts so large that its last digit keeps its place; `rest` takes what it rounds away. */
+/*
+ * A sum in two parts. `all` starts at a value so large that its exponent never changes; `rest` is
+ * the sum of its rounding errors.
+ */
 struct parts {
 	reals64 all, rest;
 };
@@ -176,10 +179,10 @@ INLINE void parts_add(struct parts *s, reals64 x)
 	s->all = all;
 }
 
-#define UNROLL 2u /* vectors whose additions do not wait for each other */
+#define UNROLL 2u /* vectors of independent additions */
 static_assert(STATS_STEP % (UNROLL * LANES) == 0, "a step is whole vectors");
 
-/* part[0] becomes the rest in units of `least`, part[1] the sum without it, in units of `unit`. */
+/* Set part[0] to `rest` in units of `least`, and part[1] to `all` in units of `unit`. */
 INLINE bool parts_end(const struct parts s[UNROLL], double middle, double least, double unit,
 		      int64_t part[2])
 {
@@ -197,10 +200,11 @@ INLINE bool parts_end(const struct parts s[UNROLL], double middle, double least,
 }
 
 /*
- * With top = 1: all samples are multiples of 2^-69, as binary64 has 53 digits and the least sample
- * is at least 2^-17. A square is added rounded, a multiple of 2^-86, and then what rounding took
- * away, a multiple of 2^-138, which a multiply-add finds. For binary32 these are 2^-43 and 2^-86,
- * and no square is rounded. The last digits of the middles are 2^-41, 2^-42 and 2^-95.
+ * Let top be 1. All samples are multiples of 2^-69, because binary64 has 53 digits and the smallest
+ * sample other than 0 is at least 2^-17. A rounded square is a multiple of 2^-86. Its rounding
+ * error, a multiple of 2^-138 that a multiply-add computes, is added apart. For binary32, samples
+ * are multiples of 2^-43 and squares of 2^-86, and no square is rounded. The last digits of the
+ * starting values are worth 2^-41, 2^-42 and 2^-95.
  */
 INLINE bool reals_of(const unsigned char *p, size_t n, double top, struct stats_terms *t, bool wide)
 {
@@ -208,10 +212,10 @@ INLINE bool reals_of(const unsigned char *p, size_t n, double top, struct stats_
 	const double middle = 0x1.8p11 * top, of_squares = 0x1p10 * two,
 		     of_errors = 0x1.8p-43 * two;
 	struct parts sum[UNROLL], square[UNROLL], error[UNROLL];
-	signed64 smallest[UNROLL]; /* but 0: bits without the sign, doubled, less one, less 2^63 */
-	uint64_t bits;
+	/* The smallest sample but 0: its bits without the sign, doubled, minus one, minus 2^63. */
+	signed64 smallest[UNROLL];
+	const uint64_t bits = bits_of_double(least);
 
-	memcpy(&bits, &least, sizeof(bits));
 	for (size_t v = 0; v < UNROLL; v++) {
 		sum[v] = (struct parts){(reals64){0} + middle, {0}};
 		square[v] = (struct parts){(reals64){0} + of_squares, {0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* each: chunks cut into rows, and results taken in their order. */
+/* each: divide chunks into rows, and collect results in order. */
 #include "each/each.h"
 
 #include <stdlib.h>
@@ -10,78 +10,84 @@
 
 #define PAGE 4096u
 /*
- * Results of a worker: it fills one while its others wait for those of a worker that was held up.
- * With few cells it has many: two gave 0.5 of the speed on 16 cores that others use, too.
+ * The number of results of a worker. It fills one while others wait for a slower worker. With few
+ * cells it has many: with only two, 16 busy cores had half the speed.
  */
 #define RESULTS_LEAST 2u
 #define RESULTS_MOST 16u
-#define RESULTS_BYTES ((size_t)1 << 20) /* tables of a worker's results */
-#define TEXT_MOST ((size_t)1 << 20)     /* text of one result; more is submitted in several */
+#define RESULTS_BYTES ((size_t)1 << 20) /* limit of the tables of a worker's results */
+#define TEXT_MOST ((size_t)1 << 20)     /* bytes of text at which a result is submitted */
 
-/* A part of a row, or all of it. */
+/* A part of a row; without records, nothing. */
 struct part {
 	struct row_place row;
 	struct counts counts;
 };
 
 struct result {
-	struct result *next; /* the next result that waits to be taken, in the order of records */
-	struct rows *owner;  /* the worker that fills it */
-	size_t path;         /* the input that its records are of */
-	uint64_t first, records;
-	uint64_t end;           /* the record from which on the next result has them */
-	struct part head, tail; /* row.records 0: there is none */
-	struct output *rows;
-	uint64_t row_count, saturated; /* rows in it, and counts of these that were clipped */
-	struct fail fail;              /* of the first of its rows that failed */
-	bool submitted;
+	struct result *next;    /* the next result in the list of waiting ones */
+	struct rows *owner;     /* the worker that fills it */
+	size_t path;            /* input of its records */
+	uint64_t first;         /* number of its first record */
+	uint64_t records;       /* number of its records */
+	uint64_t end;           /* number of the next result's first record */
+	struct part head, tail; /* parts of the rows that began before it and continue after it */
+	struct output *rows;    /* text of the rows in between, in memory */
+	uint64_t row_count;     /* number of rows in `rows` */
+	uint64_t saturated;     /* number of their counts that were clipped */
+	struct fail fail;       /* failure of the first of its rows that failed */
+	bool submitted;         /* it waits, or is being collected */
 };
 
-/* What makes a row of counts: a histogram over the axis. */
+/* Turns the counts of a row into a histogram. */
 struct maker {
 	struct hist hist;
 	struct hist_scratch *scratch;
-	struct counts totals; /* of all rows that it made */
+	struct counts totals; /* counts of all rows it has made */
 };
 
 struct each {
-	struct row_spec own;         /* with the sheet */
+	struct row_spec own;         /* the spec with the sheet */
 	const struct row_spec *spec; /* &own */
-	struct output *to;           /* rows; svg: their numbers, in memory, until they are added */
-	struct output *file;         /* where rows go in the end */
+	struct output *to;           /* destination of rows; svg: memory for their numbers */
+	struct output *file;         /* the output given to each_open */
 	struct sheet sheet;          /* svg */
 
 	struct lock lock;
 	struct rows *workers;
-	struct result *waiting; /* results that were submitted and not taken yet */
-	size_t ended;           /* inputs that have ended, at most `whole` */
-	size_t whole;           /* inputs before the first one of which records are lost (lose) */
-	bool stopped, failed;
-	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
-	bool taking; /* a worker takes results; the fields below are its own, until `failed` */
-	unsigned leaving; /* workers that wait for that thread to leave */
+	struct result *waiting; /* results submitted but not collected, in the order of records */
+	size_t ended;           /* number of inputs that have ended well, at most `whole` */
+	size_t whole;           /* number of inputs before the first that lost records (lose) */
+	bool stopped;           /* a worker has failed */
+	bool failed;            /* `fail` is set */
+	bool torn;              /* counted or lent records are lost, so nothing more is collected */
+	unsigned leaving;       /* number of workers that wait until `collecting` is false */
+
+	bool collecting; /* a worker collects; until `failed`, the fields below are its own */
 	struct fail fail;
-	size_t path; /* input of which records are taken next */
-	uint64_t at;
-	bool begun; /* there is an open row */
-	struct part open;
+	size_t path;      /* input of the next records to collect */
+	uint64_t at;      /* number of the first of these records */
+	bool begun;       /* there is an open row */
+	struct part open; /* the open row */
 	struct maker maker;
-	uint64_t records, rows, saturated;
+	uint64_t records;   /* number of records collected */
+	uint64_t rows;      /* number of rows collected */
+	uint64_t saturated; /* number of their counts that were clipped */
 };
 
-/* What a worker keeps of rows. */
+/* The state of a worker. */
 struct rows {
 	struct rows *next;
-	pthread_cond_t taken; /* signalled when a result of the worker was taken, or none will be */
-	bool waits;           /* the worker waits for `taken` */
+	pthread_cond_t collected; /* one of its results was collected, or none ever will be */
+	bool waits;               /* the worker waits for `collected` */
 	const struct counting *counting;
 	struct counter *counter;
-	struct counts counts; /* of the row that is being counted */
-	unsigned char *block;
+	struct counts counts; /* counts of the current row */
+	unsigned char *block; /* memory for the bytes of a chunk */
 	struct result result[RESULTS_MOST];
-	unsigned results;
+	unsigned results; /* how many of these are used */
 	struct maker maker;
-	uint64_t *marks; /* has_few: codes of the row that is being counted (hist.h); else NULL */
+	uint64_t *marks; /* has_few: codes of the current row (hist.h); else NULL */
 };
 
 /* ---- counts ---- */
@@ -121,7 +127,7 @@ static void close_maker(struct maker *m)
 
 /* ---- rows ---- */
 
-/* Audits and writes the row of these counts, which are 0 afterwards. */
+/* Audit and write the row of these counts, which are 0 afterwards. */
 static int write_row(const struct each *e, struct maker *m, const struct row_place *row,
 		     struct counts *counts, uint64_t *marks, struct output *to, uint64_t *saturated,
 		     struct fail *fail)
@@ -147,7 +153,7 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 	return 0;
 }
 
-/* Adds rows that were written to the sheet, if there is one. */
+/* For svg: add the numbers in memory to the sheet. */
 static void fill_sheet(struct each *e)
 {
 	const size_t numbers = sheet_numbers(&e->sheet);
@@ -167,7 +173,7 @@ static void fill_sheet(struct each *e)
 	}
 }
 
-/* Ends the open row, if there is one, and writes it. */
+/* Write the open row, if there is one. */
 static void end_row(struct each *e)
 {
 	if (!e->begun || e->fail.status != STATUS_OK)
@@ -180,13 +186,13 @@ static void end_row(struct each *e)
 	fill_sheet(e);
 }
 
-/* Adds a part to the open row, or begins one with it; the part's counts are 0 afterwards. */
+/* Add a part to the open row, or open a row with it; the part's counts are 0 afterwards. */
 static void add_part(struct each *e, struct part *part)
 {
 	if (part->row.records == 0)
 		return;
 	if (e->begun && e->open.row.first != part->row.first)
-		end_row(e); /* the open row's end is missing: the file became shorter */
+		end_row(e); /* the file became shorter, so the open row has no end */
 	if (!e->begun)
 		e->open.row = (struct row_place){part->row.path, part->row.first, 0};
 	e->begun = true;
@@ -197,7 +203,7 @@ static void add_part(struct each *e, struct part *part)
 	part->row.records = 0;
 }
 
-/* Ends an input and its last row. Where each input is a row, one without records is a row too. */
+/* End an input and its last row. With --each=file, an input without records is a row too. */
 static void end_input(struct each *e)
 {
 	if (!e->begun && e->spec->size == ROW_IS_INPUT) {
@@ -209,9 +215,9 @@ static void end_input(struct each *e)
 	e->at = 0;
 }
 
-/* ---- results, in their order ---- */
+/* ---- results, in order ---- */
 
-static void take(struct each *e, struct result *r)
+static void collect(struct each *e, struct result *r)
 {
 	size_t bytes;
 
@@ -233,8 +239,8 @@ static void take(struct each *e, struct result *r)
 	e->at = r->end;
 }
 
-/* Is there something to take: a result, or the end of an input? */
-static bool can_take(const struct each *e, bool *is_result)
+/* Is there something to collect: a result, or the end of an input? */
+static bool can_collect(const struct each *e, bool *is_result)
 {
 	const struct result *const r = e->waiting;
 
@@ -242,17 +248,17 @@ static bool can_take(const struct each *e, bool *is_result)
 	return !e->failed && !e->torn && (*is_result || e->ended > e->path);
 }
 
-static void wait_taken_unlocks(struct each *e, struct rows *rows)
+static void wait_collected_unlocks(struct each *e, struct rows *rows)
 {
 	rows->waits = true;
-	lock_wait(&e->lock, &rows->taken);
+	lock_wait(&e->lock, &rows->collected);
 	rows->waits = false;
 }
 
 static void wake(struct rows *rows)
 {
 	if (rows->waits)
-		pthread_cond_signal(&rows->taken);
+		pthread_cond_signal(&rows->collected);
 }
 
 static void wake_all(struct each *e)
@@ -262,15 +268,15 @@ static void wake_all(struct each *e)
 		wake(rows);
 }
 
-/* Takes what can be taken and has it written at once, unless another worker is doing that. */
-static void take_all_unlocks(struct each *e)
+/* Collect and write all that can be collected, unless another worker is doing that. */
+static void collect_all_unlocks(struct each *e)
 {
 	bool is_result, written = true;
 
-	if (e->taking)
+	if (e->collecting)
 		return;
-	e->taking = true;
-	for (bool more; (more = can_take(e, &is_result)) || !written; written = !more) {
+	e->collecting = true;
+	for (bool more; (more = can_collect(e, &is_result)) || !written; written = !more) {
 		struct result *const r = more && is_result ? e->waiting : NULL;
 		if (r)
 			e->waiting = r->next;
@@ -278,7 +284,7 @@ static void take_all_unlocks(struct each *e)
 		if (!more)
 			(void)output_flush(e->to, &e->fail);
 		else if (r)
-			take(e, r);
+			collect(e, r);
 		else
 			end_input(e);
 		lock_take(&e->lock);
@@ -290,7 +296,7 @@ static void take_all_unlocks(struct each *e)
 		if (e->failed)
 			wake_all(e);
 	}
-	e->taking = false;
+	e->collecting = false;
 	if (e->leaving > 0)
 		wake_all(e);
 }
@@ -306,13 +312,13 @@ static void submit(struct each *e, struct result *r)
 	r->next = *link;
 	*link = r;
 	r->submitted = true;
-	take_all_unlocks(e);
+	collect_all_unlocks(e);
 	lock_drop(&e->lock);
 }
 
 /*
- * Waits until `least` of the worker's results are free, and returns one of them. NULL: they will
- * never be, and *fail says why if rows have failed.
+ * Wait until `least` of the worker's results are free, and return one of them. NULL: they will
+ * never be free; if rows have failed, *fail is their failure.
  */
 static struct result *wait_free(struct each *e, struct rows *rows, unsigned least,
 				struct fail *fail)
@@ -325,10 +331,12 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 		for (unsigned i = 0; i < rows->results; i++)
 			if (!rows->result[i].submitted && ++free >= least)
 				r = &rows->result[i];
-		/* Where an input failed the rows before it still come; its own end never does. */
+		/*
+		 * After a failed input, rows before it can still be collected, but its end cannot.
+		 */
 		if (r || e->stopped)
 			break;
-		wait_taken_unlocks(e, rows);
+		wait_collected_unlocks(e, rows);
 	}
 	if (!r)
 		e->torn = true;
@@ -346,13 +354,13 @@ void each_ended(struct each *e, size_t inputs)
 	lock_take(&e->lock);
 	if (inputs > e->whole)
 		inputs = e->whole;
-	if (inputs > e->ended) /* two threads may come in either order */
+	if (inputs > e->ended) /* two threads may call in either order */
 		e->ended = inputs;
-	take_all_unlocks(e);
+	collect_all_unlocks(e);
 	lock_drop(&e->lock);
 }
 
-/* Records of this input are lost: it does not end, though its chunk is given back. */
+/* Records of this input are lost: it never ends well, although its chunks are returned. */
 static void lose(struct each *e, size_t path)
 {
 	lock_take(&e->lock);
@@ -371,7 +379,7 @@ static void stop(struct each *e)
 
 /* ---- a worker ---- */
 
-/* Makes a whole row of what was counted. */
+/* Make a whole row of rows->counts, and write it to the result. */
 static void end_whole(struct each *e, struct rows *rows, struct result *r,
 		      const struct row_place *row, uint64_t *marks)
 {
@@ -381,15 +389,15 @@ static void end_whole(struct each *e, struct rows *rows, struct result *r,
 				&r->fail);
 }
 
-/* The bytes of a chunk that are still to be counted. */
+/* The bytes of a chunk that are not yet counted. */
 struct rest {
 	const struct chunk *chunk;
-	size_t at;                 /* of a range: bytes that were read of it */
-	const unsigned char *data; /* the next bytes to be counted, in memory */
-	size_t bytes;              /* how many are at data */
+	size_t at;                 /* bytes read from the chunk, if it is a range */
+	const unsigned char *data; /* the next bytes, in memory */
+	size_t bytes;              /* number of bytes at data */
 };
 
-/* If the rest has no bytes, reads some; none: the file ends here. -1: it cannot be read. */
+/* If no bytes are in memory, read some; none are left if the file ends here. -1: cannot read. */
 static int refill(struct worker *w, struct rest *rest)
 {
 	const uint32_t record = w->work->record;
@@ -407,7 +415,7 @@ static int refill(struct worker *w, struct rest *rest)
 	return 0;
 }
 
-/* Takes at most `most` bytes of the rest. *bytes 0: the file ends here. -1: it cannot be read. */
+/* Take at most `most` bytes of the rest. *bytes is 0 if the file ends here. -1: cannot read. */
 static int next_bytes(struct worker *w, struct rest *rest, size_t most, const unsigned char **data,
 		      size_t *bytes)
 {
@@ -421,9 +429,9 @@ static int next_bytes(struct worker *w, struct rest *rest, size_t most, const un
 }
 
 /*
- * Counts row->records records of one row, from record `at` on: as one of the result's rows if they
- * are the whole row, else as its tail if they begin the row, else as its head. Sets row->records to
- * how many there were.
+ * Count row->records records of a row, from record `at` on. If they are the whole row, add it to
+ * the result's rows; otherwise, if they begin the row, make them the tail; otherwise, the head. Set
+ * row->records to the number of records that were found.
  */
 static int count_part(struct worker *w, struct result *r, struct row_place *row, uint64_t at,
 		      struct rest *rest)
@@ -459,9 +467,7 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 
 /* ---- a few samples of 16 bits ---- */
 
-/*
- * Have rows so few samples that it is faster to mark the codes that are there than to go over all?
- */
+/* Do rows have so few samples that it is faster to mark their codes than to go over all codes? */
 static bool has_few(const struct each *e, const struct counting *c)
 {
 	const uint32_t samples = e->spec->record / 2;
@@ -470,7 +476,7 @@ static bool has_few(const struct each *e, const struct counting *c)
 	       e->spec->size <= c->cells / 4 / samples;
 }
 
-/* Counts a row that lies whole in the chunk. */
+/* Count a row whose bytes are all in memory. */
 static void count_few(struct worker *w, struct result *r, const struct row_place *row,
 		      struct rest *rest)
 {
@@ -497,7 +503,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 
 /* ---- a chunk ---- */
 
-/* Counts the records of a chunk. *counted: how many of its bytes were there. */
+/* Count the records of a chunk. *counted gets the number of bytes that were found. */
 static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
 {
 	struct each *const e = w->work->each;
@@ -531,7 +537,7 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 		r->records += row.records;
 		more = row.records == wanted;
 		if (output_used(r->rows) >= TEXT_MOST || at == end || !more) {
-			/* Nobody else brings the records that a shorter file does not have. */
+			/* If the file became shorter, skip the missing records. */
 			r->end = more ? at : end;
 			submit(e, r);
 			r = NULL;
@@ -543,15 +549,15 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 }
 
 /*
- * Takes back the results of a leaving worker that still wait, as some do after a failure; what comes
- * before it is taken first.
+ * Withdraw the results of a leaving worker that still wait, as after a failure. Results before them
+ * are collected first.
  */
-static void take_back(struct each *e, struct rows *rows)
+static void withdraw(struct each *e, struct rows *rows)
 {
 	lock_take(&e->lock);
 	e->leaving++;
-	while (e->taking)
-		wait_taken_unlocks(e, rows);
+	while (e->collecting)
+		wait_collected_unlocks(e, rows);
 	e->leaving--;
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
@@ -565,7 +571,7 @@ static void take_back(struct each *e, struct rows *rows)
 	}
 	for (unsigned i = 0; i < rows->results; i++)
 		while (rows->result[i].submitted)
-			wait_taken_unlocks(e, rows);
+			wait_collected_unlocks(e, rows);
 	struct rows **link = &e->workers;
 	while (*link != rows)
 		link = &(*link)->next;
@@ -586,7 +592,7 @@ static void leave(struct worker *w)
 
 	if (!rows)
 		return;
-	take_back(w->work->each, rows);
+	withdraw(w->work->each, rows);
 	if (rows->maker.totals.cell)
 		counts_add_counts(w->work->counts, &rows->maker.totals);
 	counter_close(rows->counter);
@@ -594,14 +600,14 @@ static void leave(struct worker *w)
 	for (unsigned i = 0; i < rows->results; i++)
 		close_result(&rows->result[i]);
 	close_maker(&rows->maker);
-	pthread_cond_destroy(&rows->taken);
+	pthread_cond_destroy(&rows->collected);
 	free(rows->marks);
 	free(rows->block);
 	free(rows);
 	w->rows = NULL;
 }
 
-/* The bytes of a table. */
+/* The memory of the counts of a row. */
 static size_t table_bytes(const struct counting *c)
 {
 	return c->cells * sizeof(uint64_t) + (c->stats ? c->channels * sizeof(struct stats) : 0);
@@ -624,7 +630,7 @@ static int join(struct worker *w)
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
-	pthread_cond_init(&rows->taken, NULL);
+	pthread_cond_init(&rows->collected, NULL);
 	lock_take(&e->lock);
 	rows->next = e->workers;
 	e->workers = rows;
@@ -680,7 +686,7 @@ static enum turn turn(struct worker *w)
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-/* Waits until all that the worker submitted is taken. */
+/* Wait until all results of the worker are collected. */
 static enum turn finish(struct worker *w)
 {
 	if (w->rows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * row: csv and tsv: a line for each row, or for each channel of it; raw and npy: its counters; json:
- * a document; plot: a strip of shades; svg: numbers for the sheet that is drawn at the end.
+ * row: a row in each format. csv and tsv: a line for each channel. raw and npy: the counters. json:
+ * a document. plot: a strip of shades. svg: numbers for the sheet that is drawn at the end.
  */
 #include "each/row.h"
 
@@ -20,11 +20,11 @@
 typedef unsigned long long ull;
 
 struct row_format {
-	write_fn *of; /* the format whose rows these are */
-	void (*begin)(struct output *out, const struct row_spec *spec); /* NULL: nothing */
+	write_fn *of;                                                   /* identifies the format */
+	void (*begin)(struct output *out, const struct row_spec *spec); /* may be NULL */
 	void (*write)(struct output *out, const struct row_spec *spec, const struct row_place *row,
 		      const struct hist *hist);
-	bool stats; /* there is a place for figures */
+	bool stats; /* the format can show figures */
 };
 
 static const char *name_of(const struct row_spec *spec, size_t path)
@@ -34,7 +34,7 @@ static const char *name_of(const struct row_spec *spec, size_t path)
 
 /* ---- csv and tsv ---- */
 
-/* Numbers of a line, which are written together. */
+/* A line in the making; fields are written many at a time. */
 struct line {
 	struct output *out;
 	char comma;
@@ -53,13 +53,13 @@ static void end_line(struct line *l)
 	output_write(l->out, l->text, l->used);
 }
 
-/* Ends a field of `length` characters, which are in l->text already. */
+/* End a field of `length` characters, which are already in l->text. */
 static void end_field(struct line *l, size_t length)
 {
 	l->used += length;
 	l->text[l->used++] = l->comma;
 	if (l->used > sizeof(l->text) - 2 * NUMBER_TEXT) {
-		/* The last comma stays, for end_line. */
+		/* Keep the last comma for end_line. */
 		output_write(l->out, l->text, l->used - 1);
 		l->text[0] = l->comma;
 		l->used = 1;
@@ -79,14 +79,14 @@ static void put_count(struct line *l, uint64_t count)
 	end_field(l, number_format_count(l->text + l->used, count));
 }
 
-/* Doubles quotes. */
+/* Double a quote. */
 static const char *in_quotes(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	(void)text;
 	return length == 1 && *p == '"' ? "\"\"" : NULL;
 }
 
-/* ... and lets no name control a terminal. */
+/* Double a quote, and replace a character that would control the terminal. */
 static const char *on_terminal(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	memcpy(text, p, length);
@@ -95,7 +95,7 @@ static const char *on_terminal(const unsigned char *p, size_t length, char text[
 	return length == 0 || text[0] == '?' ? "?" : in_quotes(p, length, text);
 }
 
-/* A name, in quotes if it would not be one field otherwise. */
+/* Write a name, with quotes if it would not be one field without them. */
 static void put_name(struct line *l, const char *name, bool terminal)
 {
 	const char special[] = {l->comma, '"', '\n', '\r', '\0'};
@@ -113,8 +113,8 @@ static void put_name(struct line *l, const char *name, bool terminal)
 }
 
 /*
- * Are quantiles of this type values of samples, so that no bin needs to be named? Tensors of all
- * types have the same columns.
+ * Are quantiles of this type values, so that columns for their bins are not needed? Tensors have
+ * the same columns whatever their type.
  */
 static bool has_values(const struct row_spec *spec)
 {
@@ -204,7 +204,7 @@ static void write_npy_head(char head[NPY_HEAD + 1], const struct row_spec *spec,
 	npy_head(head, spec->style, &rows, spec->channels, axis_bins(spec->axis));
 }
 
-/* Writes a header for 0 rows, over which row_end writes the one for all rows. */
+/* Write a header for 0 rows; row_end overwrites it. */
 static void begin_npy(struct output *out, const struct row_spec *spec)
 {
 	char head[NPY_HEAD + 1];
@@ -213,7 +213,7 @@ static void begin_npy(struct output *out, const struct row_spec *spec)
 	output_write(out, head, NPY_HEAD);
 }
 
-/* An input and what was skipped of it count for its first row, so rows add up to the whole. */
+/* The first row of an input counts the input and its skipped bytes, so rows add up to the whole. */
 static void write_json_row(struct output *out, const struct row_spec *spec,
 			   const struct row_place *row, const struct hist *hist)
 {
@@ -239,8 +239,8 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 /* ---- plot ---- */
 
-#define LABEL 12         /* columns for where a row begins */
-#define LABEL_NAME 24    /* columns for an input's name, at most */
+#define LABEL 12         /* columns for the position of a row */
+#define LABEL_NAME 24    /* limit of the columns for an input's name */
 #define FIGURES_WIDTH 18 /* columns for the entropy and the samples */
 #define CELLS_MOST 200u
 
@@ -263,13 +263,13 @@ static const char *side_of(const struct canvas *canvas)
 	return canvas->utf8 ? "\u2502" : "|";
 }
 
-/* Are records bytes, which are counted in hexadecimal? */
+/* Are records bytes, whose offsets are written in hexadecimal? */
 static bool has_offsets(const struct row_spec *spec)
 {
 	return spec->record == 1 && spec->packed == 1;
 }
 
-/* What is drawn, and below it the names of the columns, and the ends of the strip. */
+/* Write the title, then a line with the names of the columns and the ends of the strip. */
 static void begin_plot(struct output *out, const struct row_spec *spec)
 {
 	const struct axis *const axis = spec->axis;
@@ -296,7 +296,7 @@ static void begin_plot(struct output *out, const struct row_spec *spec)
 	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
 }
 
-/* Writes a label at the right end of its column; what a terminal would obey becomes '?'. */
+/* Write a label right-aligned; control characters become '?'. */
 static void write_label(struct output *out, unsigned width, const char *label)
 {
 	char text[4 * LABEL_NAME + 1];
@@ -306,7 +306,7 @@ static void write_label(struct output *out, unsigned width, const char *label)
 	output_print(out, "%*s%s ", (int)(width - picture_width(text)), "", text);
 }
 
-/* Writes a cell's shade `times` times; returns where it ends. */
+/* Write a cell's shade `times` times; return the end. */
 static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
 {
 	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
@@ -359,7 +359,9 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 	char label[NUMBER_TEXT];
 
 	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu", (ull)row->first);
-	/* If an input has many rows, its name is a line of its own. */
+	/*
+	 * Among several inputs with many rows each, an input's name is on a line before its rows.
+	 */
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
 		char line[200];
 		snprintf(line, sizeof(line), "%s", name);

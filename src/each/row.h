@@ -11,7 +11,7 @@
 #define ROW_IS_INPUT UINT64_MAX        /* --each=file: a row for each input */
 #define ROW_IS_TENSOR (UINT64_MAX - 1) /* --each=tensor: rows of runs with types of their own */
 
-/* What all rows of a run have in common; borrows what it points to. */
+/* The properties that all rows of a run share. All pointers are borrowed. */
 struct row_spec {
 	char *const *paths;
 	size_t path_count;
@@ -19,33 +19,37 @@ struct row_spec {
 	const struct axis *axis; /* ROW_IS_TENSOR: of the next row */
 	const struct codebook *book;
 	uint32_t channels;
-	uint32_t record;               /* bytes of a record, or that `packed` records share */
-	uint32_t packed;               /* records that share bytes; 0 or 1: they do not */
+	uint32_t record;               /* bytes of a record, or of `packed` records together */
+	uint32_t packed;               /* records that share bytes; 0 or 1: none do */
 	uint64_t skip;                 /* bytes before the first record of each input */
-	const struct quantiles *asked; /* --stats; NULL: none */
+	const struct quantiles *asked; /* --stats: its quantiles; NULL: no figures */
 	const struct format *format;
 	const struct style *style;
-	const char *options;        /* as in provenance */
-	const char *tensor, *shape; /* of the next row; NULL: no row is a tensor */
-	const struct sheet *sheet;  /* svg: each row becomes numbers of this sheet; else NULL */
+	const char *options;        /* as in struct provenance */
+	const char *tensor, *shape; /* name and shape of the next row; NULL: it is not a tensor */
+	const struct sheet *sheet;  /* svg: the sheet that gets each row as numbers; else NULL */
 };
 
-/* A row: its input, its first record there, how many records it has. */
+/* The position of a row. */
 struct row_place {
-	size_t path;
-	uint64_t first, records;
+	size_t path;      /* its input */
+	uint64_t first;   /* its first record there */
+	uint64_t records; /* number of records */
 };
 
-/* Why rows cannot be written in this format, or to what -o says; NULL: they can. */
+/* Say why rows cannot be written in this format, or to this -o; NULL: they can. */
 const char *row_refused(const struct format *format, bool stats, const char *output);
 
-/* Makes the sheet of these rows, in svg. */
+/* For svg: make the sheet of these rows. */
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
 
-/* Write what comes before the first row, a row, and what comes after all `rows` rows. */
+/* Write the text before the first row. */
 void row_begin(struct output *out, const struct row_spec *spec);
+
 void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
 	       const struct hist *hist);
+
+/* Write the text after the last of `rows` rows. */
 void row_end(struct output *out, const struct row_spec *spec, uint64_t rows);
 
 #endif

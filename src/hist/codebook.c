@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* codebook: tables of all codes. */
+/* codebook: fill the tables of all codes. */
 #include "hist/codebook.h"
 
 #include <stdlib.h>

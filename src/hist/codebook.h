@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codebook: the codes of a type of up to 16 bits, in the order of their values, and the cell of
- * each: computed once for a run, then const and shared.
- *
- * Codes are as they are in memory, read as little endian.
+ * codebook: the codes of a type of up to 16 bits (count.h), in the order of their values, and the
+ * cell of each. It is computed once for a run, then const and shared.
  */
 #ifndef GPUHIST_CODEBOOK_H
 #define GPUHIST_CODEBOOK_H
@@ -15,16 +13,16 @@
 #include "bins/axis.h"
 
 struct codebook {
-	uint32_t codes;    /* of the type; 0: larger types, whose cells are bins */
-	size_t stride;     /* counts from one channel to the next: of all codes, or of 16 bits */
-	uint16_t *ordered; /* all codes, in the order of values; NaNs come first and last; owned */
-	uint32_t *cell;    /* of each code; NULL: the samples give the bins; owned */
+	uint32_t codes; /* number of codes; 0: a larger type, whose cells are bins */
+	size_t stride;  /* counts from one channel to the next: codes, or 2^16 for unpacked ones */
+	uint16_t *ordered; /* all codes in the order of values; NaNs come first and last; owned */
+	uint32_t *cell;    /* the cell of each code; NULL: the samples give the range; owned */
 };
 
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail);
 void codebook_free(struct codebook *book);
 
-/* The place of a code in the order of values. */
+/* The position of a code in the order of values. */
 static inline uint32_t codebook_place(const struct sample_type *type, uint32_t code)
 {
 	const uint32_t own = sample_swapped(type, code), sign = 1u << (type->bits - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hist: from cells to bins and figures; one histogram added to another. */
+/* hist: from cells to bins and figures; adding histograms. */
 #include "hist/hist.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKED_BITS_MAX 4 /* of a sample that shares a byte */
+#define PACKED_BITS_MAX 4 /* bits of a sample that shares a byte, at most */
 
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
@@ -17,7 +17,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.code_bytes > 2) /* hist_fill will take the table of the totals itself */
+	if (axis->type.code_bytes > 2) /* hist_fill will use the cells of the totals */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	return h->count ? 0
@@ -56,9 +56,9 @@ struct hist_scratch *hist_scratch_new(const struct sample_type *type)
 /* ---- codes ---- */
 
 /*
- * Makes the counts of a packed type's bytes counts of samples, all values of a channel after those
- * of the channel before. Bytes may have channels of their own: the samples of a record are in
- * several bytes, or the channels share one.
+ * Turn the counts of a packed type's bytes into counts of samples, in place. Bytes were counted in
+ * channels of their own, because a record's samples may be in several bytes, and channels may share
+ * a byte.
  */
 static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 {
@@ -78,7 +78,7 @@ static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 	h->samples *= packed;
 }
 
-/* Sets seen to the codes that were counted, in the order of values; returns how many they are. */
+/* Set seen to the codes that were counted, in the order of values; return their number. */
 static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint64_t *count)
 {
 	uint32_t n = 0;
@@ -90,7 +90,7 @@ static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint6
 	return n;
 }
 
-/* As see_all, but from marks (hist_mark), which are 0 afterwards. */
+/* Like see_all, but from marks (hist_mark), which are 0 afterwards. */
 static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t *marks)
 {
 	uint32_t n = 0;
@@ -101,9 +101,9 @@ static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t
 	return n;
 }
 
-/* The extent of codes of all channels that were counted. */
-static struct extent extent_of(const struct hist *h, const uint64_t *count,
-			       const struct codebook *book, uint16_t *seen)
+/* Return the extent of the codes that were counted in all channels. */
+static struct extent extent_of_codes(const struct hist *h, const uint64_t *count,
+				     const struct codebook *book, uint16_t *seen)
 {
 	struct extent all = EXTENT_NONE;
 
@@ -126,41 +126,41 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 
 /* ---- statistics ---- */
 
-/* Counts of bins, or of codes that were seen, in the order of values. */
-struct cells {
+/* The counts of bins, or of codes that were seen, in the order of values. */
+struct profile {
 	const uint64_t *count;
-	const uint16_t *seen; /* NULL: bins */
-	uint32_t n;
+	const uint16_t *seen; /* the codes; NULL: bins */
+	uint32_t n;           /* number of bins or of codes seen */
 };
 
-static inline uint64_t cells_count(const struct cells *c, uint32_t i)
+static inline uint64_t profile_count(const struct profile *c, uint32_t i)
 {
 	return c->count[c->seen ? c->seen[i] : i];
 }
 
-/* The value of a code that was seen; never -0. */
-static double cells_value(const struct cells *c, const struct sample_type *type, uint32_t i)
+/* The value of code i of those seen; never -0. */
+static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
 {
 	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
 }
 
 /*
- * The entropy of cells, the sum of p log2(1/p); negative: all are empty. No term is negative, so
- * nothing cancels: terms are right to some units in the last place, whatever libm's log2 is, and
- * the sum is compensated, so for 2^28 cells it is wrong by less than 10^-13, and six digits are
- * shown. Where all p are powers of two it is exact, and may lie halfway between two such texts.
+ * Return the entropy, the sum of p log2(1/p), or a negative number if all counts are 0. No term is
+ * negative, so nothing cancels. Terms are off by a few units in the last place, whatever libm's
+ * log2, and the sum is compensated, so the error for 2^28 bins is below 10^-13; six digits are
+ * shown. If all p are powers of two, the sum is exact, and can be halfway between two such texts.
  */
-static double entropy_of(struct entropy_terms *terms, const struct cells *c)
+static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 {
 	double sum = 0, lost = 0;
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		n += cells_count(c, i);
+		n += profile_count(c, i);
 	if (n != terms->n)
 		*terms = (struct entropy_terms){.n = n};
 	for (uint32_t i = 0; i < c->n; i++) {
-		const uint64_t count = cells_count(c, i);
+		const uint64_t count = profile_count(c, i);
 		if (count == 0)
 			continue;
 		double value = count < ENTROPY_TERMS ? terms->of[count] : 0;
@@ -178,15 +178,16 @@ static double entropy_of(struct entropy_terms *terms, const struct cells *c)
 }
 
 /*
- * Finds the quantiles. `under` samples come before the first cell; samples that are -inf are the
- * first of those, or of the first bin.
+ * Find the quantiles. `under` samples come before the first bin. Samples that are -inf are among
+ * those, or, if clamped, in the first bin.
  */
 static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
-			  const struct cells *c, const struct sample_type *type, uint64_t under)
+			  const struct profile *c, const struct sample_type *type, uint64_t under)
 {
 	const uint64_t n = s->of.number;
 	const uint64_t below = c->seen ? 0 : s->of.below;
-	uint64_t passed = under, before = 0; /* the cell that was passed last, finite samples */
+	uint64_t passed = under; /* samples passed so far */
+	uint64_t before = 0;     /* finite samples before the cell passed last */
 	uint32_t cell = 0;
 
 	for (unsigned i = 0; i < asked->n && n > 0; i++) {
@@ -196,14 +197,14 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 		const uint64_t rank = below + (nth > 0 ? nth : 1);
 		while (cell < c->n && passed < rank) {
 			before = passed > below ? passed - below : 0;
-			passed += cells_count(c, cell++);
+			passed += profile_count(c, cell++);
 		}
 		q->kind = rank <= under   ? QUANTILE_UNDER
 			  : passed < rank ? QUANTILE_OVER
 			  : c->seen       ? QUANTILE_VALUE
 					  : QUANTILE_BIN;
 		if (q->kind == QUANTILE_VALUE)
-			q->value = cells_value(c, type, cell - 1);
+			q->value = profile_value(c, type, cell - 1);
 		if (q->kind != QUANTILE_BIN)
 			continue;
 		const uint64_t end = passed - below < n ? passed - below : n;
@@ -214,10 +215,10 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 }
 
 /*
- * Counts the values between the least and the greatest that have no sample. Of codes, -0 comes just
- * before 0, and both are one value.
+ * Count the values between the least and the greatest that have no sample. -0 and 0 are two
+ * neighbouring codes, but one value.
  */
-static void set_never_hit(struct hist_stats *s, const struct cells *c,
+static void set_never_hit(struct hist_stats *s, const struct profile *c,
 			  const struct sample_type *type)
 {
 	const uint32_t zero = type->kind == SAMPLE_FLOAT ? codebook_place(type, 0) : 0;
@@ -231,20 +232,21 @@ static void set_never_hit(struct hist_stats *s, const struct cells *c,
 		s->never_hit += c->seen[i] == 0 && codebook_place(type, c->seen[i - 1]) + 1 == zero;
 }
 
-/* Counts the samples that equal the least and the greatest value; -0 equals 0. */
-static void set_ends(struct hist_stats *s, const struct cells *c, const struct sample_type *type)
+/* Count the samples that equal the least and the greatest value; -0 equals 0. */
+static void set_ends(struct hist_stats *s, const struct profile *c, const struct sample_type *type)
 {
-	for (uint32_t i = 0; i < c->n && cells_value(c, type, i) == cells_value(c, type, 0); i++)
-		s->at_least += cells_count(c, i);
+	for (uint32_t i = 0; i < c->n && profile_value(c, type, i) == profile_value(c, type, 0);
+	     i++)
+		s->at_least += profile_count(c, i);
 	for (uint32_t i = c->n;
-	     i-- > 0 && cells_value(c, type, i) == cells_value(c, type, c->n - 1);)
-		s->at_greatest += cells_count(c, i);
+	     i-- > 0 && profile_value(c, type, i) == profile_value(c, type, c->n - 1);)
+		s->at_greatest += profile_count(c, i);
 }
 
-/* Sets what the bins alone tell: the entropy and, where bins are ordered, the quantiles. */
+/* Set the entropy of the bins and, if they are ordered, the quantiles. */
 static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
-	const struct cells bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = &h->stats[channel];
 
 	s->entropy = entropy_of(terms, &bins);
@@ -252,7 +254,7 @@ static void set_binned(struct hist *h, uint32_t channel, struct entropy_terms *t
 		set_quantiles(s, &h->asked, &bins, &h->axis.type, h->flow[channel].under);
 }
 
-/* Sets a channel's figures from the sums and the bins. */
+/* Set a channel's figures from the sums and the bins. */
 static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums,
 		      struct entropy_terms *terms)
 {
@@ -261,22 +263,22 @@ static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums
 	set_binned(h, channel, terms);
 }
 
-/* Sets a channel's figures from the counts of codes, n of which were seen. */
+/* Set a channel's figures from the counts of codes, of which n were seen. */
 static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 			   const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
 	const struct sample_type *const type = &h->axis.type;
-	struct cells codes = {count, scratch->seen, n};
+	struct profile codes = {count, scratch->seen, n};
 	struct hist_stats *const s = &h->stats[channel];
 
 	stats_add_codes(sums, scratch->seen, n, count);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
 	s->entropy = entropy_of(&scratch->terms, &codes);
-	/* Infinities and NaNs are before and after the finite ones. */
-	for (; codes.n > 0 && !isfinite(cells_value(&codes, type, 0)); codes.n--)
+	/* Infinities and NaNs come before and after the finite codes. */
+	for (; codes.n > 0 && !isfinite(profile_value(&codes, type, 0)); codes.n--)
 		codes.seen++;
-	while (codes.n > 0 && !isfinite(cells_value(&codes, type, codes.n - 1)))
+	while (codes.n > 0 && !isfinite(profile_value(&codes, type, codes.n - 1)))
 		codes.n--;
 	set_ends(s, &codes, type);
 	set_never_hit(s, &codes, type);
@@ -334,11 +336,11 @@ void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsign
 	number_format(text, asked->at[i] * 100.0 / QUANTILE_ALL);
 }
 
-/* The interval of a quantile that is no value. */
+/* The interval of a quantile whose value is unknown. */
 struct interval {
-	uint32_t past; /* edge `past` is its upper end, and the edge before it the lower one */
-	bool first;    /* its lower end is not an edge, but the least sample */
-	bool last;     /* its upper end is not an edge, but the greatest sample */
+	uint32_t past; /* the edge at its upper end; the lower end is the edge before */
+	bool first;    /* the lower end is the least sample instead */
+	bool last;     /* the upper end is the greatest sample instead */
 };
 
 static struct interval interval_of(const struct hist *h, uint32_t channel, unsigned i)
@@ -346,7 +348,7 @@ static struct interval interval_of(const struct hist *h, uint32_t channel, unsig
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	/* Infinities are clamped too. A document says only of --auto how many samples were. */
+	/* Infinities are clamped too. Documents have the clamped counts only for AUTO and RANKS. */
 	const bool unknown = h->binned && h->axis.clamp && !axis_kind_of(&h->axis)->from_samples;
 	const bool below = unknown || h->clamped[channel].under > h->stats[channel].of.below,
 		   above = unknown || h->clamped[channel].over > h->stats[channel].of.above;
@@ -382,7 +384,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	return in.last ? !h->binned : in.past == axis_bins(&h->axis) && edges->closed;
 }
 
-/* The least whole number that is not below edge i, or that is above it. */
+/* Return the least whole number not below edge i, or, with `above`, above it. */
 static int128_t whole_from(const struct edges *e, uint32_t i, bool above)
 {
 	if (e->form == EDGES_RATIONAL) {
@@ -390,12 +392,12 @@ static int128_t whole_from(const struct edges *e, uint32_t i, bool above)
 		return e->rational.lo + moved / e->binning.bins +
 		       (above || moved % e->binning.bins > 0);
 	}
-	/* 2^70 is past every type */
+	/* 2^70 is past the values of every type. */
 	const double x = fmax(fmin(edges_value(e, i), 0x1p70), -0x1p70);
 	return (int128_t)(above ? floor(x) + 1 : ceil(x));
 }
 
-/* The number between two others, `part` of the way. */
+/* Return the number that is `part` of the way from lower to upper. */
 static double between(double lower, double upper, double part)
 {
 	const double width = upper - lower;
@@ -446,43 +448,42 @@ void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint
 
 /* ---- from the totals of a run ---- */
 
-/* Adds the cells after a channel's bins to the bins, or to what is in no bin. */
-static void fold(struct hist *h, uint32_t channel)
+/* Move the cells after the bins to the flow; add the cell "edge" where it belongs. */
+static void fold(struct hist *h)
 {
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	uint64_t *const count = h->count + channel * h->stride;
-	struct hist_flow *const flow = &h->flow[channel];
 
-	flow->under = count[cell_under(&edges->binning)];
-	flow->over = count[cell_over(&edges->binning)];
-	flow->nan = count[cell_nan(&edges->binning)];
-	*(edges->edge_cell == EDGE_IS_LAST    ? &count[bins - 1]
-	  : edges->edge_cell == EDGE_IS_UNDER ? &flow->under
-					      : &flow->over) += count[bins];
+	for (uint32_t c = 0; c < h->channels; c++) {
+		uint64_t *const count = h->count + c * h->stride;
+		struct hist_flow *const flow = &h->flow[c];
+		flow->under = count[cell_under(&edges->binning)];
+		flow->over = count[cell_over(&edges->binning)];
+		flow->nan = count[cell_nan(&edges->binning)];
+		*(edges->edge_cell == EDGE_IS_LAST    ? &count[bins - 1]
+		  : edges->edge_cell == EDGE_IS_UNDER ? &flow->under
+						      : &flow->over) += count[bins];
+	}
 }
 
 /*
- * In a channel with bins, adds under and over to the first and the last bin. It is remembered how
- * many they were: of --auto, when other histograms are added, other bins may become the first and
- * the last.
+ * If the axis clamps, add under and over to the first and the last bin. Their numbers go to
+ * h->clamped, because with AUTO and RANKS, adding another histogram may change which bins are the
+ * first and the last.
  */
-static void clamp_flow(struct hist *h, uint32_t channel)
+static void clamp_flow(struct hist *h)
 {
-	uint64_t *const count = h->count + channel * h->stride;
-	struct hist_flow *const flow = &h->flow[channel];
-
-	h->clamped[channel].under += flow->under;
-	h->clamped[channel].over += flow->over;
-	count[0] += flow->under;
-	count[axis_bins(&h->axis) - 1] += flow->over;
-	flow->under = flow->over = 0;
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && axis_bins(&h->axis) > 0; c++) {
+		uint64_t *const count = h->count + c * h->stride;
+		struct hist_flow *const flow = &h->flow[c];
+		count[0] += flow->under;
+		count[axis_bins(&h->axis) - 1] += flow->over;
+		h->clamped[c] = (struct hist_flow){.under = flow->under, .over = flow->over};
+		flow->under = flow->over = 0;
+	}
 }
 
-/*
- * AUTO: the samples are known, so their bins become those of the histogram, and the slots are put
- * in the order of the bins.
- */
+/* AUTO, RANKS: make the final edges, and put the slots into the order of the bins. */
 static void place_bins(struct hist *h, const struct extent *extent)
 {
 	struct edges *const edges = &h->axis.edges;
@@ -493,7 +494,7 @@ static void place_bins(struct hist *h, const struct extent *extent)
 		auto_turn64(h->count + c * h->stride, slots, auto_slot(edges_first(edges), slots));
 }
 
-/* Bins a channel's codes and sets its figures from them; returns how many codes were seen. */
+/* Bin a channel's codes and set its figures from them; return the number of codes seen. */
 static uint32_t bin_codes(struct hist *h, uint32_t channel, const uint64_t *count,
 			  struct stats *sums, const struct codebook *book,
 			  struct hist_scratch *scratch, uint64_t *marks)
@@ -527,7 +528,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	if (h->axis.type.bits < 8)
 		unpack(h, cell, cells);
 	if (coded) {
-		extent = extent_of(h, cell, book, scratch->seen);
+		extent = extent_of_codes(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
 		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
@@ -541,33 +542,19 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 			  scratch, NULL);
 	if (coded)
 		free(cell);
-	for (uint32_t c = 0; c < h->channels; c++)
-		fold(h, c);
+	fold(h);
 	if (axis_kind_of(&h->axis)->from_samples) {
 		place_bins(h, &extent);
 		assert(coded || k == edges->k);
 	}
-	for (uint32_t c = 0; c < h->channels; c++) {
-		if (h->axis.clamp && axis_bins(&h->axis) > 0)
-			clamp_flow(h, c);
-		if (h->stats && !coded)
-			set_stats(h, c, &counts->stats[c], &scratch->terms);
-	}
+	clamp_flow(h);
+	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)
+		set_stats(h, c, &counts->stats[c], &scratch->terms);
 }
 
 /* ---- the rows of --each ---- */
 
-static void fold_row(struct hist *h)
-{
-	for (uint32_t c = 0; c < h->channels; c++) {
-		fold(h, c);
-		h->clamped[c] = (struct hist_flow){0};
-		if (h->axis.clamp)
-			clamp_flow(h, c);
-	}
-}
-
-/* Moves the counts of a row whose cells are bins. */
+/* Fill a row whose cells are bins. */
 static void move_cells(struct hist *h, struct counts *counts, struct counts *totals,
 		       struct entropy_terms *terms)
 {
@@ -576,14 +563,15 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 		totals->cell[i] += counts->cell[i];
 		counts->cell[i] = 0;
 	}
-	fold_row(h);
+	fold(h);
+	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
 		set_stats(h, c, &counts->stats[c], terms);
 		stats_clear(&counts->stats[c]);
 	}
 }
 
-/* Bins and moves a channel's codes; of packed samples the totals have the bytes already. */
+/* Fill a channel of a row from its codes. For packed types, the totals have the bytes already. */
 static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 		       struct counts *totals, const struct codebook *book,
 		       struct hist_scratch *scratch, uint64_t *marks)
@@ -622,7 +610,8 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 	for (uint32_t c = 0; c < h->channels; c++)
 		move_codes(h, c, counts, totals, book, scratch,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
-	fold_row(h);
+	fold(h);
+	clamp_flow(h);
 }
 
 /* ---- sums over all channels ---- */
@@ -675,13 +664,13 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
 	return n;
 }
 
-/* ---- one histogram added to another ----
+/* ---- adding histograms ----
  *
- * With --auto each histogram has the bins of its own samples: 2^k wide for its own k, beginning at
- * its own first bin. The k of both together is the smallest that is not below either's and for
- * which their bins, made that wide, span no more than were asked for. It is the auto_k of all
- * samples: that is not below the auto_k of any part of them (auto.h), and a sample's bin at one k
- * determines its bin at every larger k.
+ * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own k and
+ * their own first bin. The k of the sum is the smallest one, not below the k of either histogram,
+ * at which their bins together span no more than the limit. That is the auto_k of all samples: the
+ * auto_k of a subset is never larger (auto.h), and a sample's bin at one k determines its bin
+ * at every larger k.
  */
 
 static void add_flow(struct hist *h, const struct hist *more)
@@ -692,14 +681,14 @@ static void add_flow(struct hist *h, const struct hist *more)
 		h->flow[c].nan += more->flow[c].nan;
 	}
 	h->samples += more->samples;
-	/* Rounded figures of two parts do not give those of the whole. */
+	/* The figures of the whole cannot be computed from rounded figures of its parts. */
 	free(h->stats);
 	h->stats = NULL;
 }
 
 /* ---- --auto ---- */
 
-/* Bins of 2^k, by their numbers (auto_bin); none where last < first. */
+/* A range of bins of 2^k, by their numbers (auto_bin); empty if last < first. */
 struct reach {
 	int128_t first, last;
 	int k;
@@ -730,15 +719,15 @@ static struct reach reach_together(const struct auto_bins *bins, const struct re
 		const struct reach s = {a_first < b_first ? a_first : b_first,
 					a_last > b_last ? a_last : b_last, k};
 		/*
-		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
-		 * or 1 for types without a sign.
+		 * This ends, because with a k of as many bits as the numbers there are at most 2
+		 * bins, or 1 for unsigned types.
 		 */
 		if (s.last - s.first < (int128_t)bins->most)
 			return s;
 	}
 }
 
-/* The count of a bin, without the samples that were clamped into it. */
+/* The count of a bin without the samples clamped into it. */
 static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 {
 	const struct hist_flow *const clamped = &h->clamped[channel];
@@ -747,7 +736,7 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
 }
 
-/* Adds the bins of h to those of `all`, in count, which has `stride` entries for each channel. */
+/* Add the bins of h to the bins of `all` in count, which has `stride` entries for each channel. */
 static void add_bins(uint64_t *count, size_t stride, const struct reach *all, const struct hist *h)
 {
 	const struct reach own = reach_of(h);
@@ -766,7 +755,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	const struct reach a = reach_of(h), b = reach_of(more),
 			   all = reach_together(&h->axis.edges.auto_bins, &a, &b);
 	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
-	/* One entry more, so that the size is never 0. */
+	/* One more entry, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
 
 	if (!count)
@@ -778,17 +767,16 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, all.first, bins, all.k);
 	add_flow(h, more);
-	/* What was clamped goes to the ends of the joint bins, wherever it was before. */
+	/* Move clamped samples to the first and the last bin of the sum. */
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
 		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
 		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
-		h->clamped[c] = (struct hist_flow){0};
-		clamp_flow(h, c);
 	}
+	clamp_flow(h);
 	return 0;
 }
 
-/* Pages of zeros that were never written stay so. */
+/* Add counts other than 0, so that untouched pages of zeros stay untouched. */
 static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -799,7 +787,7 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 {
 	assert(h->channels == more->channels);
-	/* No count is above the samples of its histogram. */
+	/* No count is above the number of samples. */
 	if (more->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
 	if (axis_kind_of(&h->axis)->from_samples)
@@ -840,7 +828,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < had; i++) {
 			uint64_t *const bin = h->count + c * h->stride, n = bin[i];
-			if (n == 0) /* memory that may be untouched */
+			if (n == 0) /* leave untouched pages so */
 				continue;
 			bin[i] = 0;
 			bin[ordered ? i / (had / bins) : i % bins] += n;
