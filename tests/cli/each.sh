@@ -23,15 +23,15 @@ run $c -r 97:102 -b 5 --each=file 'a,"b'
 run $c -r 97:102 -b 5 --each=file -f tsv 'a,"b'
 run $c -r 97:102 -b 5 --each=2 -c 2 --flow --no-header -f tsv ten
 # All ways to bin whose bins are known
-run $c -b 100 -r 0:200 --each=9 --edges=97,98.5,101 ten
+refused $c -b 100 -r 0:200 --each=9 --edges=97,98.5,101 ten
 shell "$c --each=4 ten | cut -d, -f 1-5,100-105"
 bytes '\000\000\200\077\000\000\300\177\000\000\200\377\000\000\000\100\000\000\040\100' >five
 run gpuhist -t f32 -r 0:2.5 -b 5 --flow --each=2 five
 bytes '\377\377\377\377\377\377\377\377\005\000\000\000\000\000\000\000' >wide
 # Packed types: records are those that the user counts
 bytes '\033\000\377' >bits
-run gpuhist -t u2bit -b 4 --each=6 bits
-run gpuhist -t u2bit -b 4 --each=3 -c 2 bits
+refused gpuhist -t u2bit -b 4 --each=6 bits
+refused gpuhist -t u2bit -b 4 --each=3 -c 2 bits
 # What is in an input's header is no record
 printf 'P5 3 2 255\nabcdea' >a.pgm
 printf 'P6 1 2 255\nabcdea' >a.ppm
@@ -99,7 +99,7 @@ run $c -r 97:102 -b 5 --each=4 --stats -o rows.csv ten
 run cat rows.csv
 # What it does not go with, and why
 refuse() {
-	run gpuhist -t u8 -r 97:102 -b 5 "$@" ten
+	refused gpuhist -t u8 -r 97:102 -b 5 "$@" ten
 }
 refuse --each=4 --every=1s -f json -o rows.json
 refuse --each=4 --into=rows.json
@@ -116,19 +116,19 @@ for n in 0 -1 '' 4.5 4x 1e-1 18446744073709551615 18446744073709551616 File file
 	refuse "--each=$n"
 done
 refuse --each
-run gpuhist --merge --each=4 ten
-run gpuhist -t u8 --each=4 --auto ten
-run gpuhist -t u16 --each=4 ten
-run gpuhist -t f32 --each=file -b 5 five
+refused gpuhist --merge --each=4 ten
+refused gpuhist -t u8 --each=4 --auto ten
+refused gpuhist -t u16 --each=4 ten
+refused gpuhist -t f32 --each=file -b 5 five
 run ls
 # A failure in the middle: the rows before it were written, by one worker all of them; to a FILE nothing is
 printf 'aabb' >pair
 run gpuhist -t u16 -r 0:65536 -b 1 --each=4 -T 1 ten seven pair
 run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -T 1 ten seven pair
 run gpuhist -t u16 -r 0:65536 -b 1 --each=file -T 1 ten seven pair
-run gpuhist -t u16 -r 0:65536 -b 1 --each=1 -o rows ten seven
+refused gpuhist -t u16 -r 0:65536 -b 1 --each=1 -o rows ten seven
 run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -f json -q --ignore-tail ten seven
-run $c -r 97:102 -b 5 --each=file ten missing seven
+refused $c -r 97:102 -b 5 --each=file ten missing seven
 run $c -r 97:102 -b 5 --each=4 -S 8 -T 1 ten seven ten
 shell "ls rows"
 if command -v zstd >/dev/null; then

@@ -77,7 +77,7 @@ seq 1 10000 >long
 printf '{"a": [1, 2, 3],\r\n\t"b": "\303\244\342\202\254\360\237\230\200"}\n' >utf8
 printf '<svg xmlns="http://www.w3.org/2000/svg"/>' >svg
 for file in short long utf8 svg; do
-	run gpuhist $file
+	refused gpuhist $file
 done
 # ... of sixteen bytes at least: fewer may be samples
 printf abcdefghijklmnop >least
@@ -90,7 +90,7 @@ for file in short long; do
 	zstd -qf $file
 	shell "cat $file | gpuhist"
 	shell "gpuhist <$file"
-	run gpuhist $file.zst
+	refused gpuhist $file.zst
 	shell "cat $file.zst | gpuhist"
 done
 shell 'gpuhist -t u8 short | cksum; gpuhist --raw --ignore-tail -q short | cksum'
@@ -122,7 +122,7 @@ gpuhist -q -t u8 -f json -o h.json short
 gpuhist -q -t u8 -c 3 -f json -o channels.json short
 zstd -q h.json
 for file in h.json channels.json h.json.zst; do
-	run gpuhist $file
+	refused gpuhist $file
 done
 shell 'cat h.json | gpuhist'
 

@@ -44,8 +44,8 @@ run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log few -o few.csv
 cat few.csv
 run gpuhist -t u8 -r 99:102 -b 3 -qp -f plot --title='a  title' few
 run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log -o few.svg few
-run gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
-run gpuhist -t u8 -r 99:102 -b 3 -p log few
+refused gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
+refused gpuhist -t u8 -r 99:102 -b 3 -p log few
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&-; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -f plot few >/dev/full; echo $?'
@@ -54,10 +54,10 @@ name=$(printf 'a\033[2J\nb\302\233\377')
 cp hill "$name"
 shell 'gpuhist -t u8 -b 1 -r full -f plot a?*b*'
 # Options that a picture does not have
-run gpuhist -t u8 --title=none -o hill.json hill
+refused gpuhist -t u8 --title=none -o hill.json hill
 for option in --flow --nonzero '-C sat8' --color --color=red; do
 	# shellcheck disable=SC2086 # two words
-	run gpuhist -t u8 -f plot $option few
+	refused gpuhist -t u8 -f plot $option few
 done
 # Escapes only if they are wanted: --color=always
 for color in auto always never; do

@@ -54,8 +54,8 @@ perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; pr
 numbers -t f32 --log=auto -b 4096 signs
 numbers -t i16 --log=auto signs
 # Neither saturated nor a table; 2^24 bins
-run gpuhist -t u8 -f svg -C sat8 six
-run gpuhist -t u8 -f svg --nonzero six
+refused gpuhist -t u8 -f svg -C sat8 six
+refused gpuhist -t u8 -f svg --nonzero six
 shell "gpuhist -t u8 -b 16M -q -f svg six | grep 'class=\"bins\"'"
 # README's pictures are those that the tour's commands make; these commands write them anew, in docs
 sed -n '/>bells\.u8$/s/^\$ //p; />router\.bin$/s/^\$ //p; /-o router\.svg/s/^\$ //p' "$1/../../examples/tour.md" >pictures.sh

@@ -38,10 +38,10 @@ run $c --tensor=b -b 4 n.safetensors m.safetensors
 shell "for k in 1 2 3; do $c --tensor=w -q --part=\$k/3 n.safetensors m.safetensors; done"
 run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
 run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
-run $c --tensor=nothing m.safetensors n.safetensors
-run $c --tensor=mask2 m.safetensors
-run $c --tensor=masc n.safetensors m.safetensors
-run $c --tensor=q m.safetensors
+refused $c --tensor=nothing m.safetensors n.safetensors
+refused $c --tensor=mask2 m.safetensors
+refused $c --tensor=masc n.safetensors m.safetensors
+refused $c --tensor=q m.safetensors
 # All of them
 run gpuhist --each=tensor --stats=50 'm,"2".safetensors' n.safetensors
 run gpuhist --each=tensor --stats=0,99.9 --no-header -q -f tsv -b 4 --log=auto <m.safetensors - n.safetensors
@@ -57,15 +57,15 @@ done | cmp - each'
 # Options that contradict each other
 # shellcheck disable=SC2086 # options and their values
 for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
-	run gpuhist --tensor=w $option m.safetensors
-	run gpuhist --each=tensor --stats $option m.safetensors
+	refused gpuhist --tensor=w $option m.safetensors
+	refused gpuhist --each=tensor --stats $option m.safetensors
 done
 # shellcheck disable=SC2086
 for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
 	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
-	run gpuhist --each=tensor --stats $option m.safetensors
+	refused gpuhist --each=tensor --stats $option m.safetensors
 done
-run gpuhist --each=tensor m.safetensors
+refused gpuhist --each=tensor m.safetensors
 shell 'cat m.safetensors | gpuhist --each=tensor --stats; gpuhist --each=tensor --stats n.safetensors m.safetensors.zst; ls x*'
 # Other files, and damaged ones
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234567890\n' >lfs.safetensors
@@ -76,25 +76,25 @@ seq 100 >text
 : >empty.safetensors
 for input in lfs.safetensors model.gguf zip.pt pickle.pt text empty.safetensors /dev/null; do
 	run gpuhist $input
-	run gpuhist --tensor=w $input
-	run gpuhist --each=tensor --stats n.safetensors $input
+	refused gpuhist --tensor=w $input
+	refused gpuhist --each=tensor --stats n.safetensors $input
 done
 head -c 20 m.safetensors >short
-run gpuhist --tensor=w short
+refused gpuhist --tensor=w short
 head -c 455 m.safetensors >short
-run gpuhist --tensor=w short
+refused gpuhist --tensor=w short
 shell 'cat short | gpuhist --tensor=w --ignore-tail --nonzero; gpuhist --tensor=mask --nonzero short'
-run gpuhist --each=tensor --stats=50 n.safetensors short
+refused gpuhist --each=tensor --stats=50 n.safetensors short
 printf '\001\341\365\005\0\0\0\0{"' >long
-run gpuhist --tensor=w long
+refused gpuhist --tensor=w long
 printf '\377\377\377\377\377\377\377\377{"' >longest
-run gpuhist --tensor=w longest
+refused gpuhist --tensor=w longest
 printf '\0\0\100\0\0\0\0\0{"' >memory
-run gpuhist --tensor=w -M 8M memory
-run gpuhist --tensor=w memory
+refused gpuhist --tensor=w -M 8M memory
+refused gpuhist --tensor=w memory
 bad() {
 	file bad "$1" '0123456789'
-	run gpuhist --tensor=w bad
+	refused gpuhist --tensor=w bad
 	gpuhist --each=tensor --stats n.safetensors bad 2>&1 | sed 's/^/! /'
 }
 bad "$(tensor w U8 4 6,2)"

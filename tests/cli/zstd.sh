@@ -17,28 +17,28 @@ shell "cat three | $c four - four"
 run $c -S 3 three
 run $c -S 3 -n 2 three
 shell "cat three | $c -S 3 -n 2"
-run $c -S 9 three
-run gpuhist -t u24 -b 1 -r full three
+refused $c -S 9 three
+refused gpuhist -t u24 -b 1 -r full three
 run gpuhist -t u24 -b 1 -r full --ignore-tail three
 # --raw counts the bytes as they are, --zstd accepts nothing else.
 run $c --raw -n 4 four
 run $c --zstd four
 printf 'abcd' >plain
-run $c --zstd plain
+refused $c --zstd plain
 : >empty
-run $c --zstd empty
+refused $c --zstd empty
 run $c skipped
 run $c plain four plain
 # Damaged inputs.
-run $c wrong-sum
+refused $c wrong-sum
 head -c 12 four >'cut'
-run $c four cut
+refused $c four cut
 head -c 7 four >'cut'
 shell "cat cut | $c"
 printf '\0' | cat three - >zero
-run $c zero
+refused $c zero
 printf 'garbage' | cat three - >garbage
-run $c garbage
+refused $c garbage
 shell "cat garbage | $c -o published"
 run ls published
 # A wrong checksum is no error with --no-check, in one frame, in small ones of one job, in stored blocks; but all of it
@@ -46,34 +46,34 @@ run ls published
 run $c --no-check wrong-sum
 shell "cat wrong-sum | $c --no-check"
 cat four wrong-sum four wrong-sum >sums
-run $c sums
+refused $c sums
 run $c --no-check sums
 shell "cat sums | $c --no-check -S 2 -n 9"
-run $c --no-check garbage
+refused $c --no-check garbage
 {
 	bytes '\050\265\057\375\244\000\000\020\000'
 	for letter in a b c d e f g; do bytes "\\002\\000\\020$letter"; done
 	bytes '\003\000\020hsums'
 } >stored
-run $c stored
+refused $c stored
 run $c --no-check stored
 shell "cat stored | $c --no-check"
 for z in wrong-sum sums stored; do
 	for less in 1 3; do
 		head -c -$less $z >'cut'
-		run $c --no-check cut
+		refused $c --no-check cut
 		shell "cat cut | $c --no-check"
 	done
 done
 bytes '\050\265\057\375\044\017\171\000\000P5\n2 2\n255\nabcasums' >picture
-run gpuhist --nonzero --no-header picture
+refused gpuhist --nonzero --no-header picture
 run gpuhist --nonzero --no-header --no-check picture
 shell 'cat picture | gpuhist --nonzero --no-header --no-check'
 shell 'cat skipped picture four | gpuhist --nonzero --no-header --no-check'
 # Without zstd it does nothing.
 run $c --no-check plain
 run $c --no-check --raw four
-run gpuhist --merge --no-check four
+refused gpuhist --merge --no-check four
 # A block of 128 KiB of one letter. With many threads fewer of them are used instead of refusing the frame.
 bytes '\050\265\057\375\240\000\000\002\000\003\000\020a' >run
 for threads in 1 2 8 64; do
@@ -92,8 +92,8 @@ bytes '\002\000\000\000' >two
 run gpuhist -q --nonzero --no-header -t u32 -b 16777216 -T 2 -M 256M --device=cpu two window-128m
 # A window of 256 MiB and a block of four bytes.
 bytes '\050\265\057\375\000\220\041\000\000\001bcd' >window
-run $c -T 1 --device=cpu window
-run $c -T 1 --device=cpu -M 250M window
+refused $c -T 1 --device=cpu window
+refused $c -T 1 --device=cpu -M 250M window
 # The -M that is named is accepted, with any workers and tables.
 cp window window.zst
 for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M -t u32 -b 300000 -T 64 window' '-M 256M -t u16 -T 200 window'; do
@@ -117,7 +117,7 @@ for name in short long; do
 			tail -c $((byte - 1)) $name.zst
 		} >wrong
 		for threads in 1 2; do
-			run gpuhist -t u8 -r full -b 1 -T $threads --device=cpu wrong
+			refused gpuhist -t u8 -r full -b 1 -T $threads --device=cpu wrong
 		done
 	done
 done
@@ -126,8 +126,8 @@ bytes '\050\265\057\375\200\120\146\000\002\000\135\000\000\105\006\101\001\124\
 bytes '\050\265\057\375\204\120\315\000\003\000\134\000\000\105\006\101\001\124\017\002\064\000\000\004' >larger
 bytes '\135\000\000\105\006\101\001\124\017\002\064\377\377\004none' >>larger
 for threads in 1 2; do
-	run $c -T $threads large
-	run $c -T $threads --no-check larger
+	refused $c -T $threads large
+	refused $c -T $threads --no-check larger
 	shell "cat larger | $c -T $threads --no-check"
 done
 # The -M that a message names is enough, also if the tables of --each take more than half
