@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # --each: a histogram for each N records of an input, or for each input.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 unset LC_CTYPE LANG NO_COLOR
 c='gpuhist -t u8'
 printf 'aabbccddee' >ten
@@ -91,7 +91,6 @@ shell "$c --each=file -f plot -r 97:102 -b 5 a?*b"
 shell "$c -r 97:102 -b 5 --each=4 -f plot ten >/dev/full; echo \$?"
 # Random bytes are dark from end to end, though 256 bins and 47 cells do not divide
 perl -e '$x = 1; print pack "C*", map { $x = $x * 16807 % 2147483647; $x >> 8 & 255 } 1..65536' >noise
-# shellcheck disable=SC2086
 run env LC_ALL=C.UTF-8 $c --each=64K -f plot noise
 # --tee passes the input on; -o has what standard output has
 shell "cat ten | $c -r 97:102 -b 5 --each=4 --tee -o rows.csv; echo; cat rows.csv"

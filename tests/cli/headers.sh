@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
 # Inputs that say what they are: NumPy's .npy, WAVE, PGM and PPM, by every route; what is refused.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 
 # A number of four or two bytes, little endian.
 le32() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Several inputs, the standard one, parts of them, and inputs that cannot be counted.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 printf 'abcdefghij' >a
 printf 'ABCD' >b
 : >empty

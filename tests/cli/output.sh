@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # -o: new, replaced, links, devices; and that a failure leaves no file.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 printf 'abcd' >a
 c='gpuhist -t u8 -b 1 -r full'
 umask 027

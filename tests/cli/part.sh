@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # --part: which part of how many; what does not go with it.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 : >e
 c='gpuhist -b 1 -r full'
 which="grep -o 'part\": [0-9]*, .parts\": [0-9]*'"

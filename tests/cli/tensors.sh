@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
 # Tensors of safetensors files: --tensor, --each=tensor, headers that lie.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 unset LC_CTYPE LANG NO_COLOR
 
 # file NAME MEMBERS DATA: a safetensors file; MEMBERS has the JSON without its braces, DATA printf's escapes.
@@ -55,12 +55,10 @@ for name in w b "a,\"?[31mé" mask none; do
 	gpuhist --tensor="$name" --stats -q -f json m.safetensors 2>&1 | grep -o "\"samples.*\"bytes\": [0-9]*"
 done | cmp - each'
 # Options that contradict each other
-# shellcheck disable=SC2086 # options and their values
 for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
 	refused gpuhist --tensor=w $option m.safetensors
 	refused gpuhist --each=tensor --stats $option m.safetensors
 done
-# shellcheck disable=SC2086
 for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
 	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
 	refused gpuhist --each=tensor --stats $option m.safetensors

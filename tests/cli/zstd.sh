@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # zstd inputs: frames, skippable frames, several of them, and damaged ones.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 # Each frame is one stored block of four bytes with a declared size; the second has a checksum.
 bytes '\050\265\057\375\040\004\041\000\000abcd' >four
 bytes '\050\265\057\375\044\004\041\000\000abca\316\311\033\231' >wrong-sum
@@ -82,7 +82,6 @@ done
 # Half of -M is a window's, with any number of threads.
 bytes '\050\265\057\375\000\120\041\000\000\001bcd' >window-1m
 for job in '-T 1' '-T 8' '-T 64' '-T 4096' '-T 8 -t u32 -b 400000' '-T 1 -t u16'; do
-	# shellcheck disable=SC2086 # a list
 	gpuhist -q --nonzero $job -M 2M window-1m >out 2>&1
 	printf '%s: exit status %d\n' "$job" $?
 done
@@ -97,9 +96,7 @@ refused $c -T 1 --device=cpu -M 250M window
 # The -M that is named is accepted, with any workers and tables.
 cp window window.zst
 for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M -t u32 -b 300000 -T 64 window' '-M 256M -t u16 -T 200 window'; do
-	# shellcheck disable=SC2086 # a list
 	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*M\)$/\1/p')
-	# shellcheck disable=SC2086
 	gpuhist -q $job -M "$named" >out 2>&1
 	printf '%s, %s: exit status %d\n' "$job" "$named" $?
 done
