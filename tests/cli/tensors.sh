@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
 # Tensors of safetensors files: --tensor, --each=tensor, headers that lie.
-# shellcheck shell=sh disable=SC2086
+# shellcheck shell=sh disable=SC2002,SC2086
 unset LC_CTYPE LANG NO_COLOR
 
 # file NAME MEMBERS DATA: a safetensors file; MEMBERS has the JSON without its braces, DATA printf's escapes.
@@ -25,17 +25,22 @@ zstd -q m.safetensors
 c='gpuhist --nonzero'
 run gpuhist m.safetensors
 for name in w b 'a,"?[31mé' mask none; do
-	run $c --tensor="$name" m.safetensors
+	run $c --no-header --tensor="$name" m.safetensors
 done
-shell "cat m.safetensors | $c --tensor=b; $c --tensor=b m.safetensors.zst; zstd -qc m.safetensors | $c --tensor=b"
-shell "$c --tensor=mask <m.safetensors; (head -c 100; sleep 0.1; cat) <m.safetensors | $c --tensor=mask"
+shell "$c --tensor=mask <m.safetensors"
+{
+	cat m.safetensors | $c --tensor=mask
+	$c --tensor=mask m.safetensors.zst
+	zstd -qc m.safetensors | $c --tensor=mask
+	(head -c 100 && sleep 0.1 && cat) <m.safetensors | $c --tensor=mask
+} | sort | uniq -c
 run $c --tensor=w --log=auto -b 4 m.safetensors
 shell "$c --tensor=w --stats=50 -r -4:4 -b 2 -f json m.safetensors | grep -o 'options\": \"[^\"]*'"
 # Shards: those without it are passed over, streams to their end
 shell "$c --tensor=other -v m.safetensors n.safetensors m.safetensors 2>err; grep safetensors err; grep -o '.* from [0-9]* input' err"
 shell "cat n.safetensors | $c --tensor=w - m.safetensors n.safetensors"
 run $c --tensor=b -b 4 n.safetensors m.safetensors
-shell "for k in 1 2 3; do $c --tensor=w -q --part=\$k/3 n.safetensors m.safetensors; done"
+shell "for k in 1 2 3; do $c --no-header --tensor=w -q --part=\$k/3 n.safetensors m.safetensors; done"
 run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
 run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
 refused $c --tensor=nothing m.safetensors n.safetensors
@@ -44,9 +49,9 @@ refused $c --tensor=masc n.safetensors m.safetensors
 refused $c --tensor=q m.safetensors
 # All of them
 run gpuhist --each=tensor --stats=50 'm,"2".safetensors' n.safetensors
-run gpuhist --each=tensor --stats=0,99.9 --no-header -q -f tsv -b 4 --log=auto <m.safetensors - n.safetensors
+shell 'gpuhist --each=tensor --stats=0,99.9 --no-header -q -f tsv -b 4 --log=auto - <m.safetensors | head -n 2'
 shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o '\"row_of.*\"shape[^,]*' rows.json"
-shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; cat rows.tsv"
+shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; wc -l <rows.tsv"
 shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
 # ... with the figures that each of them has by itself
 # shellcheck disable=SC2016 # the shell that is started expands it
@@ -58,7 +63,7 @@ done | cmp - each'
 for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
 	refused gpuhist --tensor=w $option m.safetensors
 	refused gpuhist --each=tensor --stats $option m.safetensors
-done
+done | sed 's/--each=tensor/--tensor/' | uniq
 for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
 	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
 	refused gpuhist --each=tensor --stats $option m.safetensors
@@ -73,9 +78,11 @@ printf '\200\002\212\nl\374\234F\371 j\250P\031.' >pickle.pt
 seq 100 >text
 : >empty.safetensors
 for input in lfs.safetensors model.gguf zip.pt pickle.pt text empty.safetensors /dev/null; do
-	run gpuhist $input
-	refused gpuhist --tensor=w $input
-	refused gpuhist --each=tensor --stats n.safetensors $input
+	{
+		refused gpuhist $input
+		refused gpuhist --tensor=w $input
+		refused gpuhist --each=tensor --stats n.safetensors $input
+	} | uniq
 done
 head -c 20 m.safetensors >short
 refused gpuhist --tensor=w short
