@@ -6,6 +6,13 @@ bytes '\000\001\002\003\004\005\006\007\000\011\002\013' >twelve
 # Channels: one column each, flow rows too
 run gpuhist -t u8 -c 3 -r 0:8 -b 4 --flow twelve
 shell 'head -c 1000 /dev/zero | gpuhist -t u8 -c 2 -r 0:2 -b 2 -C sat8 --no-header'
+# Runs of 1 to 20 bytes, each copied in its own way, up to the last byte of a buffer: each channel has one letter
+yes '@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_' | tr -d '\n' | head -c 262144 >letters
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	gpuhist -t u8 -c $n --record=32 --offset=$((32 - n)) --nonzero --no-header letters |
+		awk -F , -v n=$n '{ good += $1 == 95 - n + NR && $(NR + 3) == 8192 && gsub(/8192/, "") == 1 } END { printf "%d of %d, ", good, NR }'
+done
+echo
 # A record that is not whole
 refused gpuhist -t u8 -c 5 -r 0:12 -b 1 twelve
 run gpuhist -t u8 -c 5 -r 0:12 -b 1 --ignore-tail twelve

@@ -42,12 +42,12 @@ shell 'head -c 1000 /dev/zero | cat - hill | gpuhist -t u8 -f plot -n 1002 2>&1 
 run gpuhist -t u8 -b 103 -r 99:102 -b 3 -p few
 run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log few -o few.csv
 cat few.csv
-run gpuhist -t u8 -r 99:102 -b 3 -qp -f plot --title='a  title' few
+shell "gpuhist -t u8 -r 99:102 -b 3 -qp -f plot --title='a  title' few 2>&1 | sort | uniq -c"
 run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log -o few.svg few
 refused gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
 refused gpuhist -t u8 -r 99:102 -b 3 -p log few
-shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&-; echo $?'
-shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full; echo $?'
+shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&- >one; echo $?; wc -l <one'
+shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full >one; echo $?; wc -l <one'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -f plot few >/dev/full; echo $?'
 # Names are data
 name=$(printf 'a\033[2J\nb\302\233\377')
