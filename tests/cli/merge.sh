@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
 # --merge: histograms of parts add up to that of the whole, in every format; what does not belong together is named.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 seq 1 500 | tr -d '\n' | head -c 1200 >p1
 seq 700 2000 | tr -d '\n' | head -c 3600 >p2
 printf '\0\0\200\377\1\2\3\4\0\0\200\177\0\0\300\177' >p3
@@ -20,7 +20,6 @@ same() { # FORMATS OPTION...
 	for f in $formats; do
 		as="-f $f"
 		case $f in plot | svg) as="$as --title=" ;; esac
-		# shellcheck disable=SC2086 # words
 		{
 			gpuhist -q "$@" $as p1 p2 p3 p4 >whole
 			gpuhist -q --merge $as p1.json p2.json p3.json p4.json >sum || echo "status $?"
@@ -187,6 +186,21 @@ gpuhist -t u8 -b 3 -r 0:256 a -f json >r.json
 gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
 refused gpuhist --merge r.json e.json
 cat old.csv
+# ... also what is hard to see: the last edge alone, what binary64 cannot tell apart; and what is the same is added
+pair() {
+	gpuhist -q $1 -f json /dev/null >one.json
+	gpuhist -q $2 -f json /dev/null >two.json
+	gpuhist -q --merge one.json two.json 2>&1 | tail -n 1
+	gpuhist -q --merge two.json one.json 2>&1 | tail -n 1
+}
+pair '-t f64 -b 3 -r 0:1' '-t f64 -b 3 -r 0:0.9999999999999999'
+pair '-t f64 -b 3 -r 0:1' '-t f64 -b 3 -r 5e-324:1'
+pair '-t u64 -b 16 -r 0x8000000000000000:0xfffffffffffffff0' '-t u64 -b 16 -r 0x8000000000000001:0xfffffffffffffff1'
+pair '-t u64 -b 8 -r 0:64' '-t u64 -b 8 -r 0:64.5'
+pair '-t u64 -b 8 -r 0:64' '-t u64be -b 8 -r 0:64'
+pair '-t u64 -b 8 -r 0:64' '-t u64 -b 8 -r 0x0:6.4e1'
+pair '-t f64 -b 8 -r -0:1' '-t f64 -b 8 -r 0:1.0'
+pair '-t u16 -b 9' '-t u16 -b 9 -r 0:9'
 
 # Files that are large enough for several threads: the sum and what is wrong are those of one after the other
 for p in 1 2 3 4; do

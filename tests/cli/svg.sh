@@ -5,7 +5,7 @@ bytes '\000\001\001\001\002\007' >six
 seq 80 250 | tr -d '\n' | head -c 492 >digits
 # Bars; several channels; rows as a heat map and as curves
 run gpuhist -t u8 -b 4 -q -f svg six
-shorter() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | sed '/<style>/,/<rect class="page"/d; /<rect x="[^"]*" y="66"/d'; }
+shorter() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | sed '/<style>/,/<rect class="page"/d'; }
 shorter -t u8 -c 2 -b 2 --clamp --plot=log six
 shorter -t u8 --each=100 -r 48:58 -b 10 digits
 shorter -t u8 --each=100 -r 48:58 -b 10 --stats digits
