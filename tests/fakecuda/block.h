@@ -24,7 +24,7 @@ struct block_index {
 	unsigned x, y, z;
 };
 
-/* What the kernels see as threadIdx, blockIdx, blockDim, gridDim. */
+/* The kernels' threadIdx, blockIdx, blockDim and gridDim. */
 extern struct block_index block_thread, block_at, block_size, block_grid;
 
 /* Runs body(argument) as each of block_size.x threads, to the end of all. */

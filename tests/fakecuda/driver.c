@@ -28,12 +28,12 @@
  *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
  *                                    ..." before it aborts, and "+kind" for what is made
  *
- * It says what is wrong and aborts when the program does what a driver would punish or forgive
- * in silence: copies and fills past an allocation, host memory that is not page-locked, a call
+ * It reports an error and aborts when the program does something that a driver would punish or forgive
+ * silently: copies and fills past an allocation, host memory that is not page-locked, a call
  * without a current context, or with another device's handles. More shared memory than a kernel was
  * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
  *
- * What is still open at the end of the process is no fault: the program tears nothing down by
+ * Anything still open at the end of the process is fine: the program tears nothing down by
  * design.
  */
 #include <stdio.h>
@@ -105,7 +105,7 @@ static int device_count(void)
 
 /* ---- entering a call ---- */
 
-/* Takes the lock; anything but CUDA_SUCCESS is what the call returns. */
+/* Take the lock; a result other than CUDA_SUCCESS is returned to the program. */
 static CUresult enter(const char *symbol)
 {
 	pthread_mutex_lock(&fake_lock);
@@ -469,7 +469,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 	return leave(r);
 }
 
-/* Of the many queries for one chunk, the first and the last count as calls in a plan of failure. */
+/* A plan of failures counts only the first and the last of the many queries for one chunk. */
 CUresult cuEventQuery(CUevent event)
 {
 	pthread_mutex_lock(&fake_lock);

@@ -18,7 +18,7 @@
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static CUstream streams;
 
-/* ---- what an operation does ---- */
+/* ---- operations ---- */
 
 static void fill(uint32_t *to, uint32_t value, size_t words)
 {
@@ -63,7 +63,7 @@ static void perform(const struct operation *o, uint64_t seed)
 {
 	switch (o->kind) {
 	case COPY_IN:
-		/* memcpy: a sanitizer sees which of the program's memory is read, and when */
+		/* memcpy: a sanitizer checks the program's memory when it is read */
 		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
 		break;
 	case COPY_OUT:

@@ -106,7 +106,7 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		*value = n->negative ? -(int128_t)v : (int128_t)v;
 }
 
-/* The text ends at length; what follows must not be read. */
+/* The text ends at length; nothing after it may be read. */
 static void try_number(const char *text, size_t length)
 {
 	struct number n;

@@ -19,7 +19,7 @@ static char option[16];
 static const struct provenance FROM = {
 	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
-static char *text;     /* what was written, and a zero after it */
+static char *text;     /* the output, and a zero */
 static const char *at; /* how far it was read */
 
 static void expect(const char *word)
@@ -145,7 +145,7 @@ static void read_axis(const struct hist *h)
 	expect(", \"underflow\": true, \"overflow\": true, \"circular\": false}]");
 }
 
-/* The storage: under, bins, over; or only the places, or the counts, of what is not 0. */
+/* The storage: under, bins, over; or, without zeros, only the indices or the counts. */
 enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
 static void read_entries(const struct hist *h, enum listed listed)

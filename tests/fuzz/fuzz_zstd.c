@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	size_t decoded, used = 0;
 	const enum verdict verdict = decode(b.data, b.size, plain, &decoded);
 	const struct input_format *format;
-	/* What shows in the first decoded bytes is for fuzz_header.c. */
+	/* fuzz_header.c covers everything that the first decoded bytes show. */
 	if (decoded >= DECODED_MAX / 2 ||
 	    first_format(plain, decoded, FORMATS_TYPED, &format) == HEADER_FOUND)
 		return 0;
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		rc = read_all(s, spec.use.record, flags & 8, ours, &used, &fail);
 	const struct source_totals *t = rc == 0 ? source_totals(s) : NULL;
 	const size_t body = decoded > spec.open.skip ? decoded - (size_t)spec.open.skip : 0;
-	/* What is after the last record of -n is not looked at. */
+	/* Nothing after the last record of -n is looked at. */
 	const bool limited =
 		spec.use.limit < UINT64_MAX && used == spec.use.limit * spec.use.record;
 	if (rc != 0) {

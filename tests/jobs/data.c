@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What only floats have: NaN of every sign and payload, infinities, subnormal
+/* Values that only floats have: NaN of every sign and payload, infinities, subnormal
  * numbers, both zeros. */
 static uint64_t draw_special(const struct type *t)
 {

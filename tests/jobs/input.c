@@ -79,7 +79,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	size_t tail = once_in(12) ? below(j->stride < 4096 ? j->stride : 4096) : 0;
 	size_t front = j->skip;
 
-	/* Later ones may say nothing, where the options say it all. */
+	/* If the options say it all, later inputs need no header. */
 	if (k && j->type_given && j->channels_given && once_in(3))
 		own.header = HEADERLESS;
 	if (j->header == PICTURE && !records)

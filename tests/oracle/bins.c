@@ -124,7 +124,7 @@ static wide numbered(const struct job *job, struct sample s, int k)
 	return s.whole >= 0 ? bin_of_whole(s.whole, k) : -1 - bin_of_whole(-1 - s.whole, k);
 }
 
-/* Where bin j >= 0 of whole numbers begins: the least that is in it or after it, up to `past`. */
+/* The first whole number in bin j >= 0 or after it, at most `past`. */
 static double begin_of_whole(wide j, int k, wide past)
 {
 	wide low = 0, high = past;

@@ -221,7 +221,7 @@ static int parse_options(struct job *job, int argc, char **argv)
 
 /* ---- inputs ---- */
 
-/* Of the first input; each later one must agree. */
+/* The first input decides; each later one must agree. */
 static void take_header(struct job *job, const struct input *in, const char *name)
 {
 	unsigned says = in->channels;
@@ -314,7 +314,7 @@ static void visit_record(struct job *job, const unsigned char *at, visit *see)
 		see(job, (unsigned)(i % job->channels), decode(job->type, job->big_endian, at, i));
 }
 
-/* Shows every sample to `see`. What follows the last record within -n is not looked at. */
+/* Pass every sample to `see`. Nothing after the last record of -n is looked at. */
 static void visit_all(struct job *job, char **names, visit *see)
 {
 	struct input first = {.type = NULL};

@@ -177,7 +177,7 @@ void make_documents(void)
 const struct fault FAULTS[] = {
 	/* a worker or the ring of a long frame, which a run does without; or what a merge needs */
 	{"aligned_alloc", "", ENOMEM, EITHER},
-	{"calloc", "", ENOMEM, EITHER}, /* a worker's, a thread's, or what all have in common */
+	{"calloc", "", ENOMEM, EITHER}, /* for a worker, a thread, or the whole run */
 	{"malloc", "", ENOMEM, EITHER},
 	{"realloc", "", ENOMEM, EITHER},
 	{"madvise", "", EINVAL, HARMLESS},

@@ -21,7 +21,7 @@
  *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
  * so on, read for __read_chk. Noise spares close: when it is interrupted the descriptor is gone
- * and what was written may be lost, which is an error.
+ * and data already written may be lost, which is an error.
  *
  * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
  * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
@@ -415,7 +415,7 @@ int __open_2(const char *path, int flags)
 
 /* ---- calls that fail, or are passed on as they are ---- */
 
-/* TYPE NAME PARAMETERS, with the role of its descriptor; what it returns where it FAILS. */
+/* TYPE NAME PARAMETERS, with the role of its descriptor, and the result if it FAILS. */
 #define CALL(type, name, parameters, role, cannot, failure, arguments) \
 	type name parameters                                           \
 	{                                                              \
@@ -522,7 +522,7 @@ extern void *__libc_realloc(void *p, size_t bytes);
 extern void *__libc_memalign(size_t align, size_t bytes);
 
 /*
- * Counted after begin(), where there is a plan: what the loader allocates before it is not counted.
+ * With a plan, calls count from begin() on, so the loader's allocations do not.
  */
 static struct call start_allocation(enum function f)
 {
