@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faults: the plan of what fails, from the environment; driver.c's head has the list. */
+/* faults: the planned faults, from the environment; the head of driver.c lists them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile: a helper whose driver or device has gone mad, as the program that started it sees it
- * (gpu/region.h). Nothing of it may harm the program, or change a count.
+ * hostile: a GPU process whose driver or device has gone mad, as seen by the program that started it
+ * (gpu/region.h). None of this may harm the program or change a count.
  *
  * Sent at once, and then nothing more:
  *
@@ -9,7 +9,7 @@
  *	short              too few bytes
  *	slots0, slotsmany  number of slots: none, 2^32-1
  *	failed, escape     a failure without a reason; one with bytes for a terminal
- *	close              the socket's end, and the process lives on
+ *	close              the end of the socket; the process lives on
  *
  * Written again and again, from then on, by a thread:
  *

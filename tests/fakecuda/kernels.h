@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels: the kernels that ship, found by name and run on the host. */
+/* kernels: the shipped kernels, found by name and run on the host. */
 #ifndef FAKECUDA_KERNELS_H
 #define FAKECUDA_KERNELS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream: the device. Its thread takes the first operation of a random stream, does it without the
- * lock, and goes on. Work is due immediately, or when an event after it has been queried often
- * enough, as is drawn for each chunk; or, so that nothing waits for ever, when the device has been
- * idle for a while. Until then a copy has read nothing and a kernel has written nothing.
+ * lock, and repeats. Each chunk draws whether its work is due immediately or only after an event
+ * behind it has been queried a number of times; so that no wait lasts for ever, all work is due
+ * once the device has been idle for a while. Until then copies read and kernels write nothing.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: any text is histograms or an error that names the input. A histogram that is read holds its
- * own audit; written and read again it is the same, and added to itself it is twice that.
+ * document: any text is histograms, or an error that names the input. A histogram that was read
+ * passes its audit; written and read again it is the same, and added to itself it doubles.
  */
 #include "document/document.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * edges and binning: for any type, bins, range, list and modulus, every sample falls in the cell
- * that comparing it with the edges gives; the edges are computed here: linspace in binary64,
- * rationals in 128 bits. A spec is refused exactly when it should be. test_edges is this with
- * inputs from a seed.
+ * found by comparing it with the edges. The edges are computed here: linspace in binary64, rationals
+ * in 128 bits. A spec is refused exactly when it should be. test_edges runs this on inputs from a
+ * seed.
  */
 #include "bins/edges.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header: any bytes. Parsed step by step they are found, refused or none of ours, as their first
- * bytes say; a header that is found is possible, is found again from its own bytes alone and from
- * no fewer, and a picture's or a WAVE's own numbers, read here in the plainest way, say the same.
- * Then the bytes are an input, a file, a pipe, one zstd frame of either: exactly the samples are
- * counted, or it is refused where it must be.
+ * header: any bytes. Parsed step by step, they are a header, a bad header, or none, as the first
+ * bytes say. A header that is found is possible; it is found again in its own bytes and in no fewer;
+ * and the numbers of a picture or a WAVE, read here in the plainest way, agree with it. Then the
+ * bytes become an input: a file, a pipe, or a zstd frame in either. Exactly its samples are counted,
+ * or it is refused if it must be.
  *
  * The head of the input: flags, skip, limit; the rest is the input.
  */

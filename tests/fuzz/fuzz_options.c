@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: any command line is refused with a usage error, or gives a job whose axis, layout and
- * output make sense; the options that its documents will have give the same job again.
+ * options: any command line is a usage error, or a job whose axis, layout and output make sense;
+ * the options in its documents give the same job again.
  */
 #include "cli/options.h"
 

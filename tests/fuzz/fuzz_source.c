@@ -4,7 +4,7 @@
  * The records, the totals and the verdict must match a plain walk over the bytes.
  *
  * The head of the input, in this order: flags, record size, inputs, skip (2), limit (2), fills;
- * for each input a kind, with how often it is repeated, and a length (2); then their bytes.
+ * for each input a kind with a number of repetitions, and a length (2); then their bytes.
  */
 #include "input/source.h"
 

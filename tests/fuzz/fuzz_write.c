@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_json: a small histogram of any counts over any bins, written and read again by the plainest
- * of parsers, is the same histogram. The oracle has tables, transcripts counters and pictures.
+ * write_json: a small histogram with any counts and bins is the same after it was written, and read
+ * by the plainest of parsers. The oracle checks tables, the transcripts counters and pictures.
  */
 #include "output/format.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder,
- * given all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one
- * call gives another result, either is right.
+ * given all of it at once, decides: the same bytes, or no success. If libzstd's decoding in one call
+ * gives another result, either is right.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */

@@ -246,8 +246,8 @@ static void draw_cluster(struct job *j)
 }
 
 /*
- * The next value towards 0 that is a multiple of a power of two, where a bin may end; if it is in
- * the cluster.
+ * Round a key towards 0 to a multiple of a power of two, which may be the end of a bin; keep it as
+ * it is if that would leave the cluster.
  */
 static uint64_t round_key(const struct job *j, uint64_t key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command: every option in every way to write it. */
+/* command: writes every option, in every way to write it. */
 
 #include "job.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header: .npy, WAVE in its kinds, PGM, PPM and safetensors, as others write them. */
+/* header: .npy, all kinds of WAVE, PGM, PPM and safetensors, as other programs write them. */
 
 #include "job.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* input: made, compressed, written. */
+/* input: makes, compresses and writes inputs. */
 
 #include "job.h"
 

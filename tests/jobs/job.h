@@ -223,12 +223,12 @@ struct command {
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The options that both programs get in the same words; `output`: the command of ours that those of
- * the output go to.
+ * Draw options that both programs get in the same words; `output` is the command of ours that gets
+ * the options for the output.
  */
 void shared_flags(struct command *a, struct command *output, struct command *b,
 		  const struct job *j);
-/* of bins and layout */
+/* the same for options of bins and layout */
 void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
 

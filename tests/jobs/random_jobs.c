@@ -4,12 +4,11 @@
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
  *
- * A job is a type, a binning, a layout, flags, data on and near the edges, perhaps
- * a header, and a route by which the data comes. Each depends on SEED and its number alone, so
- * that --only K repeats job K. gpuhist gets the inputs by that route, the
- * oracle gets plain files of the same bytes; standard output and exit status
- * must be the same. The OPTIONs after -- are given to gpuhist in every job,
- * instead of a device drawn by chance.
+ * A job has a type, bins, a layout, flags, data on and near the edges, perhaps a header, and a
+ * route for the data. It depends only on SEED and its number, so --only K repeats job K. gpuhist
+ * gets the inputs by that route, the oracle gets plain files of the same bytes; standard output and
+ * exit status must be the same. In every job gpuhist also gets the OPTIONs after --, instead of a
+ * device drawn by chance.
  *
  * The inputs of a failed job stay in a folder that the report names.
  *

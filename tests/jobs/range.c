@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * range: bounds that are difficult for some part of the program, and the samples at the edges of
- * bins.
+ * range: bounds that are difficult for some part of the program, and the samples next to the edges
+ * of bins.
  */
 #include "job.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bins: in which bin a sample falls, compared as real numbers. */
+/* bins: the bin of a sample, found by comparing real numbers. */
 #include <math.h>
 
 #include "oracle.h"
@@ -211,8 +211,8 @@ int compare(const struct job *job, struct sample s, uint64_t i)
 	return compare_whole_real(s.whole, job->edge[i]);
 }
 
-/* The last i below N with edge[i] <= x, for LO <= x < HI. Where edges
- * coincide this is the only bin of them that is not empty. */
+/* The last i below N with edge[i] <= x, for LO <= x < HI. If edges coincide, their other bins are
+ * empty. */
 uint64_t bin_of(const struct job *job, struct sample s)
 {
 	uint64_t low = 0, high = job->bins;

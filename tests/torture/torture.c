@@ -5,17 +5,17 @@
  *   torture GPUHIST PRELOAD SEED           a quarter of these plans, another one for each seed
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
- * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each
- * job the Nth call of each function fails, alone or with all later ones, N rising to the last of
- * its calls; signals arrive before and after calls; reads and writes are cut short and interrupted;
+ * PRELOAD is torture_preload.so, made from preload.c, whose head explains plans. For each job and
+ * each function, the first call fails, then the second, up to the last, alone or with all later
+ * ones; signals arrive before and after calls; reads and writes are cut short and interrupted;
  * memory, descriptors and file sizes are limited.
  *
  * What the program promises: it ends, by itself or by the signal that was sent. With exit status 0
- * its output is exact to the byte. Otherwise it says one line and publishes nothing: a file
- * that existed is untouched. No temporary file is left. FAULTS says what each fault may do.
+ * its output is exact to the byte. Otherwise it prints one line and publishes nothing: an existing
+ * file is untouched. No temporary file is left. FAULTS lists the effects that each fault may have.
  *
- * Files: files, plan (jobs and faults), process, verdict; here the systematic run and the random
- * one. A failure prints the plan, which is enough to repeat it.
+ * Files: files, plan (jobs and faults), process, verdict; this one has the systematic run and the
+ * random one. A failure prints its plan, which is enough to repeat it.
  */
 #include "torture.h"
 

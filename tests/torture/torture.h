@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* torture: what its files share. Each uses only those before it. */
+/* torture: shared by its files. Each uses only the files before it. */
 #ifndef TORTURE_H
 #define TORTURE_H
 
@@ -157,7 +157,7 @@ void result_free(struct result *r);
 /* Removes all and counts what does not belong there. */
 unsigned clean(const char *path);
 
-/* ---- verdict.c: did a run do what it should? ---- */
+/* ---- verdict.c: was a run right? ---- */
 
 enum { JOBS_MAX = 80 };
 
