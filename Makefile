@@ -94,7 +94,8 @@ $(eval $(call stamp,$(FLAGS),FLAGS_TEXT,,; $$(CC) $$(ALL_CPPFLAGS) $$(CFLAGS) -E
 # build names its commit, too.
 COMMIT    := $(if $(filter %-dev,$(VERSION)),$(shell git --git-dir=.git rev-parse --short HEAD 2>/dev/null))
 FORM_FLAGS = $(if $(COMMIT),-DCOMMIT='" ($(COMMIT))"') $(if $(FORM),-DFORM='"$(FORM)"') \
-	$(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
+	$(if $(NEEDS),-DNEEDS='"needs: $(NEEDS)\n"')
+NEEDS = $(if $(NEEDS_GLIBC),glibc $(NEEDS_GLIBC) or later$(if $(NEEDS_DRIVER),; ))$(if $(FORM),$(NEEDS_DRIVER))
 FORM_TEXT := flags $(FORM_FLAGS)
 $(eval $(call stamp,$(BUILD)/form,FORM_TEXT,$(FLAGS)))
 

@@ -26,7 +26,7 @@ FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(la
 # What -V reports about the kernels.
 TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for others (CUDA $(TOOLKIT))"'
-NEEDS_DRIVER = ; for a GPU a driver of CUDA $(TOOLKIT) or later
+NEEDS_DRIVER = for a GPU a driver of CUDA $(TOOLKIT) or later
 GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 NVCCFLAGS ?= -O3
 ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)

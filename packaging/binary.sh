@@ -7,7 +7,7 @@
 #   tarball           FOLDER/NAME-linux-MACHINE.tar.gz
 #   wheel             FOLDER/NAME-py3-none-manylinux_X_Y_MACHINE.whl, for pip
 #   static            FOLDER/NAME-linux-MACHINE-static.tar.gz: needs no library, and has no kernels for GPUs
-#   aarch64-tarball   and aarch64-wheel: by Debian's cross compiler
+#   aarch64-tarball   and aarch64-wheel: by Debian's cross compiler, without kernels
 #
 # usage: packaging/binary.sh NAME FOLDER FORM...       by make, whose variables are those of the build
 set -eu
@@ -74,7 +74,8 @@ for form in $forms; do
 	elif [ "$kind" != "$form" ]; then
 		cross=$tree/build/cross/$machine
 		sh "$tree/packaging/cross_zstd.sh" "$machine" "$cross"
-		set -- "$@" CC="$machine-linux-gnu-gcc" CPPFLAGS="-I$cross/zstd/include" LDFLAGS="-s -L$cross/zstd/lib"
+		# Without kernels: the memory shared with the GPU process was never tried on a machine with weak ordering.
+		set -- "$@" CC="$machine-linux-gnu-gcc" CPPFLAGS="-I$cross/zstd/include" LDFLAGS="-s -L$cross/zstd/lib" NVCC=
 	fi
 	make "$@" "$program"
 	if [ "$kind" != static ]; then

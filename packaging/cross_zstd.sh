@@ -10,10 +10,15 @@ case $1 in
 aarch64) debian=arm64 ;;
 *) debian=$1 ;;
 esac
-# Below this folder apt-get has lists of its own, of this architecture alone.
-mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$zstd/lib"
+# Below this folder apt-get has lists of its own, of this architecture alone. Ubuntu keeps it on another host than its own.
+mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/sources" "$zstd/lib"
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+	[ ! -f "$file" ] || sed 's,//[a-z.]*\(archive\|security\)\.ubuntu\.com/ubuntu,//ports.ubuntu.com/ubuntu-ports,' \
+		"$file" >"$apt/sources/${file##*/}"
+done
 set -- -qq -o APT::Architecture="$debian" -o APT::Architectures="$debian" -o Dir::State="$apt" \
-	-o Dir::State::status=/dev/null -o Dir::Cache="$apt" -o APT::Sandbox::User=root
+	-o Dir::State::status=/dev/null -o Dir::Cache="$apt" -o APT::Sandbox::User=root \
+	-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/sources"
 apt-get "$@" update
 (cd "$apt" && apt-get "$@" download "libzstd-dev:$debian")
 dpkg-deb -x "$apt"/libzstd-dev_*.deb "$apt/unpacked"

@@ -39,7 +39,7 @@ for form; do
 	# Its tests are .ci/deep's.
 	deb) has deb dh 'dpkg-dev debhelper' || continue
 		if (cd "$work/$name" && DEB_BUILD_OPTIONS=nocheck make deb) >"$work/log" 2>&1; then
-			cp "$work/$name/build/gpuhist_${name#gpuhist-}"*.deb "$folder"
+			cp "$work/$name/build"/gpuhist_[0-9]*.deb "$folder"
 		else
 			tail -n 20 "$work/log" >&2
 			lacks 'the deb was not made'

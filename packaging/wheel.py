@@ -20,6 +20,15 @@ Summary: Counts binary samples into a histogram, exactly, at memory speed
 License-Expression: MIT AND BSD-3-Clause
 License-File: LICENSE
 License-File: LICENSE.zstd
+Keywords: histogram,statistics,binary,zstd,CUDA
+Classifier: Environment :: Console
+Classifier: Environment :: GPU :: NVIDIA CUDA
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Scientific/Engineering
+Requires-Python: >=3.9
+Provides-Extra: numpy
+Requires-Dist: numpy; extra == "numpy"
 Description-Content-Type: text/markdown
 
 A Unix filter for 64-bit Linux: it counts binary integers and floats, from pipes and files, into a histogram as CSV, JSON,
@@ -28,7 +37,7 @@ A Unix filter for 64-bit Linux: it counts binary integers and floats, from pipes
     gpuhist -t u8 -f plot /bin/sh      # the bytes of a file, as a picture
     gpuhist --help                     # all options
 
-The module runs it for Python:
+The module runs it for Python; `histogram` and arrays need NumPy (`gpuhist[numpy]`):
 
     counts, edges = gpuhist.histogram("iq.cf32", bins=1000, range=(-1, 1))   # as numpy.histogram; arrays, too
     document = gpuhist.run("adc.u16", bins=4096, stats=True)                 # a UHI histogram, for hist

@@ -58,18 +58,14 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 		(void)lseek(STDIN_FILENO, c->start, SEEK_SET);
 	if (bytes_open(&b, path, -1, &shared, fail) != 0)
 		return -1;
-	if (!bytes_in_file(b))
+	const bool stream = !bytes_in_file(b);
+	rc = stream ? 0 : content_open(&content, b, &rules, fail);
+	if (rc == 0 && (stream || content.is_zstd))
 		rc = fail_set(fail, STATUS_USAGE,
-			      "--each=tensor: %s is a stream, but tensors are read at their places "
-			      "in a file: save it as one first",
-			      bytes_name(b));
-	else
-		rc = content_open(&content, b, &rules, fail);
-	if (rc == 0 && content.is_zstd)
-		rc = fail_set(fail, STATUS_USAGE,
-			      "--each=tensor: %s is compressed, but tensors are read at their "
-			      "places in a file: zstd -d it first",
-			      bytes_name(b));
+			      "--each=tensor: %s is %s, but tensors are read at their places in a "
+			      "file: %s first",
+			      bytes_name(b), stream ? "a stream" : "compressed",
+			      stream ? "save it as one" : "zstd -d it");
 	if (rc == 0)
 		rc = check_size(list, b, fail);
 	bytes_close(b);

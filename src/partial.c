@@ -9,30 +9,25 @@
 #include "output/output.h"
 #include "run.h"
 
-struct look {
-	struct partial *partial;
-	const struct counted *now;
-};
-
 /* Called while the snapshot is taken. */
 static void look(void *arg)
 {
-	const struct look *const l = arg;
+	struct partial *const p = arg;
 
-	l->partial->records = l->now->records(l->now->arg);
-	l->partial->inputs = source_inputs(l->now->source);
+	p->records = p->counted(p->arg);
+	p->inputs = source_inputs(p->source);
 }
 
 /* The number of records only grows; as long as it is the same, so are the counts. */
-static bool unchanged(const struct partial *p, const struct counted *now)
+static bool unchanged(const struct partial *p)
 {
-	return p->written && now->records(now->arg) == p->records &&
-	       source_inputs(now->source) == p->inputs;
+	return p->written && p->counted(p->arg) == p->records &&
+	       source_inputs(p->source) == p->inputs;
 }
 
-static int fill(struct partial *p, const struct counted *now, struct hist *hist, struct fail *fail)
+static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 {
-	const struct shape *const shape = now->shape;
+	const struct shape *const shape = p->shape;
 	struct counts copy = {.cell = NULL};
 	struct hist_scratch *const scratch = hist_scratch_new(&shape->axis.type);
 	int rc = -1;
@@ -40,9 +35,9 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 	if (!scratch)
 		(void)fail_errno(fail, "counts so far");
 	else if (hist_reserve(hist, &shape->axis, shape->channels, fail) == 0 &&
-		 counts_init(&copy, now->counts->cells, fail) == 0) {
-		snapshot_take(now->snapshot, &copy, now->counts, look, &(struct look){p, now});
-		hist_fill(hist, &copy, now->book, scratch);
+		 counts_init(&copy, p->counts->cells, fail) == 0) {
+		snapshot_take(p->snapshot, &copy, p->counts, look, p);
+		hist_fill(hist, &copy, p->book, scratch);
 		rc = hist_audit(hist, fail);
 	}
 	if (rc == 0 && hist->samples != p->records * shape->samples)
@@ -55,10 +50,10 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 }
 
 /* Draw the counts so far over the previous picture. */
-static int draw(struct partial *p, const struct job *job, const struct hist *hist,
-		const struct provenance *from, struct fail *fail)
+static int draw(struct partial *p, const struct hist *hist, const struct provenance *from,
+		struct fail *fail)
 {
-	struct style style = job->style;
+	struct style style = p->job->style;
 	struct output *out;
 	size_t bytes;
 
@@ -76,23 +71,23 @@ static int draw(struct partial *p, const struct job *job, const struct hist *his
 	return rc;
 }
 
-static int replace(struct partial *p, const struct counted *now, struct fail *fail)
+static int replace(struct partial *p, struct fail *fail)
 {
-	const struct job *const job = now->job;
+	const struct job *const job = p->job;
 	struct source_totals totals = {0};
 	struct hist hist = {.channels = 0};
 	struct output *out;
-	int rc = fill(p, now, &hist, fail);
+	int rc = fill(p, &hist, fail);
 
 	if (rc == 0) {
 		totals.inputs = p->inputs;
-		totals.bytes = p->records * now->shape->record;
-		totals.state = source_state(now->source);
+		totals.bytes = layout_records_bytes(p->records, p->shape->record, p->shape->packed);
+		totals.state = source_state(p->source);
 	}
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;
 	if (rc == 0 && job_draws_in_place(job)) {
-		rc = draw(p, job, &hist, &from, fail);
+		rc = draw(p, &hist, &from, fail);
 	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);
@@ -101,13 +96,13 @@ static int replace(struct partial *p, const struct counted *now, struct fail *fa
 	return rc;
 }
 
-void partial_write(struct partial *p, const struct counted *now)
+void partial_write(struct partial *p)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (unchanged(p, now) && !screen_changed(&p->screen))
+	if (unchanged(p) && !screen_changed(&p->screen))
 		return;
-	const bool failed = replace(p, now, &fail) != 0;
+	const bool failed = replace(p, &fail) != 0;
 	if (failed && !p->failed)
 		msg_warning("--every: %s (the work goes on)", fail.text);
 	p->failed = failed;

@@ -7,8 +7,9 @@
 #include "engine/snapshot.h"
 #include "input/source.h"
 
-/* The sources of a partial output, once counting has begun. */
-struct counted {
+/* A partial output: where the counts are, and the last attempt to write them. */
+struct partial {
+	/* Const once counting has begun. */
 	const struct job *job;
 	const struct shape *shape;
 	struct source *source;
@@ -16,12 +17,10 @@ struct counted {
 	const struct codebook *book;
 	struct snapshot *snapshot;
 	/* Return the records counted so far by all workers. Any thread, without a lock. */
-	uint64_t (*records)(const void *arg);
+	uint64_t (*counted)(const void *arg);
 	const void *arg;
-};
 
-/* State of the output, kept by the watching thread. */
-struct partial {
+	/* Used by the watching thread. */
 	bool written;     /* the last attempt succeeded */
 	uint64_t records; /* if written: records in the output */
 	uint64_t inputs;  /* if written: inputs begun by then */
@@ -36,6 +35,6 @@ struct partial {
  * it is reported as a warning unless the previous attempt failed too. Any thread except a worker,
  * but only one at a time.
  */
-void partial_write(struct partial *p, const struct counted *now);
+void partial_write(struct partial *p);
 
 #endif

@@ -91,11 +91,11 @@ static size_t part_of(const struct shape *shape, size_t block)
 	const uint64_t cells = counting_cells(&shape->axis.type, &shape->axis.edges) *
 			       (uint64_t)shape->layout.channels;
 	const uint64_t most = cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY;
-	const uint64_t records = most / shape->record;
+	const uint64_t records = most / shape->record, row = shape->row / shape->packed;
 
-	if (shape->row <= block / shape->record)
+	if (row <= block / shape->record)
 		return 0;
-	return (shape->row < records ? shape->row : records) * shape->record;
+	return (row < records ? row : records) * shape->record;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -7,10 +7,10 @@
  */
 #include "run.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,7 +37,6 @@
 #define DECODERS_CORE 2u
 /* How long a frame waits for the GPU; after that the CPU decodes it. */
 #define START_SECONDS 3.0
-#define START_LOOK_NS 1000000
 
 struct run {
 	const struct job *job;
@@ -61,9 +60,8 @@ struct run {
 
 	struct watch *watch;
 	struct snapshot snapshot;
-	struct counted counted;
-	const struct counted *now; /* &counted once counting has begun; atomic */
 	struct partial partial;
+	bool prepared;       /* the watching thread may look at the fields above; atomic */
 	struct row_spec row; /* --each */
 };
 
@@ -116,7 +114,8 @@ static struct gpu *start_gpu(const struct run *run, bool unpacks)
 /* Is a GPU worth starting, given the workers' rate so far? */
 static bool gpu_pays(const struct run *run)
 {
-	const uint64_t counted = records(run) * run->work.record;
+	const uint64_t counted =
+		layout_records_bytes(records(run), run->work.record, run->work.packed);
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
 			     source_packed(run->work.source) ? source_expected(run->work.source)
@@ -161,16 +160,13 @@ static void more(void *arg)
 static bool start_unpacker(void *arg)
 {
 	struct run *const run = arg;
-	const double began = clock_seconds();
 
 	lock_take(&run->lock);
 	if (!run->work.gpu)
 		__atomic_store_n(&run->work.gpu, start_gpu(run, true), __ATOMIC_RELEASE);
 	struct gpu *const gpu = run->work.gpu;
 	lock_drop(&run->lock);
-	while (gpu && gpu_starting(gpu) && clock_seconds() - began < START_SECONDS)
-		nanosleep(&(struct timespec){.tv_nsec = START_LOOK_NS}, NULL);
-	return gpu && !gpu_starting(gpu) && !gpu_failed(gpu);
+	return gpu && gpu_wait(gpu, START_SECONDS);
 }
 
 /* With --device=gpu, wait for the GPU before anything is read. */
@@ -181,7 +177,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 	run->work.gpu = start_gpu(run, source_unpacks(run->work.source));
 	if (!run->work.gpu)
 		return fail_errno(fail, "GPU");
-	if (gpu_wait(run->work.gpu) == 0)
+	if (gpu_wait(run->work.gpu, INFINITY))
 		return 0;
 	gpu_describe(run->work.gpu, &gpu);
 	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
@@ -247,7 +243,7 @@ static void look(void *arg, struct progress_now *now)
 {
 	struct run *const run = arg;
 
-	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE))
 		return;
 	now->length = source_length(run->work.source);
 	now->bytes = source_progress(run->work.source);
@@ -259,15 +255,16 @@ static void save(void *arg)
 {
 	struct run *const run = arg;
 
-	const struct counted *const now = __atomic_load_n(&run->now, __ATOMIC_ACQUIRE);
-
-	if (now)
-		partial_write(&run->partial, now);
+	if (__atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE))
+		partial_write(&run->partial);
 }
 
 static bool resized(void *arg)
 {
-	return screen_changed(&((struct run *)arg)->partial.screen);
+	const struct run *const run = arg;
+
+	return __atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE) &&
+	       screen_changed(&run->partial.screen);
 }
 
 /*
@@ -412,6 +409,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
 	const struct source_use use = {
 		.record = shape->record,
+		.packed = shape->packed,
 		.limit = shape->limit,
 		.type = shape->axis.type,
 		.channels = shape->header_channels,
@@ -499,24 +497,25 @@ static int prepare(struct run *run, struct fail *fail)
 		.step = run->plan.step,
 		.part = run->plan.part,
 		.record = run->shape.record,
-		.busy = start_next,
+		.packed = run->shape.packed,
+		.more = start_next,
 		.arg = run,
 		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,
 	};
 	if (failed)
 		return -1;
-	run->counted = (struct counted){
+	run->partial = (struct partial){
 		.job = job,
 		.shape = &run->shape,
 		.source = source,
 		.counts = &run->counts,
 		.book = &run->book,
 		.snapshot = &run->snapshot,
-		.records = records,
+		.counted = records,
 		.arg = run,
 	};
-	__atomic_store_n(&run->now, &run->counted, __ATOMIC_RELEASE);
+	__atomic_store_n(&run->prepared, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -525,8 +524,9 @@ static int audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.work.records;
+	const uint64_t bits = (uint64_t)8 * run->shape.record / run->shape.packed;
 
-	if (t->bytes != t->skipped + t->tail + records * run->shape.record ||
+	if ((t->bytes - t->skipped - t->tail) * 8 != records * bits + t->padding ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "
@@ -568,12 +568,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	struct run run = {.job = job, .began = clock_seconds(), .rows = rows};
 
 	*hist = (struct hist){0};
-	if (snapshot_init(&run.snapshot, fail) != 0)
-		return -1;
-	if (lock_init(&run.lock) != 0) {
-		snapshot_destroy(&run.snapshot);
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	}
+	snapshot_init(&run.snapshot);
+	lock_init(&run.lock);
 	start_watch(&run);
 	int rc = prepare(&run, fail);
 	/* Report an unsuitable FILE before the work. */

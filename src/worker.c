@@ -2,15 +2,13 @@
 /* worker: chooses an engine for each turn. */
 #include "worker.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "each/each.h"
 #include "gpu/gpu.h"
 #include "gpu/lane.h"
 
-#define ROOM_SECONDS 3.0
-#define ROOM_LOOK_NS 1000000
+#define YIELD_SECONDS 3.0
+#define YIELD_LOOK 0.001
 
 static const struct engine *const ENGINES[] = {&each_engine, &gpu_engine, &cpu_engine};
 #define ENGINE_COUNT (sizeof(ENGINES) / sizeof(ENGINES[0]))
@@ -19,24 +17,24 @@ static const struct engine *const ENGINES[] = {&each_engine, &gpu_engine, &cpu_e
  * Starting the driver keeps a core busy for a quarter of a second. With a worker on every core it
  * took twice as long, and the GPU would have counted more in that time than one worker does. So the
  * worker that started the GPU waits until it is ready, the input ends, something fails, or
- * ROOM_SECONDS have passed.
+ * YIELD_SECONDS have passed.
  */
-static void make_room(const struct work *work)
+static void yield_core(const struct work *work)
 {
 	const struct gpu *const gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
 	const double began = clock_seconds();
 
 	while (gpu_starting(gpu) && source_backlog(work->source) &&
-	       clock_seconds() - began < ROOM_SECONDS)
-		nanosleep(&(struct timespec){.tv_nsec = ROOM_LOOK_NS}, NULL);
+	       clock_seconds() - began < YIELD_SECONDS)
+		(void)gpu_wait(gpu, YIELD_LOOK);
 }
 
 static enum turn turn_of(struct worker *w)
 {
 	const struct engine *engine = NULL;
-	enum turn turn = TURN_NO_ROOM;
+	enum turn turn = TURN_BUSY;
 
-	for (size_t i = 0; i < ENGINE_COUNT && turn == TURN_NO_ROOM; i++) {
+	for (size_t i = 0; i < ENGINE_COUNT && turn == TURN_BUSY; i++) {
 		engine = ENGINES[i];
 		turn = engine->turn(w);
 	}
@@ -56,9 +54,9 @@ int worker_run(struct worker *w)
 	if (!(w->reader = source_reader(w->work->source)))
 		return fail_errno(&w->fail, "worker");
 	while ((turn = turn_of(w)) == TURN_DONE) {
-		if (w->makes_room)
-			make_room(w->work);
-		w->makes_room = false;
+		if (w->yields)
+			yield_core(w->work);
+		w->yields = false;
 	}
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
 		ENGINES[i]->close(w);

@@ -347,7 +347,7 @@ static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report 
 	struct gpu *gpu = gpu_start(&(struct gpu_spec){
 		.counting = s->counting, .lanes = LANES, .fetch = fetch, .memory = MEMORY});
 
-	if (gpu && gpu_wait(gpu) == 0) {
+	if (gpu && gpu_wait(gpu, 60)) {
 		gpu_describe(gpu, report);
 		return gpu;
 	}

@@ -107,10 +107,15 @@ check once '^ fatbinary .*kind=elf,sm=80,.*kind=ptx,sm=80,'
 check test "$(lines ' -c -o '),$(lines 'gpu_image\.o src'),$(lines ' -o gpuhist ')" = 1,1,1
 check nothing CFLAGS=-Oother GPU_ARCHS=80
 check build make CFLAGS=-Oother GPU_ARCHS=80 FORM='wheel for Linux'
-check every ' -c -o ' '-DFORM="wheel for Linux"'
+check once ' -DFORM="wheel for Linux" -DNEEDS="needs: for a GPU a driver of CUDA '
+check build make CFLAGS=-Oother GPU_ARCHS=80 FORM='wheel for Linux' NEEDS_GLIBC=2.34
+check once ' -DNEEDS="needs: glibc 2.34 or later; for a GPU a driver of CUDA '
 check build make CFLAGS=-Oother NVCC=
 check every 'gpu_image\.c' -Oother
 check never GPU_IMAGE
+check build make CFLAGS=-Oother NVCC= FORM='wheel for Linux' NEEDS_GLIBC=2.34
+check once ' -DNEEDS="needs: glibc 2.34 or later$'
+check never 'a driver'
 programs='build/gpu_check build/bench_kernels build/test_edges build/random_jobs build/torture_preload.so build/fake/libcuda.so.1'
 # shellcheck disable=SC2086 # words
 check build make $programs

@@ -5,12 +5,16 @@
 usage: module_check.py GPUHIST [SEED]
 """
 import array
+import ctypes
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
+import time
 
 import numpy
 
@@ -66,6 +70,17 @@ same("not contiguous", x.reshape(73, 137)[::3, ::2])
 same("two dimensions, in Fortran's order", numpy.asfortranarray(x.reshape(73, 137)))
 same("array.array", array.array("d", x.tolist()))
 same("a memoryview", memoryview(array.array("h", range(-9, 99))), exact=False)
+same("backwards", x[::-3])
+same("one number many times", numpy.broadcast_to(numpy.float32(2.5), (40, 50)))
+same("a field of records", numpy.rec.fromarrays([x, x > 0], names="x,y")["x"])
+same("every other item of a memoryview", memoryview(array.array("d", x.tolist()))[::2])
+same("ctypes", (ctypes.c_int16 * 4)(1, -2, 3, 4), exact=False)
+same("ctypes, big endian", (ctypes.c_uint32.__ctype_be__ * 3)(1, 2, 1 << 20), exact=False)
+same("a list", [0.5, 1, 2.25])
+same("a tuple", (1, 2, 4), exact=False)
+same("a number", 7.5)
+same("a range of one value", numpy.array([0.5, 0.7, 1, 1.3]), 4, (1, 1))
+same("neither weights nor density", x, weights=None, density=False)
 same("the last edge", [0.0, 1.0, 1.0, 2.0] * numpy.ones(4), 2, (0, 1))
 same("much more than a pipe holds", rng.integers(0, 1 << 20, 3_000_000, "u4"), 64, (0, 1 << 20))
 counts, _ = gpuhist.histogram((x + 2j * x).astype("c8"), 8, (-3, 3))
@@ -97,10 +112,61 @@ check("status", raises("no bins", gpuhist.Error, "--bins 0", x, 0).status == 2)
 raises("a rule", TypeError, "number of bins", x, "auto")
 raises("density", TypeError, "each sample once", x, density=True)
 raises("NaN", ValueError, "NaN", numpy.array([1, numpy.nan]))
+raises("a mask", TypeError, "compressed()", numpy.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]))
+raises("objects", TypeError, "NoneType", None)
+raises("records", gpuhist.Error, "--type", numpy.zeros(3, "u2,f4"))
+raises("a wide float", gpuhist.Error, "--type", numpy.zeros(3, "g"))
+raises("a buffer of structures", ValueError, "no type for items", (type("Pair", (ctypes.Structure,), {
+    "_fields_": [("x", ctypes.c_int16), ("y", ctypes.c_int16)]}) * 2)())
+raises("bins that are no whole number", TypeError, "integer", x, 2.5)
+for edges in ([1], [1, 1, 2], [3, 1, 2], [0, numpy.nan], [[1, 2], [3, 4]]):
+    raises(f"edges {edges}", ValueError, "edges that increase", x, edges)
+raises("three ends", ValueError, "unpack", x, 3, (0, 1, 2))
+raises("ends the wrong way round", gpuhist.Error, "LO must be less than HI", x, 3, (2, 1))
+raises("half a sample", gpuhist.Error, "3 of 4 bytes", b"abc", 3, (0, 1))
+raises("a stream twice", ValueError, "give a range", "/dev/null", 3)
+raises("a folder", gpuhist.Error, "directory", "/dev", 3, (0, 1))
+for name in ("output", "format", "each", "tee", "help", "version"):
+    raises(name, TypeError, f"does not take {name}", x, 3, (0, 1), **{name: "json"})
 raises("a type that is unknown", gpuhist.Error, "--type", numpy.array(["a"]), 3, (0, 1))
 raises("an option that is unknown", gpuhist.Error, "--binz", x, binz=3)
 check("bins that wrap", gpuhist.histogram(numpy.arange(10, dtype="u1"), 4, mod=True)[0].tolist() == [3, 3, 2, 2])
 check("bins of equal ratio", gpuhist.histogram(x, 3, log=(1, 8))[1].tolist() == [1, 2, 4, 8])
+options = {"range": numpy.array([0.0, 1]), "bins": numpy.int64(2), "clamp": numpy.True_, "flow": numpy.False_}
+check("options of numpy's types", gpuhist.run(x, **options)["storage"]["values"] == [
+    0, int((x < 0.5).sum()), int((x >= 0.5).sum()), 0])
+counts = gpuhist.run(numpy.array([1, -2, 0.5], "f2").view(numpy.dtype((numpy.void, 2))), type="f16", bins=1, range=(0, 2))
+check("a type that is given", counts["storage"]["values"][1] == 2)
+
+# What happens to the process: standard input is read if - asks for it, Ctrl-C ends both, and there may be no program.
+DRIVER = f"""
+import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(MODULE)!r})
+import gpuhist; gpuhist.program = lambda: {GPUHIST!r}
+"""
+
+
+def script(text, environment=None):
+    return subprocess.Popen([sys.executable, "-c", DRIVER + text], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, env=environment, start_new_session=True)
+
+
+child = script('print(gpuhist.run("-", type="u8", bins=256)["writer_info"]["gpuhist"]["samples"])')
+check("standard input", child.communicate(b"hello")[0] == b"5\n")
+child = script('try: print("run", flush=True); gpuhist.run("-", type="u8", bins=256)\nexcept KeyboardInterrupt: print("stopped")')
+child.stdout.readline()
+time.sleep(0.2)
+child.send_signal(signal.SIGINT)  # to Python alone: its program must not stay
+check("Ctrl-C", child.stdout.read() == b"stopped\n" and child.wait() == 0)
+child.stderr.close()
+try:
+    os.write(child.stdin.fileno(), b"x")
+    check("the program stays", False)
+except BrokenPipeError:
+    check("the program ends", True)
+child = script("import importlib; importlib.reload(gpuhist)\ntry: gpuhist.run(b'', type='u8')\n"
+               "except FileNotFoundError as error: print(error)", os.environ | {"PATH": "/nowhere"})
+if not os.path.exists(os.path.join(sysconfig.get_path("scripts"), "gpuhist")):
+    check("no program", child.communicate()[0] == b"the gpuhist program is neither installed with this module nor in PATH\n")
 with tempfile.TemporaryDirectory() as folder:
     os.symlink(GPUHIST, pathlib.Path(folder) / "gpuhist")
     environment = os.environ | {"PYTHONPATH": str(MODULE), "PATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -3,7 +3,7 @@
 #ifndef GPUHIST_READERS_H
 #define GPUHIST_READERS_H
 
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -154,6 +154,7 @@ if [ -z "$quick" ]; then
 		test_in_python 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' \
 			uhi_check "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" "$here/../man/gpuhist.1"
 		test_in_python 'import numpy' numpy_check "$here/numpy_check.py" "$gpuhist" "$seed"
+		test_in_python 'import numpy, safetensors.numpy' tensors_check "$here/tensors_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy' module_check "$here/module_check.py" "$gpuhist" "$seed"
 	fi
 	test_in_python 'import fractions' text_check "$here/text_check.py" "$gpuhist" "$seed"

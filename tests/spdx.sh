@@ -12,7 +12,8 @@ line="SPDX-License-Identifier"": MIT"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 find . \( -name .git -o -path ./build \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \
-	-o -name '*.sh' -o -name '*.py' -o -name '*.pml' -o -name Makefile -o -name '*.mk' -o -path ./.ci/run -o -path ./debian/rules \
+	-o -name '*.sh' -o -name '*.py' -o -name '*.pml' -o -name Makefile -o -name '*.mk' -o -name '*.y*ml' -o -name '*.cff' -o -name Containerfile \
+	-o -path './.ci/*' -o -path ./debian/rules \
 	-o -path ./debian/tests/smoke -o -path './completions/*' \) -print | LC_ALL=C sort >"$work/files"
 passed=0 failed=0
 

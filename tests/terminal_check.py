@@ -137,6 +137,20 @@ for arguments, plot in (([], True), (["--stats"], True), (["--title=x"], True), 
     table = HEADER in text or "0,0,1," in text or "input,first" in text
     check(table != plot and ("|" in text) == (plot or "-p" in arguments), f"{arguments} on a terminal: {text!r}")
 
+# No name of a file or tensor controls a terminal; elsewhere it is written as it is.
+with tempfile.TemporaryDirectory() as folder:
+    evil = os.path.join(folder, "a\033[2J\u009b\".safetensors")
+    header = b'{"\\u001b[2J\\u202e,\\n":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
+    with open(evil, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + b"a")
+    for arguments in (["--each=tensor", "--stats"], ["-t", "u8", "--raw", "--each=file", "-r", "0:2"]):
+        text = seen([*arguments, "-q", "--no-header", evil], b"", output=True)
+        name = os.path.join(folder, 'a?[2J?"".safetensors')
+        check(text.startswith(f'"{name}",' + ('"?[2J?,?",u8,1,' if "--stats" in arguments else "0,")) and text.count("\n") == 1, repr(text))
+        piped = subprocess.run([gpuhist, *arguments, "-q", "--no-header", evil], stdout=subprocess.PIPE, check=True).stdout.decode()
+        name = evil.replace('"', '""')
+        check(piped.startswith(f'"{name}",' + ('"\033[2J\u202e,\n",u8,1,' if "--stats" in arguments else "0,")), repr(piped))
+
 # All channels fit the height, and use it.
 os.environ["LC_ALL"] = "C.UTF-8"
 for columns, lines in ((40, 10), (80, 24), (80, 50), (200, 50)):

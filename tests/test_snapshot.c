@@ -104,12 +104,11 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 			     .record = layout.record,
 			     .snapshot = &snapshot};
 	/* What one chunk comes to, which is in the totals when a worker has left. */
-	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
-		      snapshot_init(&snapshot, &fail) == 0,
-	      "%s", fail.text);
+	CHECK(counts_init(&counts, counting.cells, &fail) == 0, "%s", fail.text);
+	snapshot_init(&snapshot);
 	struct counter *counter = counter_open(&counting, &counts);
 	struct holder holder;
-	CHECK(snapshot_join(&snapshot, &holder, flush, counter, &fail) == 0, "%s", fail.text);
+	snapshot_join(&snapshot, &holder, flush, counter);
 	gather_add(&counting, counter, chunk, chunk_bytes, NULL);
 	snapshot_leave(&holder);
 	CHECK(counts.samples == RECORDS * channels, "%s: left, and not counted", name);
@@ -148,10 +147,9 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 /* Without --every nothing is joined, and leaving is nothing. */
 static void none(void)
 {
-	struct fail fail = {.status = STATUS_OK};
 	struct holder holder, zeroed = {.of = NULL};
 
-	CHECK(snapshot_join(NULL, &holder, flush, NULL, &fail) == 0, "%s", fail.text);
+	snapshot_join(NULL, &holder, flush, NULL);
 	snapshot_lock_take(&holder);
 	snapshot_unlocks(&holder);
 	snapshot_leave(&holder);

@@ -86,23 +86,29 @@ static void moving_files(void)
 	struct setup spec = {.open.paths = PATHS, .open.path_count = 1};
 	static const struct {
 		long to;
-		uint32_t record;
+		uint32_t record, packed;
 		uint64_t limit;
 		size_t used, tail;
 		bool shorter;
 	} CASES[] = {
-		{64, 4, UINT64_MAX, 64, 0, false},
-		{256, 4, UINT64_MAX, 256, 0, false},
-		{258, 4, UINT64_MAX, 256, 2, false},
-		{32, 4, UINT64_MAX, 32, 0, true},
-		{33, 4, UINT64_MAX, 32, 1, true},
-		{18, 4, UINT64_MAX, 16, 2, true},
-		{0, 4, UINT64_MAX, 16, 0, true},
-		{8, 4, UINT64_MAX, 16, 0, true},
-		{63, 7, UINT64_MAX, 63, 0, true},
-		{64, 7, UINT64_MAX, 63, 1, false},
-		{32, 4, 8, 32, 0, false},
-		{32, 4, 9, 32, 0, true},
+		{64, 4, 1, UINT64_MAX, 64, 0, false},
+		{256, 4, 1, UINT64_MAX, 256, 0, false},
+		{258, 4, 1, UINT64_MAX, 256, 2, false},
+		{32, 4, 1, UINT64_MAX, 32, 0, true},
+		{33, 4, 1, UINT64_MAX, 32, 1, true},
+		{18, 4, 1, UINT64_MAX, 16, 2, true},
+		{0, 4, 1, UINT64_MAX, 16, 0, true},
+		{8, 4, 1, UINT64_MAX, 16, 0, true},
+		{63, 7, 1, UINT64_MAX, 63, 0, true},
+		{64, 7, 1, UINT64_MAX, 63, 1, false},
+		{32, 4, 1, 8, 32, 0, false},
+		{32, 4, 1, 9, 32, 0, true},
+		{64, 3, 2, UINT64_MAX, 63, 1, false},
+		{65, 3, 2, UINT64_MAX, 65, 0, false},
+		{65, 3, 2, 43, 65, 0, false},
+		{257, 3, 2, UINT64_MAX, 257, 0, false},
+		{32, 3, 2, UINT64_MAX, 32, 0, true},
+		{34, 3, 2, UINT64_MAX, 33, 1, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]) * 2; i++) {
@@ -110,7 +116,8 @@ static void moving_files(void)
 		struct fail fail = {0};
 		struct source_totals t;
 		size_t used;
-		spec.use.record = CASES[k].record, spec.use.limit = CASES[k].limit,
+		spec.use.record = CASES[k].record, spec.use.packed = CASES[k].packed;
+		spec.use.limit = CASES[k].limit;
 		spec.open.ignore_tail = i % 2;
 		const int rc = move(&spec, CASES[k].to, &used, &t, &fail);
 		if (!spec.open.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {

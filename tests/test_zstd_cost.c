@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_cost: the model beside what was measured on 16 cores and an H100 (one frame of level 3,
- * checked, whole runs): the engine that it picks is the faster one, or nearly so.
+ * zstd_cost: who decodes a frame, for each line of the table in zstd_cost.c; and the model beside
+ * measurements on 16 cores and an H100 (one frame of level 3, checked, whole runs): the engine that
+ * it picks is the faster one, or nearly so.
  */
+#include <string.h>
+
 #include "check.h"
 #include "input/zstd_cost.h"
 
@@ -37,6 +40,91 @@ static const struct {
 	 {{.27, .40, .34, .38, .51, .75}, {.25, .35, .26, .35, .41, .64}}},
 };
 
+/* ---- who decodes a frame ---- */
+
+/* Letters: what is true of the frame; a number: the threads. */
+static const struct {
+	const char *facts;
+	enum zstd_way way;
+} WAYS[] = {
+	/* the device */
+	{"large file ready demanded dense 1", WAY_DEVICE},
+	{"large file ready demanded dense one_call few 8", WAY_DEVICE},
+	{"large file ready sized dense 8", WAY_DEVICE},
+	{"large file ready few dense pays 8", WAY_DEVICE},
+	{"large file asleep few dense pays 8", WAY_START},
+	{"large file asleep few dense pays one_call 1", WAY_START},
+	/* not the device: demanded but not there yet; of unknown size among many; no gain */
+	{"large file asleep demanded few dense pays 8", WAY_BLOCKS},
+	{"large file ready dense 8", WAY_STEPS},
+	{"large file asleep sized dense pays 8", WAY_STEPS},
+	{"large file ready few dense 8", WAY_BLOCKS},
+	{"large file ready few 8", WAY_STEPS},
+	{"file ready demanded few dense pays 8", WAY_STEPS},
+	{"large ready demanded sized dense pays 8", WAY_BLOCKS},
+	/* all cores */
+	{"large file few dense 3", WAY_BLOCKS},
+	{"large file ordered dense 3", WAY_BLOCKS},
+	{"large dense 3", WAY_BLOCKS},
+	{"large file few dense literals 2", WAY_BLOCKS},
+	/* not all: two with sequences; one; many are left; matches alone; read; one call; short */
+	{"large file few dense 2", WAY_STEPS},
+	{"large file few dense literals 1", WAY_STEPS},
+	{"large file dense literals 8", WAY_STEPS},
+	{"large file few 8", WAY_STEPS},
+	{"large read dense literals 8", WAY_STEPS},
+	{"large file few dense literals one_call 8", WAY_CALL},
+	{"file few dense literals 8", WAY_STEPS},
+	/* libzstd */
+	{"one_call file 8", WAY_CALL},
+	{"one_call 1", WAY_CALL},
+	{"file sized few ordered 1", WAY_STEPS},
+};
+
+static bool has(const char *facts, const char *fact)
+{
+	const char *at = facts;
+
+	while ((at = strstr(at, fact)) != NULL && at != facts && at[-1] != ' ')
+		at++;
+	return at;
+}
+
+static struct zstd_facts facts_of(const char *text)
+{
+	return (struct zstd_facts){
+		.one_call = has(text, "one_call"),
+		.file = has(text, "file"),
+		.read = has(text, "read "),
+		.large = has(text, "large"),
+		.few = has(text, "few"),
+		.sized = has(text, "sized"),
+		.ordered = has(text, "ordered"),
+		.threads = (unsigned)(text[strlen(text) - 1] - '0'),
+		.device = has(text, "ready")    ? DEVICE_READY
+			  : has(text, "asleep") ? DEVICE_ASLEEP
+						: DEVICE_NONE,
+		.demanded = has(text, "demanded"),
+		.dense = has(text, "dense"),
+		.literals = has(text, "literals"),
+		.pays = has(text, "pays"),
+	};
+}
+
+static void check_ways(void)
+{
+	for (size_t i = 0; i < sizeof(WAYS) / sizeof(WAYS[0]); i++) {
+		struct zstd_facts f = facts_of(WAYS[i].facts);
+		const enum zstd_way way = zstd_way(&f);
+		CHECK(way == WAYS[i].way, "%s: %d, not %d", WAYS[i].facts, (int)way,
+		      (int)WAYS[i].way);
+		CHECK(zstd_asks(&f) || way == WAY_CALL || way == WAY_STEPS, "%s: not asked",
+		      WAYS[i].facts);
+		f.device = DEVICE_NONE; /* after a start that failed */
+		CHECK(zstd_way(&f) != WAY_DEVICE && zstd_way(&f) != WAY_START, "%s", WAYS[i].facts);
+	}
+}
+
 int main(void)
 {
 	unsigned faster = 0, cells = 0;
@@ -68,5 +156,6 @@ int main(void)
 				CHECK(zstd_device_pays(&work, threads, true) || !pays, "ready");
 			}
 	CHECK(faster + 1 >= cells, "%u of %u", faster, cells);
+	check_ways();
 	return check_report();
 }

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Error", "histogram", "program", "run"]
 
-# struct's letters for the items of a memoryview, as gpuhist's types.
-_TYPES = dict(zip("?cBbHhIiLlQqefd", "u8 u8 u8 i8 u16 i16 u32 i32 u64 i64 u64 i64 f16 f32 f64".split()))
+# struct's letters for the items of a memoryview.
+_KINDS = dict.fromkeys("?cBHILQN", "u") | dict.fromkeys("bhilqn", "i") | dict.fromkeys("efd", "f")
+# Options with which the command writes something other than one document to standard output.
+_NO_DOCUMENT = {"each", "format", "help", "output", "tee", "version"}
 
 
 class Error(RuntimeError):
@@ -46,6 +50,8 @@ def program() -> str:
 
 def _option(name: str, value: Any) -> list[str]:
     name = "--" + name.replace("_", "-")
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if value is None or value is False:
         return []
     if isinstance(value, (tuple, list)):
@@ -53,17 +59,33 @@ def _option(name: str, value: Any) -> list[str]:
     return [name if value is True else f"{name}={value}"]
 
 
+def _files(data: Any) -> list[str] | None:
+    """Return the names of FILEs, or None if data is samples."""
+    files = data if isinstance(data, (list, tuple)) else [data]
+    return [os.fspath(file) for file in files] if all(isinstance(file, (str, os.PathLike)) for file in files) else None
+
+
 def _samples(data: Any) -> tuple[memoryview, dict[str, Any]]:
-    """Return the bytes of data, copied only if an array is not contiguous, and the options that describe them."""
+    """Return the bytes of data, copied only if they are not contiguous, and the options that describe them."""
     if isinstance(data, (bytes, bytearray)):
         return memoryview(data), {}
-    if hasattr(data, "dtype"):
-        flat = data.reshape(-1)
-        return memoryview(flat.view("u1")), {"raw": True, "type": "u8" if flat.dtype.kind == "b" else flat.dtype.str}
-    view = memoryview(data)
-    if view.format.lstrip("@") not in _TYPES:
-        raise TypeError(f"gpuhist has no type for items of the format {view.format!r}")
-    return view.cast("B"), {"raw": True, "type": _TYPES[view.format.lstrip("@")]}
+    with contextlib.suppress(TypeError):  # numbers in a list, for example, have no buffer
+        if not hasattr(data, "dtype"):
+            view = memoryview(data)
+            item = re.fullmatch(r"([@=<>!]?)(.)", view.format)
+            if not item or item[2] not in _KINDS:
+                raise ValueError(f"gpuhist has no type for items of the format {view.format!r}")
+            kind = f"{_KINDS[item[2]]}{8 * view.itemsize}{'be' * (item[1] in tuple('>!') and view.itemsize > 1)}"
+            return memoryview(view if view.c_contiguous else view.tobytes()).cast("B"), {"raw": True, "type": kind}
+    import numpy as np  # pylint: disable=import-outside-toplevel
+
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("a masked array: pass data.compressed(), the values that are not masked")
+    items = np.ascontiguousarray(data).reshape(-1)
+    if items.dtype.hasobject:
+        raise TypeError(f"gpuhist counts numbers, and {type(data).__name__} has other items")
+    name = {"b": "u8", "V": items.dtype.name}.get(items.dtype.kind, items.dtype.str)  # V: those of ml_dtypes
+    return memoryview(items.view("u1")), {"raw": True, "type": name}
 
 
 def _feed(pipe: Any, data: memoryview) -> None:
@@ -74,21 +96,23 @@ def _feed(pipe: Any, data: memoryview) -> None:
 
 
 def run(data: Any, **options: Any) -> dict[str, Any]:
-    """Count a FILE, a list of FILEs, bytes or an array, and return gpuhist's JSON: a UHI histogram.
+    """Count a FILE, a list of FILEs, bytes, an array or numbers, and return gpuhist's JSON: a UHI histogram.
 
     Options are the long options of the command, with _ for -: type="i16be", range=(0, 4096), stats=True.
     """
-    samples, files = None, [data] if isinstance(data, (str, os.PathLike)) else data
-    if not isinstance(files, (list, tuple)):
+    for name in options.keys() & _NO_DOCUMENT:
+        raise TypeError(f"run returns one histogram, so it does not take {name}")
+    samples, files = None, _files(data)
+    stdin = None if files and "-" in files else subprocess.DEVNULL
+    if files is None:
         samples, described = _samples(data)
-        files, options = ["-"], described | options
+        files, options, stdin = ["-"], described | options, subprocess.PIPE
     command = [program()]
     for name, value in (options | {"quiet": True, "format": "json"}).items():
         command += _option(name, value)
-    command += ["--", *map(os.fspath, files)]
+    command += ["--", *files]
     with tempfile.TemporaryFile() as messages, subprocess.Popen(
-            command, stdin=subprocess.DEVNULL if samples is None else subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=messages, bufsize=0) as child:
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=messages, bufsize=0) as child:
         try:
             if samples is not None:
                 threading.Thread(target=_feed, args=(child.stdin, samples), daemon=True).start()
@@ -110,37 +134,51 @@ def _channels(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _extent(data: Any, options: dict[str, Any]) -> tuple[float, float]:
-    """Return the minimum and maximum of all samples, apart from each other as numpy.histogram wants them."""
+    """Return the minimum and maximum of all samples."""
+    names = ["/dev/stdin" if name == "-" else name for name in _files(data) or []]
+    if any(os.path.exists(name) and not os.path.isfile(name) for name in names):
+        raise ValueError("a stream cannot be read twice: give a range")
     facts = [channel["writer_info"]["gpuhist"]
              for channel in _channels(run(data, **options | {"bins": 1, "range": (0, 1), "stats": 50}))]
     if any(fact["nan"] or fact.get("stats_minus_inf") or fact.get("stats_plus_inf") for fact in facts):
         raise ValueError("the data has NaN or infinity: give a range")
     if not facts[0]["samples"]:
         return 0, 1
-    low, high = min(fact["stats_minimum"] for fact in facts), max(fact["stats_maximum"] for fact in facts)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    return min(fact["stats_minimum"] for fact in facts), max(fact["stats_maximum"] for fact in facts)
+
+
+def _range(data: Any, wanted: Any, options: dict[str, Any]) -> Any:
+    """Return the value of --range, whose ends differ."""
+    if isinstance(wanted, str):
+        return wanted
+    low, high = _extent(data, options) if wanted is None else wanted
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
 def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = None,  # pylint: disable=redefined-builtin
               **options: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return (counts, edges) as numpy.histogram does, of a FILE, a list of FILEs, bytes or an array.
+    """Return (counts, edges) as numpy.histogram does, of a FILE, a list of FILEs, bytes, an array or numbers.
 
     Without a range, the data is read twice: first for its minimum and maximum. Edges are binary64 for every type. Each
     channel has a row of counts. weights, density and the names of rules for bins raise TypeError.
     """
     import numpy as np  # pylint: disable=import-outside-toplevel
 
-    if options.keys() & {"weights", "density"} or isinstance(bins, str):
+    if options.pop("weights", None) is not None or options.pop("density", None) or isinstance(bins, str):
         raise TypeError("gpuhist counts each sample once, into a number of bins or between given edges")
     other = options.keys() & {"auto", "log", "mod"}
     options.setdefault("closed", not other)  # the last bin, as numpy's
     if np.ndim(bins) == 0:
+        options["bins"] = operator.index(bins)
         if range is not None or not other:
-            options["range"] = _extent(data, options) if range is None else np.asarray(range).tolist()
-        document = run(data, **options | {"bins": int(bins)})
+            options["range"] = _range(data, range if range is None else np.asarray(range).tolist(), options)
+        document = run(data, **options)
     else:
+        edges = np.asarray(bins)
+        if edges.ndim != 1 or len(edges) < 2 or not (edges[1:] > edges[:-1]).all():
+            raise ValueError("bins must be a whole number, or two or more edges that increase")
         with tempfile.NamedTemporaryFile("w") as file:
-            file.writelines(f"{edge!r}\n" for edge in np.asarray(bins).tolist())
+            file.writelines(f"{edge!r}\n" for edge in edges.tolist())
             file.flush()
             document = run(data, **options | {"edges": f"@{file.name}"})
     axis = _channels(document)[0]["axes"][0]

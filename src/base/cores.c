@@ -105,11 +105,10 @@ uint64_t memory_usable(void)
 unsigned cores_usable(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
-#ifdef CPU_COUNT
 	cpu_set_t set;
+
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
 		n = CPU_COUNT(&set);
-#endif
 	if (n <= 1)
 		return 1;
 	const unsigned limit = cores_limit("");

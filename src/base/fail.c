@@ -9,9 +9,10 @@
 
 int fail_set(struct fail *f, enum status status, const char *format, ...)
 {
+	va_list ap;
+
 	if (f->status != STATUS_OK)
 		return -1;
-	va_list ap;
 	va_start(ap, format);
 	vsnprintf(f->text, sizeof(f->text), format, ap);
 	va_end(ap);
@@ -21,26 +22,20 @@ int fail_set(struct fail *f, enum status status, const char *format, ...)
 
 int fail_errno(struct fail *f, const char *format, ...)
 {
-	int error = errno;
+	const int error = errno;
+	va_list ap;
+	char why[128];
 
 	if (f->status != STATUS_OK)
 		return -1;
-	va_list ap;
 	va_start(ap, format);
 	vsnprintf(f->text, sizeof(f->text), format, ap);
 	va_end(ap);
-	size_t used = strlen(f->text);
-	char why[128];
-	/* strerror_r has two signatures; strerror is not thread-safe. */
-#if defined(__GLIBC__)
+	f->status = STATUS_SYSTEM;
+	const size_t used = strlen(f->text);
+	/* strerror is not thread-safe. */
 	snprintf(f->text + used, sizeof(f->text) - used, ": %s",
 		 strerror_r(error, why, sizeof(why)));
-#else
-	if (strerror_r(error, why, sizeof(why)) != 0)
-		snprintf(why, sizeof(why), "error %d", error);
-	snprintf(f->text + used, sizeof(f->text) - used, ": %s", why);
-#endif
-	f->status = STATUS_SYSTEM;
 	return -1;
 }
 

@@ -14,7 +14,7 @@
 #define HUGE_ELSE ((size_t)64) /* alignment of smaller buffers: a cache line */
 
 /* Bytes that huge_alloc allocates for a request of `bytes`. */
-static inline size_t huge_room(size_t bytes)
+static inline size_t huge_size(size_t bytes)
 {
 	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
 
@@ -24,26 +24,24 @@ static inline size_t huge_room(size_t bytes)
 /* Allocate an uninitialized buffer; release it with free(). */
 static inline void *huge_alloc(size_t bytes)
 {
-	const size_t room = huge_room(bytes);
-	void *p = aligned_alloc(bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE, room);
+	const size_t size = huge_size(bytes);
+	void *const p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE, size);
 
-#ifdef MADV_HUGEPAGE
-	if (p && room >= HUGE_PAGE)
-		(void)madvise(p, room, MADV_HUGEPAGE);
-#endif
+	if (p && size >= HUGE_PAGE)
+		(void)madvise(p, size, MADV_HUGEPAGE);
 	return p;
 }
 
 /* Bytes that huge_grow allocates for `bytes`: small buffers get an eighth more, for growth. */
 static inline size_t huge_grown(uint64_t bytes)
 {
-	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
+	return bytes == 0 ? 0 : huge_size((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
 }
 
 /* Grow *buffer to at least n bytes, keeping its first `keep`. False: no memory; unchanged. */
-static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
+static inline bool huge_grow(unsigned char **buffer, size_t *capacity, size_t n, size_t keep)
 {
-	if (*room >= n)
+	if (*capacity >= n)
 		return true;
 	const size_t more = huge_grown(n);
 	unsigned char *const grown = more < HUGE_PAGE ? malloc(more) : huge_alloc(more);
@@ -53,7 +51,7 @@ static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, siz
 		memcpy(grown, *buffer, keep);
 	free(*buffer);
 	*buffer = grown;
-	*room = more;
+	*capacity = more;
 	return true;
 }
 
@@ -66,22 +64,13 @@ static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, siz
 /* Allocate zeroed bytes, for random access: huge pages save most of the TLB misses. */
 static inline void *huge_zeroed(size_t bytes)
 {
-	if (bytes >= HUGE_FRESH) {
-		unsigned char *const fresh = calloc(1, bytes);
-#ifdef MADV_HUGEPAGE
-		const size_t lead =
-			fresh ? (HUGE_PAGE - (size_t)((uintptr_t)fresh % HUGE_PAGE)) % HUGE_PAGE
-			      : 0;
-		if (fresh)
-			(void)madvise(fresh + lead, (bytes - lead) / HUGE_PAGE * HUGE_PAGE,
-				      MADV_HUGEPAGE);
-#endif
-		return fresh;
-	}
-	void *p = huge_alloc(bytes);
+	const bool fresh = bytes >= HUGE_FRESH;
+	unsigned char *const p = fresh ? calloc(1, bytes) : huge_alloc(bytes);
 
-	if (p)
-		memset(p, 0, bytes);
+	if (!p || !fresh)
+		return p ? memset(p, 0, bytes) : NULL;
+	const size_t lead = (HUGE_PAGE - (size_t)((uintptr_t)p % HUGE_PAGE)) % HUGE_PAGE;
+	(void)madvise(p + lead, (bytes - lead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 	return p;
 }
 

@@ -3,45 +3,20 @@
 #include "base/isa.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
-#ifdef HAVE_X86_LOOPS
-#if defined(__GLIBC__) && __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#endif
-#endif
 
 static enum isa forced = ISAS; /* set by isa_force; ISAS: none */
-
-/*
- * Do CPU and system support an extension? The C library has known since it started. The compiler's
- * function executes CPUID a dozen times before main: 0.08 ms in a virtual machine, where each one
- * traps to the hypervisor.
- */
-#ifdef CPU_FEATURE_ACTIVE
-/* Like CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 bits for some features. */
-static bool active(unsigned feature)
-{
-	const unsigned bits = 8 * sizeof(unsigned), leaf = 4 * bits;
-
-	return __x86_get_cpuid_feature_leaf(feature / leaf)->active_array[feature % leaf / bits] >>
-		       feature % bits &
-	       1;
-}
-#define HAVE(glibc, compiler) active(x86_cpu_##glibc)
-#else
-#define HAVE(glibc, compiler) __builtin_cpu_supports(compiler)
-#endif
 
 static bool have(enum isa isa)
 {
 #ifdef HAVE_X86_LOOPS
 	if (isa == ISA_AVX512)
-		return HAVE(AVX512F, "avx512f") && HAVE(AVX512DQ, "avx512dq") &&
-		       HAVE(AVX512BW, "avx512bw") && HAVE(AVX512VL, "avx512vl") &&
-		       HAVE(BMI2, "bmi2") && HAVE(FMA, "fma");
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 	if (isa == ISA_AVX2)
-		return HAVE(AVX2, "avx2") && HAVE(BMI2, "bmi2") && HAVE(FMA, "fma");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+		       __builtin_cpu_supports("fma");
 #endif
 	return isa == ISA_BASE;
 }

@@ -14,44 +14,25 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 struct lock {
 	pthread_mutex_t mutex;
 };
 
-/* -1: the system cannot create another mutex; errno says why. */
-static inline int lock_init(struct lock *lock)
-{
-#ifdef LOCKS_CHECKED
-	pthread_mutexattr_t kind;
-
-	if ((errno = pthread_mutexattr_init(&kind)) != 0)
-		return -1;
-	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
-	errno = pthread_mutex_init(&lock->mutex, &kind);
-	pthread_mutexattr_destroy(&kind);
-#else
-	errno = pthread_mutex_init(&lock->mutex, NULL);
-#endif
-	return errno ? -1 : 0;
-}
-
-/* Use CLOCK_MONOTONIC for timed waits, so that setting the time of day cannot prolong them. */
-static inline void lock_init_condition(pthread_cond_t *changed)
-{
-	pthread_condattr_t clock;
-
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(changed, &clock);
-	pthread_condattr_destroy(&clock);
-}
-
 static inline void lock_must(int error)
 {
 	assert(error == 0);
 	(void)error;
+}
+
+/* Initialize a mutex, which cannot fail with glibc: it allocates nothing. */
+static inline void lock_init(struct lock *lock)
+{
+#ifdef LOCKS_CHECKED
+	lock->mutex = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+#else
+	lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+#endif
 }
 
 /* If another thread holds the lock, wait for it, and then fail the assertion. */
@@ -83,19 +64,6 @@ static inline void lock_drop(struct lock *lock)
 static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 {
 	lock_must(pthread_cond_wait(changed, &lock->mutex));
-}
-
-/* Like lock_wait, for at most `seconds`, on a condition from lock_init_condition. */
-static inline void lock_wait_for(struct lock *lock, pthread_cond_t *changed, double seconds)
-{
-	struct timespec end;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	const long ns = end.tv_nsec + (long)((seconds - (double)(time_t)seconds) * 1e9);
-	end.tv_sec += (time_t)seconds + ns / 1000000000;
-	end.tv_nsec = ns % 1000000000;
-	const int error = pthread_cond_timedwait(changed, &lock->mutex, &end);
-	lock_must(error == ETIMEDOUT ? 0 : error);
 }
 
 #endif

@@ -28,9 +28,9 @@ static int finishing;          /* the signal of --finish has arrived; atomic */
 static double finishing_began; /* when it arrived; used only by the main thread */
 static sigset_t ours;          /* signals that we handle, including USR1 */
 
-/* `holders` and `ending` make the handler and all threads but the main one exclude each other. */
-static int holders; /* threads, except the main one, between signals_block and signals_restore */
-static int ending;  /* the handler has begun: the process will end */
+/* `blocking` and `ending` make the handler and all threads but the main one exclude each other. */
+static int blocking; /* threads, except the main one, between signals_block and signals_restore */
+static int ending;   /* the handler has begun: the process will end */
 
 static const char *last_words; /* printed on INT and TERM, or NULL; atomic */
 
@@ -81,7 +81,7 @@ static void on_signal(int number)
 	 * This lasts one or two system calls, while a thread opens, renames or removes its file.
 	 * signals_block keeps other threads from starting one.
 	 */
-	while (__atomic_load_n(&holders, __ATOMIC_SEQ_CST) > 0)
+	while (__atomic_load_n(&blocking, __ATOMIC_SEQ_CST) > 0)
 		poll(NULL, 0, 1);
 	for (int i = 0; i < SIGNALS_FILES; i++)
 		if (signals_file[i][0] != '\0')
@@ -187,11 +187,11 @@ void signals_block(sigset_t *old)
 	pthread_sigmask(SIG_BLOCK, &ours, old);
 	if (pthread_equal(pthread_self(), main_thread))
 		return;
-	__atomic_fetch_add(&holders, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&blocking, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
 	/* The process is about to end, and the handler would miss a file created now. */
-	__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&blocking, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		poll(NULL, 0, -1);
 }
@@ -199,7 +199,7 @@ void signals_block(sigset_t *old)
 void signals_restore(const sigset_t *old)
 {
 	if (!pthread_equal(pthread_self(), main_thread))
-		__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_sub(&blocking, 1, __ATOMIC_SEQ_CST);
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
@@ -212,12 +212,10 @@ int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 	/* Always block USR1: signals_wake must reach the waiting thread and not end the process. */
 	sigaddset(&blocked, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &blocked, &old);
-	int error = pthread_attr_init(&attributes);
-	if (error == 0) {
-		(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-		error = pthread_create(thread, &attributes, run, arg);
-		pthread_attr_destroy(&attributes);
-	}
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	const int error = pthread_create(thread, &attributes, run, arg);
+	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }

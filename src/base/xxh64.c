@@ -114,19 +114,19 @@ void xxh64_begin(struct xxh64 *h)
 
 void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n)
 {
-	const size_t held = h->bytes % XXH64_STRIPE;
+	const size_t before = h->bytes % XXH64_STRIPE;
 	uint64_t lane[4]; /* in registers */
 
 	memcpy(lane, h->lane, sizeof(lane));
 	h->bytes += n;
-	if (held + n < XXH64_STRIPE) {
+	if (before + n < XXH64_STRIPE) {
 		if (n > 0)
-			memcpy(h->rest + held, p, n);
+			memcpy(h->rest + before, p, n);
 		return;
 	}
-	if (held > 0) {
-		const size_t missing = XXH64_STRIPE - held;
-		memcpy(h->rest + held, p, missing);
+	if (before > 0) {
+		const size_t missing = XXH64_STRIPE - before;
+		memcpy(h->rest + before, p, missing);
 		add_stripe(lane, h->rest);
 		p += missing;
 		n -= missing;

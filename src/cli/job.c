@@ -223,7 +223,7 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 	return 0;
 }
 
-/* Convert -n and --each to source records. */
+/* -n and --each must end with a byte. */
 static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
 		     struct fail *fail)
 {
@@ -238,8 +238,8 @@ static int set_limit(struct shape *shape, const struct job *job, const struct sa
 				o->limit_text, (unsigned long)packed,
 				(unsigned long long)((o->limit / packed + 1) * packed), records,
 				type->name);
-	shape->limit = o->limit_text ? o->limit / packed : o->limit;
-	shape->row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
+	shape->limit = o->limit;
+	shape->row = job->each;
 	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
@@ -303,9 +303,9 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (sample_unpacks(type)) /* counted one by one after unpacking */
 		shape->layout.channels = asked.channels;
 	shape->record = layout_bytes(&shape->layout);
-	/* No overflow: a sample has at least one bit. */
-	shape->samples = (uint64_t)layout_samples(&shape->layout) * packed;
 	shape->packed = apart ? 1 : whole / asked.channels;
+	/* No overflow: a sample has at least one bit. */
+	shape->samples = (uint64_t)layout_samples(&shape->layout) * packed / shape->packed;
 	return set_limit(shape, job, type, fail);
 }
 

@@ -43,12 +43,12 @@ struct layout_options {
 struct shape {
 	/* positions of samples in a record; for packed samples, of the bytes that hold them */
 	struct layout layout;
-	uint32_t channels; /* a byte of packed samples may hold several */
-	uint32_t record;   /* bytes in a source record */
-	uint32_t packed;   /* user's records (-n) in a source record; a byte may hold several */
-	uint64_t samples;  /* samples of all channels in a source record */
-	uint64_t limit;    /* -n, in source records; UINT64_MAX: not given */
-	uint64_t row;      /* --each, in source records, or ROW_IS_INPUT; 0: not given */
+	uint32_t channels;        /* a byte of packed samples may hold several */
+	uint32_t record;          /* bytes of a record, or that `packed` records share */
+	uint32_t packed;          /* records that share bytes; 1: they do not */
+	uint64_t samples;         /* samples of all channels in a record */
+	uint64_t limit;           /* -n; UINT64_MAX: not given */
+	uint64_t row;             /* --each: records, or ROW_IS_INPUT; 0: not given */
 	uint32_t header_channels; /* number of channels required of later headers (source_use) */
 	uint64_t header_last;     /* length required of the last axis of later arrays */
 	struct axis axis;         /* with the sample type; the run frees its edges */

@@ -529,7 +529,6 @@ static double share(uint64_t part, uint64_t whole)
 static void report_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;
-	const ull each = run->packed;
 	char text[HEADER_TEXT], others[64] = "";
 
 	if (t->headers > 1)
@@ -547,10 +546,10 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 		msg_note("%llu WAVE headers give no length; counted to the end of each input",
 			 (ull)t->unsized);
 	if (job->source.parts > 0 && run->work.records > 0)
-		msg_note("records %llu to %llu of %llu", each * t->first + 1,
-			 each * (t->first + run->work.records), each * t->all);
+		msg_note("records %llu to %llu of %llu", (ull)t->first + 1,
+			 (ull)(t->first + run->work.records), (ull)t->all);
 	else if (job->source.parts > 0)
-		msg_note("none of %llu records", each * t->all);
+		msg_note("none of %llu records", (ull)t->all);
 }
 
 /* Report the GPU's share, or why it has none. */
@@ -627,7 +626,7 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	if (job->voice != VOICE_VERBOSE)
 		return;
 	report_inputs(job, run);
-	if (run->record != sample_bytes(&run->type, 1))
+	if (run->packed == 1 && run->record != sample_bytes(&run->type, 1))
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
 			 COUNT(run->work.records, "record"), (unsigned long)run->record);
 	const bool text = job->source.text.on;

@@ -29,7 +29,7 @@ struct run_report {
 	struct header header;    /* first input's header; header.format is NULL if it has none */
 	struct sample_type type; /* sample type */
 	uint32_t record;         /* bytes in a source record */
-	uint32_t packed;         /* user's records (-n) in a source record (job.h) */
+	uint32_t packed;         /* records that share bytes (job.h) */
 	uint64_t samples;        /* samples of all channels */
 	uint64_t saturated;      /* --each: number of clipped counts in rows */
 	double seconds;

@@ -17,11 +17,8 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 	counts->cell = huge_zeroed(cells * sizeof(*counts->cell));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
-	if (lock_init(&counts->lock) == 0)
-		return 0;
-	free(counts->cell);
-	counts->cell = NULL;
-	return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	lock_init(&counts->lock);
+	return 0;
 }
 
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,

@@ -49,4 +49,22 @@ uint32_t layout_bytes(const struct layout *layout);
 /* Samples of all channels in layout_bytes bytes. */
 uint32_t layout_samples(const struct layout *layout);
 
+/*
+ * Packed records: `packed` of them share `group` bytes, and have a number of bits that is not a
+ * multiple of 8. If packed is 0 or 1, a record has `group` bytes.
+ *
+ * layout_records returns how many records n bytes hold; bits of a partial one do not count.
+ * layout_records_bytes returns how many bytes hold n records; the last byte may be padded.
+ */
+static inline uint64_t layout_records(uint64_t n, uint32_t group, uint32_t packed)
+{
+	return packed < 2 ? n / group : n / group * packed + n % group * packed / group;
+}
+
+static inline uint64_t layout_records_bytes(uint64_t n, uint32_t group, uint32_t packed)
+{
+	return packed < 2 ? n * group
+			  : n / packed * group + (n % packed * group + packed - 1) / packed;
+}
+
 #endif

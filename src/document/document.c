@@ -382,10 +382,8 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 
 	if (values->n != entries)
 		return refuse(d, fail, "its storage has %zu values, not %zu", values->n, entries);
-	if (!place)
-		listed = (struct hist_flow){before ? value[0] : 0, value[over], 0};
 	if (!place && h->channels == 1) {
-		h->count = memmove(value, value + before, bins * sizeof(*value));
+		h->count = value; /* the bins move to its beginning */
 		values->at = NULL;
 	} else if (!h->count) {
 		/* Unwritten pages take no memory. */
@@ -394,15 +392,14 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 			return fail_errno(fail, "%s", d->in.label);
 	}
 	uint64_t *const count = h->count + c * h->stride;
-	if (!place && h->channels > 1)
-		memcpy(count, value + before, bins * sizeof(*count));
-	for (size_t i = 0; place && i < entries; i++) {
-		if (place[i] < next || place[i] > over)
+	for (size_t i = 0; i < entries; i++) {
+		const uint64_t at = place ? place[i] : i;
+		if (at < next || at > over)
 			return refuse(d, fail, "its index must rise, up to %zu", over);
-		next = place[i] + 1;
-		*(place[i] < before  ? &listed.under
-		  : place[i] == over ? &listed.over
-				     : &count[place[i] - before]) = value[i];
+		next = at + 1;
+		*(at < before  ? &listed.under
+		  : at == over ? &listed.over
+			       : &count[at - before]) = value[i];
 	}
 	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
 		return refuse(d, fail,

@@ -4,17 +4,14 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/again.h"
-#include "base/huge.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "bins/edges.h"
@@ -27,8 +24,6 @@
 
 int json_open(struct json *r, const char *path, struct fail *fail)
 {
-	struct stat st;
-
 	*r = (struct json){.name = path_shown(path), .fd = -1};
 	snprintf(r->label, JSON_LABEL, "%.*s", PATH_MAX, r->name);
 	r->buffer = malloc(JSON_BUFFER + 1);
@@ -38,12 +33,7 @@ int json_open(struct json *r, const char *path, struct fail *fail)
 	*r->end = 0;
 	r->fd = path_is_stdin(path) ? STDIN_FILENO
 				    : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
-	if (r->fd < 0)
-		return fail_errno(fail, "%s", r->name);
-	/* A number and its comma have at least two bytes. */
-	if (fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
-		r->longest = sizeof(uint64_t) * (size_t)fmin((double)st.st_size / 2 + 1, MOST);
-	return 0;
+	return r->fd < 0 ? fail_errno(fail, "%s", r->name) : 0;
 }
 
 void json_close(struct json *r)
@@ -350,31 +340,30 @@ static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fai
 
 void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail)
 {
-	unsigned char *list = NULL;
-	size_t capacity = 0; /* bytes */
+	size_t most = (MOST >> 18) + 1; /* doubled 18 times, it is just above MOST */
+	uint64_t *list = malloc(most * sizeof(*list)), *more;
 	int mark = json_peek(r, fail);
 
 	*n = 0;
-	if (!huge_grow(&list, &capacity, 8192, 0))
+	if (!list)
 		mark = fail_errno(fail, "%s", r->name);
 	else if (mark == ']')
 		r->at++;
 	else if (mark >= 0)
 		mark = ',';
 	while (mark == ',') {
-		uint64_t *const to = (uint64_t *)(void *)list;
-		const size_t most = capacity / sizeof(*to);
-		*n += what == JSON_REALS ? take_plain(r, true, to + *n, most - *n)
-					 : take_plain(r, false, to + *n, most - *n);
+		*n += what == JSON_REALS ? take_plain(r, true, list + *n, most - *n)
+					 : take_plain(r, false, list + *n, most - *n);
 		if (*n < most)
-			mark = take_number(r, what == JSON_REALS, to + (*n)++, fail);
+			mark = take_number(r, what == JSON_REALS, list + (*n)++, fail);
 		else if (*n > MOST)
 			mark = json_bad(r, fail, "a list of more than %zu numbers", MOST);
-		else if (!huge_grow(&list, &capacity,
-				    capacity < HUGE_PAGE || r->longest < 2 * capacity ? 2 * capacity
-										      : r->longest,
-				    capacity))
+		else if (!(more = realloc(list, 2 * most * sizeof(*list))))
 			mark = fail_errno(fail, "%s", r->name);
+		else {
+			list = more;
+			most *= 2;
+		}
 	}
 	if (mark == ']')
 		return list;

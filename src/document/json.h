@@ -31,7 +31,6 @@ struct json {
 	bool ended;            /* the buffer holds the end of the input */
 	uint64_t offset;       /* input offset of the buffer's first byte */
 	uint64_t documents;    /* number of documents begun */
-	size_t longest;        /* upper bound for a list's bytes in memory; 0: unknown */
 	unsigned char *buffer; /* JSON_BUFFER bytes; a zero follows the bytes read */
 	unsigned char *at;     /* next unread byte */
 	unsigned char *end;    /* end of the bytes read, and position of the zero */

@@ -48,7 +48,7 @@ int sum_finish(struct sum *s, struct fail *fail);
 void sum_free(struct sum *s);
 
 /*
- * merge.c: add all documents in these files ("-": standard input), in order, and finish the sum.
+ * Add all documents in these files ("-": standard input), in order, and finish the sum.
  * Each file must have at least one. Besides the sum, one document at a time is in memory. The
  * caller always calls sum_free, even after -1.
  */

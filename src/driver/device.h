@@ -39,13 +39,13 @@ struct device_room {
 struct device_group {
 	CUstream stream;
 	CUevent chained;  /* its blocks' offsets are known; the next group waits for it */
-	CUevent kept;     /* its bytes are in the ring; the next group waits for it */
+	CUevent in_ring;  /* its bytes are in the ring; the next group waits for it */
 	unsigned batches; /* unfinished batches; 0: the stream is free */
 };
 
 struct unpacking {
 	unsigned rooms;
-	CUfunction sequences, chain, literals, place, resolve, keep;
+	CUfunction sequences, chain, literals, place, resolve, to_ring;
 	uint64_t begun;                  /* batches begun so far, which numbers the next one */
 	const struct device_group *last; /* group begun last, or NULL */
 	struct device_group group[UNPACK_STREAMS];

@@ -80,7 +80,7 @@ void unpack_make_rooms(struct device *d)
 		const char *name;
 	} kernels[] = {{&u->sequences, "unpack_sequences"}, {&u->chain, "unpack_chain"},
 		       {&u->literals, "unpack_literals"},   {&u->place, "unpack_place"},
-		       {&u->resolve, "unpack_resolve"},     {&u->keep, "unpack_keep"}};
+		       {&u->resolve, "unpack_resolve"},     {&u->to_ring, "unpack_keep"}};
 	struct unpack_memory all = {.ring_bytes = RING_BYTES};
 
 	if (d->region->rooms == 0 || !allocate(d, &all.ring, RING_BYTES) ||
@@ -93,7 +93,7 @@ void unpack_make_rooms(struct device *d)
 		cuda_must(&d->cuda, d->cuda.stream_create(&g->stream, CU_STREAM_NON_BLOCKING),
 			  "stream");
 		g->chained = new_event(d);
-		g->kept = new_event(d);
+		g->in_ring = new_event(d);
 	}
 	while (u->rooms < d->region->rooms && make_room(d, &u->room[u->rooms], &all))
 		u->rooms++;
@@ -191,7 +191,7 @@ static void put_together(const struct step *s, unsigned batch)
 
 	for (uint32_t from = 0; matches && from < s->decoded[batch]; from += UNPACK_REGION)
 		launch_batch(s, u->resolve, UNPACK_REGION / 1024, 256, batch, from);
-	launch_batch(s, u->keep, 32, 256, batch, 0);
+	launch_batch(s, u->to_ring, 32, 256, batch, 0);
 }
 
 void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms)
@@ -224,10 +224,10 @@ void unpack_begin(struct device *d, struct device_group *g, const unsigned *room
 	launch_group(&s, u->literals, 32);
 	launch_group(&s, u->place, 256);
 	if (before)
-		after(&s, before->kept);
+		after(&s, before->in_ring);
 	for (unsigned i = 0; i < g->batches; i++)
 		put_together(&s, i);
-	record(&s, g->kept);
+	record(&s, g->in_ring);
 	for (unsigned i = 0; i < g->batches; i++) {
 		const struct unpack_memory *const m = &s.memory.of[i];
 		copy_out(&s, data_of(d, rooms[i]), m->decoded, s.decoded[i]);

@@ -59,6 +59,7 @@ struct each {
 	bool stopped, failed;
 	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
 	bool taking; /* a worker takes results; the fields below are its own, until `failed` */
+	unsigned leaving; /* workers that wait for that thread to leave */
 	struct fail fail;
 	size_t path; /* input of which records are taken next */
 	uint64_t at;
@@ -290,6 +291,8 @@ static void take_all_unlocks(struct each *e)
 			wake_all(e);
 	}
 	e->taking = false;
+	if (e->leaving > 0)
+		wake_all(e);
 }
 
 static void submit(struct each *e, struct result *r)
@@ -391,14 +394,15 @@ static int refill(struct worker *w, struct rest *rest)
 {
 	const uint32_t record = w->work->record;
 	const size_t cap = w->work->step / record * record, left = rest->chunk->bytes - rest->at;
+	const size_t wanted = left < cap ? left : cap;
 
 	if (rest->bytes > 0)
 		return 0;
 	rest->data = w->rows->block;
-	if (source_read(rest->chunk, rest->at, w->rows->block, left < cap ? left : cap,
-			&rest->bytes, &w->fail) != 0)
+	if (source_read(rest->chunk, rest->at, w->rows->block, wanted, &rest->bytes, &w->fail) != 0)
 		return -1;
-	rest->bytes -= rest->bytes % record;
+	if (rest->bytes < wanted)
+		rest->bytes -= rest->bytes % record;
 	rest->at += rest->bytes;
 	return 0;
 }
@@ -428,7 +432,9 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 	struct rows *const rows = w->rows;
 	const bool begins = at == row->first;
 	struct part *const part = begins ? &r->tail : &r->head;
-	uint64_t left = row->records * w->work->record;
+	const uint32_t record = w->work->record, packed = w->work->packed;
+	const uint64_t all = layout_records_bytes(row->records, record, packed);
+	uint64_t left = all;
 	const unsigned char *data;
 	size_t bytes;
 
@@ -440,7 +446,7 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 			break;
 		gather_add(rows->counting, rows->counter, data, bytes, rest->chunk->hash);
 	}
-	row->records -= left / w->work->record;
+	row->records = layout_records(all - left, record, packed);
 	counter_flush_all(rows->counter);
 	if (begins && row->records == e->spec->size) {
 		end_whole(e, rows, r, row, NULL);
@@ -495,10 +501,11 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
 {
 	struct each *const e = w->work->each;
-	const uint64_t size = e->spec->size, end = chunk->first + chunk->bytes / w->work->record;
+	const uint64_t size = e->spec->size, first = chunk->first,
+		       end = first + work_records(w->work, chunk->bytes);
 	struct rest rest = {.chunk = chunk, .data = chunk->data};
 	struct result *r = NULL;
-	uint64_t at = chunk->first;
+	uint64_t at = first;
 	bool more = true;
 
 	if (!chunk_is_range(chunk))
@@ -530,18 +537,22 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 			r = NULL;
 		}
 	}
-	*counted = (size_t)(at - chunk->first) * w->work->record;
-	tally_add(&w->records, at - chunk->first);
+	*counted = (size_t)layout_records_bytes(at - first, w->work->record, w->work->packed);
+	tally_add(&w->records, at - first);
 	return 0;
 }
 
 /*
- * Takes back the results of a leaving worker that still wait, as some do after a failure, and waits
- * for one that is being taken.
+ * Takes back the results of a leaving worker that still wait, as some do after a failure; what comes
+ * before it is taken first.
  */
 static void take_back(struct each *e, struct rows *rows)
 {
 	lock_take(&e->lock);
+	e->leaving++;
+	while (e->taking)
+		wait_taken_unlocks(e, rows);
+	e->leaving--;
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
 		if (r < rows->result || r >= rows->result + rows->results) {
@@ -613,7 +624,7 @@ static int join(struct worker *w)
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
-	lock_init_condition(&rows->taken);
+	pthread_cond_init(&rows->taken, NULL);
 	lock_take(&e->lock);
 	rows->next = e->workers;
 	e->workers = rows;
@@ -644,7 +655,7 @@ static enum turn turn(struct worker *w)
 	struct chunk chunk;
 
 	if (!e)
-		return TURN_NO_ROOM;
+		return TURN_BUSY;
 	if (!w->rows && join(w) != 0)
 		return TURN_FAILED;
 	const struct want want = {.room = w->rows->block,
@@ -700,11 +711,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 	e->spec = &e->own;
 	e->to = e->file = to;
 	e->whole = SIZE_MAX;
-	if (lock_init(&e->lock) != 0) {
-		free(e);
-		*out = NULL;
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	}
+	lock_init(&e->lock);
 	if (spec->format->write == write_svg) {
 		row_begin_sheet(&e->sheet, spec);
 		e->own.sheet = &e->sheet;

@@ -32,7 +32,7 @@
 
 struct each;
 
-extern const struct engine each_engine; /* has no room for a turn where work.each is NULL */
+extern const struct engine each_engine; /* always busy if work.each is NULL */
 
 /*
  * Writes what comes before the first row. Spec and output are borrowed until each_close, which

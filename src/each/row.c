@@ -79,21 +79,35 @@ static void put_count(struct line *l, uint64_t count)
 	end_field(l, number_format_count(l->text + l->used, count));
 }
 
-/* A name with quotes around it where it would not be one field else. */
-static void put_name(struct line *l, const char *name)
+/* Doubles quotes. */
+static const char *in_quotes(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	(void)text;
+	return length == 1 && *p == '"' ? "\"\"" : NULL;
+}
+
+/* ... and lets no name control a terminal. */
+static const char *on_terminal(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	memcpy(text, p, length);
+	text[length] = '\0';
+	utf8_make_plain(text);
+	return length == 0 || text[0] == '?' ? "?" : in_quotes(p, length, text);
+}
+
+/* A name, in quotes if it would not be one field otherwise. */
+static void put_name(struct line *l, const char *name, bool terminal)
 {
 	const char special[] = {l->comma, '"', '\n', '\r', '\0'};
-	const bool quoted = strpbrk(name, special);
+	const char *const quote = strpbrk(name, special) ? "\"" : "";
 
 	output_write(l->out, l->text, l->used);
-	if (quoted)
-		output_text(l->out, "\"");
-	for (size_t i = 0; name[i]; i++) {
-		if (name[i] == '"')
-			output_text(l->out, "\"");
-		output_write(l->out, &name[i], 1);
-	}
-	output_text(l->out, quoted ? "\"" : "");
+	output_text(l->out, quote);
+	if (*quote || terminal)
+		output_escaped(l->out, name, strlen(name), terminal ? on_terminal : in_quotes);
+	else
+		output_text(l->out, name);
+	output_text(l->out, quote);
 	l->text[0] = l->comma;
 	l->used = 1;
 }
@@ -144,16 +158,17 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	const bool residues = !axis_kind_of(&hist->axis)->ordered, stats = spec->asked;
+	const bool terminal = spec->style->canvas.terminal;
 	struct line l = {.out = out, .comma = comma_of(spec)};
 
-	put_name(&l, name_of(spec, row->path));
+	put_name(&l, name_of(spec, row->path), terminal);
 	if (spec->tensor) {
-		put_name(&l, spec->tensor);
+		put_name(&l, spec->tensor, terminal);
 		put(&l, hist->axis.type.name);
-		put_name(&l, spec->shape); /* of any length */
+		put_name(&l, spec->shape, terminal); /* of any length */
 	} else {
-		put_count(&l, row->first * spec->packed);
-		put_count(&l, row->records * spec->packed);
+		put_count(&l, row->first);
+		put_count(&l, row->records);
 	}
 	if (spec->channels > 1)
 		put_count(&l, channel);
@@ -208,14 +223,15 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 	write_json(out, hist, spec->style,
 		   &(struct provenance){
 			   .inputs = begins,
-			   .bytes = skipped + row->records * spec->record,
+			   .bytes = skipped +
+				    layout_records_bytes(row->records, spec->record, spec->packed),
 			   .skipped = skipped,
 			   .part = 1,
 			   .parts = 1,
 			   .options = spec->options,
 			   .row_of = name_of(spec, row->path),
-			   .row_first = row->first * spec->packed,
-			   .row_records = row->records * spec->packed,
+			   .row_first = row->first,
+			   .row_records = row->records,
 			   .tensor = spec->tensor,
 			   .shape = spec->shape,
 		   });
@@ -342,8 +358,7 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 	const char *const name = name_of(spec, row->path);
 	char label[NUMBER_TEXT];
 
-	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu",
-		 (ull)(row->first * spec->packed));
+	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu", (ull)row->first);
 	/* If an input has many rows, its name is a line of its own. */
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
 		char line[200];
@@ -372,7 +387,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.channels = spec->channels,
 		.width = spec->asked ? FIGURE_WIDTH : sheet_cells(spec->axis, spec->channels),
 		.figures = spec->asked,
-		.size = input || spec->path_count > 1 ? 0 : spec->size * spec->packed,
+		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = has_offsets(spec),
 		.names = input ? spec->paths : NULL,
 		.options = spec->options,

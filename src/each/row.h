@@ -19,8 +19,8 @@ struct row_spec {
 	const struct axis *axis; /* ROW_IS_TENSOR: of the next row */
 	const struct codebook *book;
 	uint32_t channels;
-	uint32_t record;               /* bytes of a record */
-	uint32_t packed;               /* how many of the user's records one holds */
+	uint32_t record;               /* bytes of a record, or that `packed` records share */
+	uint32_t packed;               /* records that share bytes; 0 or 1: they do not */
 	uint64_t skip;                 /* bytes before the first record of each input */
 	const struct quantiles *asked; /* --stats; NULL: none */
 	const struct format *format;

@@ -32,7 +32,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	/* Checks for a backlog at once, then now and then: a long run needs no fast start. */
 	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
 		w->passed_on = now;
-		w->makes_room = work->busy(work->arg);
+		w->yields = work->more(work->arg);
 	}
 	tally_add(&w->fills, 1);
 	return 0;
@@ -54,7 +54,8 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	cpu->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
 	if (!cpu->counter || !cpu->block)
 		return fail_errno(&w->fail, "worker");
-	return snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter, &w->fail);
+	snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter);
+	return 0;
 }
 
 /* Opens a counter that adds to the run's totals, unless one is open. */
@@ -82,7 +83,7 @@ void cpu_count(struct worker *w, const struct chunk *chunk)
 
 	snapshot_lock_take(&cpu->holder);
 	gather_add(cpu->counting, cpu->counter, chunk->data, chunk->bytes, chunk->hash);
-	tally_add(&w->records, chunk->bytes / w->work->record);
+	tally_add(&w->records, work_records(w->work, chunk->bytes));
 	snapshot_unlocks(&cpu->holder);
 }
 

@@ -35,14 +35,15 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	size_t step;     /* bytes of a range that a worker reads at a time */
 	size_t part;     /* --each: bytes of a file that a worker takes at a time; 0: a block */
-	uint32_t record; /* bytes of a record */
+	uint32_t record; /* bytes of a record, or that `packed` records share */
+	uint32_t packed; /* records that share bytes; 0 or 1: they do not */
 	/*
 	 * A worker calls this when there is work for another worker too: at once, then now and
 	 * then. Returns true if the call began to start a GPU; the worker must yield its core then.
 	 */
-	bool (*busy)(void *arg);
+	bool (*more)(void *arg);
 	void *arg;
-	struct gpu *gpu; /* NULL: none (yet); `busy` may set it in any worker, atomically */
+	struct gpu *gpu; /* NULL: none (yet); `more` may set it in any worker, atomically */
 	bool gpu_only;   /* --device=gpu: the CPU must not count in place of the GPU */
 	struct snapshot *snapshot; /* --every: collects counts while workers run; else NULL */
 	struct each *each;         /* --each: rows are counted (each/each.h); else NULL */
@@ -53,7 +54,7 @@ enum turn {
 	TURN_FAILED = -1, /* w->fail says why */
 	TURN_DONE,        /* records were taken, and are or will be counted; or time passed */
 	TURN_END,         /* the source has ended */
-	TURN_NO_ROOM,     /* the engine is busy and took nothing */
+	TURN_BUSY,        /* the engine took nothing */
 	TURN_LOST,        /* the engine has failed; w->fail is unchanged */
 };
 
@@ -85,18 +86,24 @@ struct worker {
 	uint64_t gpu_records; /* records counted by the GPU */
 	uint64_t fills;       /* takes from the source that returned records */
 	bool asked;           /* it has read from the source, so a failure is the input's */
-	bool makes_room;      /* it has begun to start a GPU */
-	double passed_on;     /* clock when busy was called last */
+	bool yields;          /* it has begun to start a GPU */
+	double passed_on;     /* clock when `more` was called last */
 	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
 	double core_seconds; /* CPU time of its thread */
 };
 
 /*
- * For engines: calls source_take for the worker, and busy if there is work for another worker.
+ * For engines: calls source_take for the worker, and `more` if there is work for another worker.
  * Returns the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
+
+/* Records in the bytes of a chunk. */
+static inline uint64_t work_records(const struct work *work, size_t bytes)
+{
+	return layout_records(bytes, work->record, work->packed);
+}
 
 /* Is the chunk a range of a file, which can be read again? */
 static inline bool chunk_is_range(const struct chunk *chunk)

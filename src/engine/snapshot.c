@@ -2,10 +2,10 @@
 /* snapshot: collects the counts while every worker is between two chunks. */
 #include "engine/snapshot.h"
 
-int snapshot_init(struct snapshot *s, struct fail *fail)
+void snapshot_init(struct snapshot *s)
 {
 	*s = (struct snapshot){.first = NULL};
-	return lock_init(&s->lock) == 0 ? 0 : fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	lock_init(&s->lock);
 }
 
 void snapshot_destroy(struct snapshot *s)
@@ -13,20 +13,16 @@ void snapshot_destroy(struct snapshot *s)
 	lock_destroy(&s->lock);
 }
 
-int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg,
-		  struct fail *fail)
+void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg)
 {
-	*h = (struct holder){.flush = flush, .arg = arg};
+	*h = (struct holder){.of = s, .flush = flush, .arg = arg};
 	if (!s)
-		return 0;
-	if (lock_init(&h->lock) != 0)
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	h->of = s;
+		return;
+	lock_init(&h->lock);
 	lock_take(&s->lock);
 	h->next = s->first;
 	s->first = h;
 	lock_drop(&s->lock);
-	return 0;
 }
 
 void snapshot_lock_take(struct holder *h)

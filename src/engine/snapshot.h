@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fail.h"
 #include "base/lock.h"
 #include "count/counts.h"
 
@@ -34,14 +33,13 @@ struct snapshot {
 	struct holder *first;
 };
 
-int snapshot_init(struct snapshot *s, struct fail *fail);
+void snapshot_init(struct snapshot *s);
 
 /* All holders must have left. */
 void snapshot_destroy(struct snapshot *s);
 
-/* Joins a holder, which must not move in memory until it has left. Cannot fail if s is NULL. */
-int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg,
-		  struct fail *fail);
+/* Joins a holder, unless s is NULL. It must not move in memory until it has left. */
+void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg);
 
 /*
  * A worker counts a chunk and adds it to its report between these two calls. No snapshot is taken

@@ -57,11 +57,13 @@ bool gpu_starting(const struct gpu *gpu)
 	return state_of(gpu) == GPU_STARTING;
 }
 
-int gpu_wait(struct gpu *gpu)
+bool gpu_wait(const struct gpu *gpu, double seconds)
 {
-	while (gpu_starting(gpu))
+	const double began = clock_seconds();
+
+	while (gpu_starting(gpu) && clock_seconds() - began < seconds)
 		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-	return gpu_failed(gpu) ? -1 : 0;
+	return state_of(gpu) == GPU_READY;
 }
 
 void gpu_describe(struct gpu *gpu, struct gpu_report *report)
@@ -138,10 +140,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	gpu->size = gpu_size(spec);
 	gpu->started = clock_seconds();
 	gpu->state = GPU_STARTING;
-	if (lock_init(&gpu->lock) != 0) {
-		free(gpu);
-		return NULL;
-	}
+	lock_init(&gpu->lock);
 	start_helper(gpu);
 	return gpu;
 }
@@ -279,7 +278,7 @@ bool gpu_counts_rooms(const struct lane *lane)
 int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes)
 {
 	struct gpu *const gpu = lane->gpu;
-	const size_t room = gpu->size.slot_bytes;
+	const size_t most = gpu->size.slot_bytes;
 
 	assert(bytes > 0);
 	if (gpu_failed(gpu))
@@ -290,9 +289,9 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
 	if (data != slot->data) {
 		const size_t at =
 			(size_t)(data - gpu->slot[gpu->size.slots - gpu->size.rooms].data);
-		assert(at < gpu->size.rooms * room && at % room + bytes <= room);
-		slot->room = (uint32_t)(at / room);
-		slot->at = at % room;
+		assert(at < gpu->size.rooms * most && at % most + bytes <= most);
+		slot->room = (uint32_t)(at / most);
+		slot->at = at % most;
 	}
 	slot->bytes = bytes;
 	slot->samples = samples_of(&gpu->spec.counting->layout, bytes);

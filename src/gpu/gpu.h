@@ -73,21 +73,22 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 
 struct lane {
 	struct gpu *gpu;
-	size_t cells;    /* counters of a chunk */
-	uint64_t *total; /* counts of committed chunks; NULL: kept on the device (gpu_table.h) */
-	bool slots_of_k; /* --auto: total is counted in slots (auto.h) */
-	int k;           /* slots_of_k: k at which total is counted */
+	size_t cells; /* counters of a chunk */
+	uint64_t *
+		total; /* counts of committed chunks; NULL: they stay on the device (gpu_table.h) */
+	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) */
+	int k;                /* slots_of_k: k at which total is counted */
 	struct extent extent; /* slots_of_k: extent of the samples committed so far */
 };
 
-/* Starts the GPU; any thread. Returns NULL with errno if memory or a lock cannot be had. */
+/* Starts the GPU; any thread. Returns NULL with errno if memory is short. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
 /* Closes the GPU without waiting for its process. No lane may be open. Accepts NULL. */
 void gpu_close(struct gpu *gpu);
 
-/* Waits until the GPU is ready (returns 0) or has failed (-1). */
-int gpu_wait(struct gpu *gpu);
+/* Waits up to `seconds` for the GPU's start. Is it ready? */
+bool gpu_wait(const struct gpu *gpu, double seconds);
 
 /* Is the GPU neither ready nor failed yet? Never waits and takes no lock. */
 bool gpu_starting(const struct gpu *gpu);

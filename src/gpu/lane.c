@@ -93,7 +93,7 @@ static int commit(struct worker *w, struct slot *slot)
 	uint64_t sum = 0;
 
 	if (!lane->total) {
-		tally_add(&w->records, slot->bytes / w->work->record);
+		tally_add(&w->records, work_records(w->work, slot->bytes));
 		gpu_table_commit(lane->gpu, slot->samples);
 		return 0;
 	}
@@ -108,7 +108,7 @@ static int commit(struct worker *w, struct slot *slot)
 		gpu_align(lane, slot);
 	for (size_t i = 0; i < lane->cells; i++)
 		lane->total[i] += slot->cells[i];
-	tally_add(&w->records, slot->bytes / w->work->record);
+	tally_add(&w->records, work_records(w->work, slot->bytes));
 	f->committed += slot->samples;
 	snapshot_unlocks(&f->holder);
 	return 0;
@@ -116,7 +116,7 @@ static int commit(struct worker *w, struct slot *slot)
 
 /* ---- reaping ---- */
 
-/* Reaps the oldest slot. Returns TURN_NO_ROOM if it is not done yet. */
+/* Reaps the oldest slot. Returns TURN_BUSY if it is not done yet. */
 static enum turn reap(struct worker *w, double seconds)
 {
 	struct feeder *const f = w->feeder;
@@ -125,13 +125,13 @@ static enum turn reap(struct worker *w, double seconds)
 	const enum gpu_answer answer = gpu_done(lane, slot, seconds);
 
 	if (answer == GPU_NOT_YET)
-		return TURN_NO_ROOM;
+		return TURN_BUSY;
 	if (answer == GPU_LOST || commit(w, slot) != 0)
 		return TURN_LOST;
 	struct chunk chunk = slot->chunk;
 	gpu_free(pop(f));
 	f->bytes += chunk.bytes;
-	tally_add(&w->gpu_records, chunk.bytes / w->work->record);
+	tally_add(&w->gpu_records, work_records(w->work, chunk.bytes));
 	source_done(w->reader, &chunk, chunk.bytes);
 	return TURN_DONE;
 }
@@ -141,7 +141,7 @@ static enum turn reap_some(struct worker *w, bool all)
 {
 	enum turn turn = TURN_DONE;
 
-	while (w->feeder->count > 0 && (turn == TURN_DONE || (all && turn == TURN_NO_ROOM)))
+	while (w->feeder->count > 0 && (turn == TURN_DONE || (all && turn == TURN_BUSY)))
 		turn = reap(w, all ? WAIT_SECONDS : 0);
 	return turn == TURN_LOST ? TURN_LOST : TURN_DONE;
 }
@@ -180,7 +180,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	return rc != 0 ? TURN_FAILED : TURN_LOST;
 }
 
-/* Reaps, then fills a slot. If none is free, waits a while or returns TURN_NO_ROOM. */
+/* Reaps, then fills a slot. If none is free, waits a while or returns TURN_BUSY. */
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
@@ -193,7 +193,7 @@ static enum turn step(struct worker *w, bool wait)
 	if (slot)
 		return fill(w, slot);
 	if (!wait)
-		return TURN_NO_ROOM;
+		return TURN_BUSY;
 	if (f->count > 0)
 		return reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
 	if (gpu_failed(lane->gpu))
@@ -257,7 +257,8 @@ static int open_lane(struct worker *w)
 		close_lane(w);
 		return 0;
 	}
-	return snapshot_join(work->snapshot, &f->holder, add_totals, w, &w->fail);
+	snapshot_join(work->snapshot, &f->holder, add_totals, w);
+	return 0;
 }
 
 /* ---- turns ---- */
@@ -270,7 +271,7 @@ static enum turn lane_turn(struct worker *w)
 	if (!w->feeder && gpu && gpu_lane_free(gpu) && open_lane(w) != 0)
 		return TURN_FAILED;
 	if (!w->feeder)
-		return !alone ? TURN_NO_ROOM : gpu_failed(gpu) ? TURN_LOST : TURN_END;
+		return !alone ? TURN_BUSY : gpu_failed(gpu) ? TURN_LOST : TURN_END;
 	const double start = clock_seconds(), read = w->read_seconds;
 	const enum turn turn = step(w, alone || is_faster(w));
 	/* Time not spent reading was spent waiting for the bus and the GPU. */

@@ -283,6 +283,18 @@ static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 	set_quantiles(s, &h->asked, &codes, type, 0);
 }
 
+/* Is every sample out of range infinite or NaN? */
+static bool holds_finite(const struct axis *axis)
+{
+	const struct edges *const edges = &axis->edges;
+
+	if (axis->type.kind != SAMPLE_FLOAT || axis_kind_of(axis)->from_samples)
+		return axis_kind_of(axis)->from_samples;
+	const double most = sample_max_finite(&axis->type);
+	const double hi = edges_value(edges, axis_bins(axis));
+	return edges_value(edges, 0) <= -most && (edges->closed ? hi >= most : hi > most);
+}
+
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
 {
 	struct entropy_terms terms = {.n = 0};
@@ -293,7 +305,7 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 	for (uint32_t c = 0; c < h->channels; c++) {
 		const struct hist_flow *const flow = &h->flow[c], *const clamped = &h->clamped[c];
 		struct stats_result *const of = &h->stats[c].of;
-		if (axis_kind_of(&h->axis)->from_samples) {
+		if (holds_finite(&h->axis)) {
 			of->below = flow->under + clamped->under;
 			of->above = flow->over + clamped->over;
 		}

@@ -30,6 +30,12 @@
 #define STREAM_ROOM ((size_t)128 << 10) /* spare room for what a stream may hold */
 #define HINT_BYTES ((uint64_t)8 << 20)  /* what the system is asked to read ahead at a time */
 
+/* Of a file: where the input begins and ends, in the file's own offsets. */
+struct extent {
+	uint64_t origin, end;
+	uint64_t hinted; /* offset of the input up to which posix_fadvise was called */
+};
+
 struct bytes {
 	const char *name; /* for messages */
 	struct bytes_shared *shared;
@@ -37,9 +43,7 @@ struct bytes {
 	bool owned;     /* it is closed here; standard input is not ours */
 	bool in_file;   /* it is not a stream: pread works at offsets */
 	struct stat st; /* of the file when it was opened */
-	/* Files: where the input begins and ends, in the file's own offsets. */
-	uint64_t origin, end;
-	uint64_t hinted; /* offset up to which posix_fadvise was called */
+	struct extent file;
 	/* Streams. */
 	struct text *text; /* filter that makes samples of text; or NULL */
 	bool checked;      /* it was seen not to keep messages apart */
@@ -75,8 +79,8 @@ static int open_file(struct bytes *b, struct fail *fail)
 	}
 	if (here < 0 || end < 0)
 		return fail_errno(fail, "%s", b->name);
-	b->origin = (uint64_t)here;
-	b->end = (uint64_t)end;
+	b->file.origin = (uint64_t)here;
+	b->file.end = (uint64_t)end;
 	return 0;
 }
 
@@ -94,7 +98,9 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->kept = UINT64_MAX;
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
-	if (b->fd < 0 || fstat(b->fd, &b->st) != 0) {
+	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
+	if (!opened || S_ISDIR(b->st.st_mode)) {
+		errno = opened ? EISDIR : errno;
 		fail_errno(fail, "%s", b->name);
 		bytes_close(b);
 		return -1;
@@ -150,13 +156,13 @@ bool bytes_in_regular(const struct bytes *b)
 
 int bytes_fd(const struct bytes *b, uint64_t *origin)
 {
-	*origin = b->origin;
+	*origin = b->file.origin;
 	return b->fd;
 }
 
 uint64_t bytes_size(const struct bytes *b)
 {
-	return b->end > b->origin ? b->end - b->origin : 0;
+	return b->file.end > b->file.origin ? b->file.end - b->file.origin : 0;
 }
 
 /*
@@ -169,8 +175,8 @@ bool bytes_shorter(const struct bytes *b, uint64_t at)
 
 	if (!b->in_file || at >= bytes_size(b))
 		return false;
-	return !bytes_in_regular(b) || fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->end ||
-	       st.st_ctim.tv_sec != b->st.st_ctim.tv_sec ||
+	return !bytes_in_regular(b) || fstat(b->fd, &st) != 0 ||
+	       (uint64_t)st.st_size < b->file.end || st.st_ctim.tv_sec != b->st.st_ctim.tv_sec ||
 	       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec;
 }
 
@@ -187,7 +193,7 @@ struct identity bytes_identity(const struct bytes *b)
 void bytes_leave(const struct bytes *b, uint64_t at)
 {
 	if (!b->owned && b->in_file)
-		(void)lseek(b->fd, (off_t)(b->origin + at), SEEK_SET);
+		(void)lseek(b->fd, (off_t)(b->file.origin + at), SEEK_SET);
 	else if (!b->owned && b->text) /* a pipe cannot seek */
 		(void)lseek(b->fd, -(off_t)(b->text->have - b->text->at), SEEK_CUR);
 }
@@ -198,13 +204,13 @@ int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t 
 		  struct fail *fail)
 {
 	/* A file cannot be longer, and the system refuses all of a read that would go further. */
-	const uint64_t longest = INT64_MAX - b->origin;
+	const uint64_t longest = INT64_MAX - b->file.origin;
 
 	cap = (size_t)lesser(cap, at < longest ? longest - at : 0);
 	*got = 0;
 	while (*got < cap) {
 		const ssize_t n =
-			pread(b->fd, to + *got, cap - *got, (off_t)(b->origin + at + *got));
+			pread(b->fd, to + *got, cap - *got, (off_t)(b->file.origin + at + *got));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -218,13 +224,13 @@ int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t 
 
 void bytes_hint(struct bytes *b, uint64_t at)
 {
-	if (!b->in_file || at + HINT_BYTES / 2 <= b->hinted)
+	if (!b->in_file || at + HINT_BYTES / 2 <= b->file.hinted)
 		return;
-	if (b->hinted < at) /* something was passed over */
-		b->hinted = at;
-	(void)posix_fadvise(b->fd, (off_t)(b->origin + b->hinted), (off_t)HINT_BYTES,
+	if (b->file.hinted < at) /* something was passed over */
+		b->file.hinted = at;
+	(void)posix_fadvise(b->fd, (off_t)(b->file.origin + b->file.hinted), (off_t)HINT_BYTES,
 			    POSIX_FADV_WILLNEED);
-	b->hinted += HINT_BYTES;
+	b->file.hinted += HINT_BYTES;
 }
 
 /* ---- streams ---- */

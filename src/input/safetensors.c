@@ -32,17 +32,16 @@ static const char *take_string(struct words *w)
 		const size_t n = utf8_unescape(utf8, (const unsigned char *)w->at, &taken);
 		if (taken == 0)
 			return NULL;
+		/* Half of a pair and the end of a string in C have no bytes: their escapes stay. */
+		const bool stays = n == 0 || utf8[0] == '\0';
+		memmove(to, stays ? w->at : utf8, stays ? taken : n);
+		to += stays ? taken : n;
 		w->at += taken;
-		if (n == 0 || utf8[0] == '\0') /* half of a pair, or the end of a string in C */
-			*to++ = '?';
-		for (size_t i = 0; i < n && utf8[0] != '\0'; i++)
-			*to++ = utf8[i];
 	}
 	if (w->at == w->end)
 		return NULL;
 	w->at++;
 	*to = '\0';
-	utf8_make_plain(text);
 	return text;
 }
 
@@ -240,15 +239,6 @@ static bool disagree(const struct tensors *t, const struct tensor **sorted, char
 	return false;
 }
 
-/* Makes offsets in the data offsets in the file. */
-static bool move(struct tensor *t, size_t length)
-{
-	uint64_t end;
-
-	return !__builtin_add_overflow(t->begin, length + TENSORS_LENGTH, &t->begin) &&
-	       !__builtin_add_overflow(t->begin, t->bytes, &end);
-}
-
 int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 {
 	struct words text = {t->text, t->text + t->length};
@@ -261,11 +251,13 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 	if (!t->of)
 		return -1;
 	while (rc > 0 && (rc = take_next(&text, &one, &what)) > 0) {
-		t->of[t->n] = one;
-		if (!move(&t->of[t->n++], t->length)) {
+		/* From offsets in the data to offsets in the file. */
+		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
+		    one.begin > UINT64_MAX - one.bytes) {
 			what = "its data_offsets reach past 2^64";
 			rc = -1;
 		}
+		t->of[t->n++] = one;
 	}
 	words_skip_space(&text);
 	if (rc == 0 && text.at < text.end) {
@@ -330,9 +322,12 @@ void tensors_first(char text[TENSORS_TEXT], const struct tensors *list)
 	for (size_t i = 0; i < list->n && i < LISTED; i++) {
 		const struct tensor *const t = &list->of[i];
 		const bool ours = tensor_type(t, &type);
-		used += (size_t)snprintf(
-			text + used, TENSORS_TEXT - used, "\n  %.80s  %.20s  %.40s%s", t->name,
-			ours ? type.name : t->dtype, t->shape, ours ? "" : "  (cannot be counted)");
+		text[used++] = '\n';
+		snprintf(text + used, TENSORS_TEXT - used, "  %.80s  %.20s  %.40s%s", t->name,
+			 ours ? type.name : t->dtype, t->shape,
+			 ours ? "" : "  (cannot be counted)");
+		utf8_make_plain(text + used);
+		used += strlen(text + used);
 	}
 	if (list->n > LISTED)
 		snprintf(text + used, TENSORS_TEXT - used, "\n  and %zu more", list->n - LISTED);

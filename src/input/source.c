@@ -5,38 +5,14 @@
  * A reader without a chunk does the first task of the table that is ready, again and again, until
  * that brings a chunk. `ready` looks; `run` drops the lock while it works.
  *
- * Why every wait ends. A reader waits for other readers in one place only, await_unlocks, when no
- * task is ready. All that its worker may hold then are ranges of files, and no reader waits for a
- * range, with one exception: in order (--each) workers hold nothing then, and a reader with a failure
- * waits for ranges of earlier inputs, whose rows wait for nothing behind them. So it is enough that
- * something is ready, or running, or lent to a worker, until all is done:
- *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
- *     the first that has not ended. All before it have ended, so its place is known; any reader
- *     empties the queue of its pieces, and it goes on when one comes back.
- *   - Of a job in blocks take the first block that was not executed. All before it were, so their
- *     pieces come back, and its slot is free: it can be fetched. Then any reader can read it, and
- *     scan it, as all before it were scanned; and unpack it if a coder is idle; those that are not
- *     belong to readers that are unpacking, which wait for nothing. Then its place is known and any
- *     can execute it. A thread that makes one of these possible does it next, or calls another
- *     reader.
- *   - Of jobs that a device decodes take the first batch that is not done. What was sent before it is
- *     done, and comes before it in the inputs, so it is counted and its room is free; any reader can
- *     read the packed bytes and send them; then one reader waits for the answer, which comes, or the
- *     device has failed (gpu_link.c).
- *   - A reader that has a device started, to cut off a frame for it, waits for some seconds at most.
- *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
- *     none left it fits, whatever it needs.
- *   - With -n the next input waits until all of this one has been given back: its jobs end by the
- *     above, its plain bytes are being read, and ranges are not handed out where an input follows.
- *   - Who reads a stream waits in poll, beside the pipe that source_stop and failures write to.
- *     With --tee it also waits for the reader of standard output (tee.h), and the next input waits
- *     until this one was read to its end; a bad one is not, but its failure ends the source.
- *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
- *     out earlier, and the thread that gives one back adds the pieces that wait.
- *   - What a caller has borrowed it gives back before it takes again.
- * A thread that makes something ready wakes one sleeping reader (source_call), unless it goes on
- * with that itself, and so does a reader that takes a part of something. So among thousands of small
- * files nearly all readers sleep. A thread that sees the end of all wakes all.
+ * Why every wait ends. Readers wait for each other in one place, await_unlocks, when no task is
+ * ready. Take the first input that is not done, its first job, and the first piece or block of that
+ * job. All before it is done, so its place is known and its memory is free: a reader works on it, or a
+ * task of it is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A worker that is waited for holds
+ * at most ranges of files, which only a failure in order (--each) waits for; workers hold none then. A
+ * cut that does not fit into memory waits as a value, for jobs that end. Next inputs wait, with -n and
+ * --tee, for those before them. Readers of streams also poll the wake-up pipe. Who makes something
+ * ready calls one sleeping reader or does it next itself; who sees the end of all calls all.
  */
 #include "input/source.h"
 
@@ -48,7 +24,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
 #include "input/tee.h"
 
 /* ---- opening ---- */
@@ -82,8 +58,8 @@ static int describe(struct source *s, struct fail *fail)
 
 	if (s->spec.raw || s->spec.path_count == 0)
 		return 0;
-	for (; rc == 0 && s->next_path < s->spec.path_count && !s->first.input; s->next_path++) {
-		rc = input_open(s, s->next_path, &in, fail);
+	for (; rc == 0 && s->next.path < s->spec.path_count && !s->first.input; s->next.path++) {
+		rc = input_open(s, s->next.path, &in, fail);
 		if (rc == 0 && in->content.absent) {
 			memcpy(near, in->content.near[0] ? in->content.near : near, sizeof(near));
 			rc = bytes_pass(in->bytes, NO_END, fail);
@@ -116,19 +92,15 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->spec = *spec;
 	s->length = length;
 	set_kept(s, spec->memory);
-	s->zstd.queue_end = &s->zstd.queue;
-	if (pipe(s->wake_pipe) != 0) {
-		fail_errno(fail, "pipe");
-		goto free_source;
+	if (pipe(s->wait.pipe) != 0) {
+		free(s);
+		return fail_errno(fail, "pipe");
 	}
-	s->shared.wake = s->wake_pipe[0];
+	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
 	s->shared.text = s->spec.text.on ? &s->spec.text : NULL;
-	if (lock_init(&s->lock) != 0) {
-		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-		goto close_pipe;
-	}
+	lock_init(&s->lock);
 	pthread_cond_init(&s->wait.wake, NULL);
 	if (describe(s, fail) != 0) {
 		source_close(s);
@@ -136,12 +108,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	}
 	*out = s;
 	return 0;
-close_pipe:
-	close(s->wake_pipe[0]);
-	close(s->wake_pipe[1]);
-free_source:
-	free(s);
-	return -1;
 }
 
 const struct header *source_said(const struct source *s)
@@ -156,6 +122,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 				"internal error: records of %lu bytes: please report this",
 				(unsigned long)use->record);
 	s->use = *use;
+	s->use.packed += use->packed == 0;
 	if (use->decoders == 0 || use->decoders > use->threads)
 		s->use.decoders = use->threads;
 	s->budget.memory = use->memory;
@@ -175,9 +142,9 @@ struct reader *source_reader(struct source *s)
 		return NULL;
 	r->source = s;
 	lock_take(&s->lock);
-	r->next = s->readers;
+	r->next = s->readers.first;
 	/* source_counted walks them without the lock */
-	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->readers.first, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
 }
@@ -199,6 +166,8 @@ void source_call_all(struct source *s)
 /* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
 static void await_unlocks(struct source *s)
 {
+	if (device_wait_unlocks(s))
+		return;
 	cut_waits(s);
 	s->wait.sleepers++;
 	lock_wait(&s->lock, &s->wait.wake);
@@ -210,8 +179,8 @@ static void await_unlocks(struct source *s)
 /* --finish opens no stream after the first. */
 static bool more_inputs(const struct source *s)
 {
-	return s->next_path < s->spec.path_count && s->left > 0 &&
-	       s->failure.fail.status == STATUS_OK && (s->next_path == 0 || !signals_finished());
+	return s->next.path < s->spec.path_count && s->left > 0 &&
+	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
 /* Something has ended: one reader goes on with the next input, or all see that there is none. */
@@ -230,7 +199,8 @@ void input_end(struct source *s, struct input *in)
 		s->current = NULL;
 }
 
-bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
+/* Is a failure known that comes first, before what is at this offset of an input? */
+static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
 	return s->failure.fail.status != STATUS_OK &&
 	       (in->index > s->failure.index ||
@@ -240,24 +210,21 @@ bool source_failed_before(const struct source *s, const struct input *in, uint64
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	if (s->stopped || source_failed_before(s, in, offset))
+	if (s->stopped || failed_before(s, in, offset))
 		return;
 	s->failure.fail = *f;
 	s->failure.index = in->index;
 	s->failure.offset = offset;
-	(void)!write(s->wake_pipe[1], "", 1);
 	for (struct input *each = s->inputs; each; each = each->next)
 		if (!each->ended)
 			input_end(s, each);
-	jobs_drop(s);
-	source_call_all(s);
 }
 
 void source_stop(struct source *s)
 {
 	lock_take(&s->lock);
 	s->stopped = true;
-	(void)!write(s->wake_pipe[1], "", 1);
+	(void)!write(s->wait.pipe[1], "", 1);
 	source_call_all(s);
 	lock_drop(&s->lock);
 }
@@ -282,14 +249,15 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 				in->content.header.format);
 	return fail_set(
 		fail, STATUS_DATA,
-		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",
-		in->name, (unsigned long long)tail, (unsigned long)s->use.record);
+		"%s: ends inside a record: %llu of %llu bytes (--ignore-tail leaves them out)",
+		in->name, (unsigned long long)tail,
+		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
 }
 
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
 		     struct fail *fail)
 {
-	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->use.record))
+	if (in->part.sliced && (in->shorter || in->at < in->first + in->part.to - in->part.from))
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
@@ -309,7 +277,7 @@ static void add_up(struct source *s, struct input *in)
 	uint64_t skipped = lesser(in->at, in->first);
 	struct fail fail = {.status = STATUS_OK};
 
-	skipped = in->sliced        ? (in->begins ? s->spec.skip : 0)
+	skipped = in->part.sliced   ? (in->part.begins ? s->spec.skip : 0)
 		  : skipped > begin ? skipped - begin
 				    : 0;
 	t->bytes += skipped + taken.bytes;
@@ -319,60 +287,118 @@ static void add_up(struct source *s, struct input *in)
 	t->shorter += in->shorter;
 	t->finished |= bytes_finished(in->bytes);
 	t->cut += cut && !in->shorter;
-	t->unsized += in->ends && in->content.unsized && holds;
+	t->unsized += in->part.ends && in->content.unsized && holds;
 	t->packed += taken.packed;
-	if (in->begins && in->content.text && holds && t->texts++ == 0)
+	if (in->part.begins && in->content.text && holds && t->texts++ == 0)
 		t->text_name = in->name;
-	if (in->begins && in->content.misnamed && t->odd++ == 0) {
+	if (in->part.begins && in->content.misnamed && t->odd++ == 0) {
 		t->odd_name = in->name;
 		t->odd_suffix = in->content.misnamed;
 	}
-	if (in->ends && !in->content.header.format && taken.tail == 0 && !in->shorter && !holds &&
-	    t->empty++ == 0)
+	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
+	    !holds && t->empty++ == 0)
 		t->empty_name = in->name;
+	const uint64_t records =
+		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
+	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
 	if (s->left != UINT64_MAX)
-		s->left -= lesser((taken.bytes - taken.tail) / s->use.record, s->left);
+		s->left -= lesser(records, s->left);
 	if (check_all(s, in, taken.tail, cut, &fail) != 0)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
 
 /* Is nothing of the input left to hand out? Callers may still have ranges of it. */
-static bool nothing_left(const struct input *in)
+static bool nothing_left(const struct source *s, const struct input *in)
 {
-	return in->ended && !in->busy && in->kind->idle(in);
+	return in->ended && !in->busy && in->kind->idle(s, in);
+}
+
+/*
+ * Is all work done that comes before the failure, and so nothing left that could fail first? In
+ * order (--each) readers also wait for the chunks of earlier inputs, whose ends are still unchecked.
+ */
+static bool failure_is_due(const struct source *s)
+{
+	const struct failure *const f = &s->failure;
+	const struct input *in = s->inputs;
+
+	if (f->fail.status == STATUS_OK)
+		return false;
+	for (; in && in->index < f->index; in = in->next)
+		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
+			return false;
+	return !in || in->index > f->index || nothing_left(s, in) ||
+	       (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
 /* A redirected file is left where the next program goes on. */
 static void close_input(struct source *s, struct input *in)
 {
 	/* Where a slice begins depends on all inputs, so it moves no offset; --tee reads all. */
-	if (!in->sliced && !s->spec.tee)
+	if (!in->part.sliced && !s->spec.tee)
 		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
 	input_free(s, in);
 }
 
-void input_check(struct source *s, struct input *in)
+/* The input has nothing left: adds it up and frees it, once all of it was given back. */
+static bool settle_input(struct source *s, struct input **link)
 {
-	struct input **link = &s->inputs;
+	struct input *const in = *link;
 
-	if (!nothing_left(in))
-		return;
 	/*
 	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
 	 * end of all is near where no input follows: no reader waits for ranges of other workers.
 	 */
-	if (in->zstd || s->left != UINT64_MAX || !more_inputs(s))
+	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
+	in->spent = true;
 	if (in->lent > 0)
-		return;
-	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
+		return false;
+	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
-	while (*link != in)
-		link = &(*link)->next;
 	*link = in->next;
 	close_input(s, in);
-	if (s->failure.fail.status != STATUS_OK)
-		source_call_all(s); /* a reader may wait to return it */
+	if (s->left != UINT64_MAX && !s->inputs)
+		call_for_next(s);
+	return true;
+}
+
+/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
+static void tell_ended_unlocks(struct source *s)
+{
+	size_t ended = s->inputs ? s->inputs->index : s->next.path;
+
+	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
+		ended = s->failure.index;
+	if (!s->use.ended || ended <= s->told.inputs)
+		return;
+	s->told.inputs = ended;
+	s->told.tellers++;
+	lock_drop(&s->lock);
+	s->use.ended(s->use.arg, ended);
+	lock_take(&s->lock);
+	s->told.tellers--;
+}
+
+/*
+ * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due: rows
+ * of the inputs before it are written by then. Called between tasks: nothing else frees a job or a
+ * live input, so a task may name both.
+ */
+static void settle_unlocks(struct source *s)
+{
+	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
+		if (in->zstd)
+			jobs_settle(s, in);
+		if (!nothing_left(s, in) || !settle_input(s, link))
+			link = &in->next;
+	}
+	tell_ended_unlocks(s);
+	if (s->failure.due || s->told.tellers > 0 || !failure_is_due(s))
+		return;
+	s->failure.due = true;
+	(void)!write(s->wait.pipe[1], "", 1);
+	source_call_all(s);
 }
 
 /* ---- tasks ---- */
@@ -383,9 +409,9 @@ void input_check(struct source *s, struct input *in)
  */
 static bool open_ready(const struct source *s, const struct request *q)
 {
-	return q->got == 0 && !s->current && !s->opening && more_inputs(s) &&
+	return q->got == 0 && !s->current && !s->next.opening && more_inputs(s) &&
 	       (s->left == UINT64_MAX || !s->inputs) &&
-	       (!s->spec.tee || s->spec.tee->passed >= s->next_path);
+	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
 }
 
 /* Without the lock. */
@@ -408,7 +434,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
-	const bool begins = in->begins && !in->content.absent;
+	const bool begins = in->part.begins && !in->content.absent;
 
 	while (*link)
 		link = &(*link)->next;
@@ -426,13 +452,13 @@ static void open_run_unlocks(struct source *s, struct request *q)
 
 	(void)q;
 	s->first.input = NULL;
-	s->opening = true;
+	s->next.opening = true;
 	lock_drop(&s->lock);
-	const size_t path = s->next_path;
+	const size_t path = s->next.path;
 	const int rc = open_next(s, path, &in, &fail);
 	lock_take(&s->lock);
-	s->opening = false;
-	s->next_path++;
+	s->next.opening = false;
+	s->next.path++;
 	if (rc < 0)
 		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
 	if (rc == 0 && s->failure.fail.status == STATUS_OK)
@@ -446,12 +472,12 @@ static void open_run_unlocks(struct source *s, struct request *q)
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what is finished; then what holds memory; then new work. A device is
- * served before all that takes a core long.
+ * The most urgent first: what holds memory; then new work. A device is served before all that takes
+ * a core long.
  */
 static const struct task *const TASKS[] = {
-	&sweep_task, &execute_task, &mended_task, &done_task,  &send_task, &feed_task, &decode_task,
-	&piece_task, &fetch_task,   &unpack_task, &plain_task, &cut_task,  &open_task, &wait_task,
+	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task,
+	&short_task,   &unpack_task, &plain_task, &cut_task,    &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -472,39 +498,14 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->got == q->cap;
 }
 
-/* Can this input still fail before the one that is known to have failed? */
-static bool may_fail_first(const struct source *s, const struct input *in)
-{
-	return s->failure.fail.status != STATUS_OK && in->index < s->failure.index && in->lent > 0;
-}
-
-/*
- * A reader does not wait for chunks behind a failure: their rows (--each) wait for the end of the
- * input that failed, which never comes. In order, where the failure ends the run, it waits for those
- * of earlier inputs, so that the first failure is the one that it returns.
- */
 static bool is_over(const struct source *s)
 {
+	if (s->failure.fail.status != STATUS_OK)
+		return s->failure.due;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!source_failed_before(s, in, 0) &&
-		    (!nothing_left(in) || (s->spec.ordered && may_fail_first(s, in))))
+		if (!nothing_left(s, in))
 			return false;
-	return !s->opening && !s->zstd.mended && !more_inputs(s);
-}
-
-/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
-static void tell_ended_unlocks(struct source *s)
-{
-	size_t ended = s->inputs ? s->inputs->index : s->next_path;
-
-	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
-		ended = s->failure.index;
-	if (!s->use.ended || ended <= s->told)
-		return;
-	s->told = ended;
-	lock_drop(&s->lock);
-	s->use.ended(s->use.arg, ended);
-	lock_take(&s->lock);
+	return !s->next.opening && !more_inputs(s);
 }
 
 static void call_for_more_unlocks(struct source *s)
@@ -528,12 +529,14 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	assert(want->cap >= s->use.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
-	s->reader_count += !r->takes;
+	s->readers.takers += !r->takes;
 	r->takes = true;
-	while (!s->stopped && !answered(&q)) {
-		const bool ran = run_one_unlocks(s, &q);
-		tell_ended_unlocks(s);
-		if (ran) {
+	for (;;) {
+		/* Before the tasks: it may make one ready, a frame that libzstd begins again, say. */
+		settle_unlocks(s);
+		if (s->stopped || s->failure.due || answered(&q))
+			break;
+		if (run_one_unlocks(s, &q)) {
 			if (s->wanted)
 				call_for_more_unlocks(s);
 			continue;
@@ -560,7 +563,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 
 	if (chunk->bytes == 0)
 		return;
-	tally_add(&r->counted, counted - counted % s->use.record); /* the rest is a tail */
+	tally_add(&r->counted, whole_records(s, counted)); /* the rest is a tail */
 	if (chunk->piece || chunk->input) {
 		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);
@@ -568,7 +571,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
-		tell_ended_unlocks(s);
+		settle_unlocks(s);
 		lock_drop(&s->lock);
 	}
 	*chunk = (struct chunk){.fd = -1};
@@ -580,7 +583,7 @@ uint64_t source_counted(const struct source *s)
 {
 	uint64_t bytes = 0;
 
-	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r;
+	for (const struct reader *r = __atomic_load_n(&s->readers.first, __ATOMIC_ACQUIRE); r;
 	     r = r->next)
 		bytes += tally_read(&r->counted);
 	return bytes;
@@ -617,15 +620,19 @@ bool source_all_plain(const struct source *s)
 	       (s->spec.path_count == 1 && s->first.input && !s->first.input->content.is_zstd);
 }
 
+/* Is the job a long frame? */
+static bool is_long(const struct zstd_job *j)
+{
+	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
+}
+
 bool source_unpacks(struct source *s)
 {
 	lock_take(&s->lock);
-	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
+	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE &&
-			   (j->cut.how == HOW_BLOCKS || j->cut.how == HOW_STEPS ||
-			    j->cut.room > WHOLE_MAX);
+		unpacks |= j->cut.from == FROM_FILE && is_long(j);
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -639,7 +646,7 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (j->cut.how == HOW_BLOCKS)
 		return offset_sum(j->at, j->cut.content);
-	if (j->cut.how != HOW_STEPS || packed == 0 || !j->in->is_file)
+	if (!is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
 	return all < 0x1p63 ? (uint64_t)all : 0;
@@ -697,8 +704,8 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
-	for (struct reader *r; (r = s->readers) != NULL;) {
-		s->readers = r->next;
+	for (struct reader *r; (r = s->readers.first) != NULL;) {
+		s->readers.first = r->next;
 		free(r);
 	}
 	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop */
@@ -708,11 +715,10 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	jobs_free(s);
-	seams_free(s->zstd.mended);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
-	close(s->wake_pipe[0]);
-	close(s->wake_pipe[1]);
+	close(s->wait.pipe[0]);
+	close(s->wait.pipe[1]);
 	pthread_cond_destroy(&s->wait.wake);
 	lock_destroy(&s->lock);
 	free(s->slice);

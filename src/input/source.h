@@ -73,6 +73,7 @@ struct source_spec {
 /* Options for source_start. */
 struct source_use {
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
+	uint32_t packed;         /* records that share `record` bytes; 0 or 1: they do not */
 	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
 	struct sample_type type; /* of all samples; headers must say the same */
 	uint32_t channels;       /* channels that headers must say; 0: any number */
@@ -102,11 +103,12 @@ struct source_use {
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
 
-/* What was taken from the inputs that have ended: bytes = skipped + records x record + tail. */
+/* Totals of the inputs that have ended: bytes = skipped + those of records + tail. */
 struct source_totals {
 	uint64_t bytes;
 	uint64_t skipped;
 	uint64_t tail;          /* bytes of partial records at the ends of inputs */
+	uint64_t padding;       /* bits after the last packed records of inputs */
 	uint64_t tails;         /* inputs with a partial record at their end */
 	uint64_t shorter;       /* inputs that became shorter while they were read */
 	uint64_t cut;           /* inputs that ended before their headers say */
@@ -172,7 +174,8 @@ struct want {
 
 struct chunk {
 	const unsigned char *data; /* the records; NULL: they are a range of a file */
-	size_t bytes;              /* whole records; 0: the end */
+	/* Whole records; 0: the end. Only the last packed records of an input end inside a group. */
+	size_t bytes;
 	/* If not NULL, the caller may add all of the bytes to it, in their order. */
 	struct xxh64 *hash;
 	size_t path;    /* index of the chunk's input among the paths */

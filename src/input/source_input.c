@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source_input: one input: looked at before the run, opened, made ready, compared with others. */
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ uint64_t source_length(const struct source *s)
 		return s->first.said.bytes;
 	if (s->spec.text.on)
 		return s->use.limit == UINT64_MAX ? bytes : 0;
-	return s->use.limit < bytes / record ? s->use.limit * record : bytes - bytes % record;
+	const uint64_t records = layout_records(bytes, record, s->use.packed);
+	return layout_records_bytes(lesser(s->use.limit, records), record, s->use.packed);
 }
 
 /* ---- opening and closing ---- */
@@ -98,7 +99,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 		return fail_errno(fail, "%s", path_shown(name));
 	in->index = path;
 	in->name = path_shown(name);
-	in->begins = in->ends = true;
+	in->part.begins = in->part.ends = true;
 	in->limit = NO_END;
 	if (bytes_open(&in->bytes, name, -1, &s->shared, fail) != 0)
 		return -1;
@@ -172,16 +173,16 @@ int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 
 int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *fail)
 {
-	const uint32_t record = s->use.record;
+	const uint32_t record = s->use.record, packed = s->use.packed;
 
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
-	if (in->sliced) {
+	if (in->part.sliced) {
 		/* The slice that has what follows the last record looks at it. */
-		in->limit = in->ends ? NO_END : in->first + in->to * record;
-		in->first += in->from * record;
-	} else if (left <= (NO_END - 1 - in->first) / record) {
-		in->limit = in->first + left * record;
+		in->limit = in->part.ends ? NO_END : in->first + in->part.to;
+		in->first += in->part.from;
+	} else if (left != UINT64_MAX && left / packed < (NO_END - 1 - in->first) / record) {
+		in->limit = in->first + layout_records_bytes(left, record, packed);
 	}
 	/*
 	 * Where samples end before -n does, all that follows them is looked at.

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_input: what the files of the source share: its inputs, its readers, its tasks.
- *
- * One lock guards all of it. It is never held while a thread reads, opens, waits for an input,
- * decodes or copies much; what the thread works on is marked as its own then (input.busy,
- * source.opening, job.running, a piece that is FILLING or OUT). Functions are called with the lock
- * held and keep it, unless their comment says that they are called without it; those whose names
- * end in _unlocks give it up in between.
+ * source_input: one input: what is wanted of it, and how far it was read.
  *
  * Offsets are those of an input's decoded bytes, from where it begins, unless they are called
  * packed.
@@ -14,22 +8,18 @@
 #ifndef GPUHIST_SOURCE_INPUT_H
 #define GPUHIST_SOURCE_INPUT_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/lock.h"
 #include "input/bytes.h"
 #include "input/content.h"
 #include "input/part.h"
 #include "input/source.h"
-#include "input/zstd_job.h"
 
 struct plain_input; /* source_plain.c */
 struct zstd_input;  /* zstd_job.h */
 struct slice;       /* source_part.c */
-struct rooms;       /* zstd_blocks.h */
 
 /* What was taken of an input when nothing more of it comes. */
 struct taken {
@@ -45,13 +35,22 @@ struct input_kind {
 	/* Gets ready for the first task. 1: the source was stopped. */
 	int (*begin)(struct source *s, struct input *in, struct fail *fail);
 	void (*free)(struct source *s, struct input *in);
-	bool (*idle)(const struct input *in); /* nothing of the input is being read or decoded */
+	/* Nothing of the input is being read or decoded, or will be handed out. */
+	bool (*idle)(const struct source *s, const struct input *in);
 	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
 	struct taken (*taken)(const struct source *s, const struct input *in);
 	/* Looks at what follows the samples, where that was not done before. */
 	int (*check_rest)(struct input *in, struct fail *fail);
 };
 extern const struct input_kind plain_kind, zstd_kind;
+
+/* The part of an input that this run counts (--part). */
+struct portion {
+	bool sliced;       /* only the bytes from `from` on, up to `to`, are wanted */
+	uint64_t from, to; /* offsets from the first sample */
+	bool begins;       /* the bytes that -S skips belong to it */
+	bool ends;         /* the bytes after the records belong to it */
+};
 
 struct input {
 	struct input *next; /* the next live input, in the order of the paths */
@@ -63,117 +62,18 @@ struct input {
 	/* offset of the first sample that is wanted; offset where samples end, or NO_END */
 	uint64_t first, bound;
 	uint64_t limit; /* offset from which on -n or --part want nothing; or NO_END */
-	bool sliced;    /* for --part: only the records from `from` on, up to `to`, are wanted */
-	uint64_t from, to;
-	bool begins, ends; /* this run has what -S skips; it has what follows the records */
+	struct portion part;
 
 	uint64_t at;   /* offset of what is read or cut next, or UNKNOWN */
 	bool busy;     /* a reader has its turn, to read or cut what comes next */
 	bool ended;    /* nothing more is read or cut */
 	bool shorter;  /* the file is smaller than it was */
 	unsigned lent; /* chunks of it that callers have yet to give back */
+	bool spent;    /* nothing of it is left to hand out, and a reader was called */
 	const struct input_kind *kind;
 	struct plain_input *plain; /* NULL unless a plain input has begun */
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */
 };
-
-struct reader {
-	struct source *source;
-	struct reader *next;
-	bool takes;       /* it has called source_take: a worker may fail before it does */
-	uint64_t counted; /* a tally: bytes that came back with source_done */
-};
-
-/* The first failure: of an input, at an offset, packed for zstd. */
-struct failure {
-	struct fail fail;
-	size_t index;
-	uint64_t offset;
-};
-
-/* Unless raw: the first input, which later ones must agree with. */
-struct first {
-	const char *name;
-	struct header said;  /* what the first input's header says */
-	struct input *input; /* the open input, until a reader begins it; then NULL */
-};
-
-/* Readers that wait, and how they are called (source.c). */
-struct waiting {
-	pthread_cond_t wake;
-	unsigned sleepers;
-};
-
-/* The bytes that jobs may take: a ledger. */
-struct budget {
-	uint64_t memory; /* bytes of the budget */
-	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
-	uint64_t kept;   /* bytes held by free jobs */
-};
-
-/* Decoding, of all inputs (zstd_job.h). */
-struct decoding {
-	struct zstd_piece *queue, **queue_end; /* ready pieces of known offset */
-	struct seam *mended;                   /* records that were put together */
-	struct zstd_job *free_jobs;            /* ended jobs; the next ones take their buffers */
-	unsigned jobs;                         /* live jobs */
-	unsigned decoding;                     /* jobs that a thread decodes, but for BLOCKS */
-	struct rooms *rooms;                   /* of the unpacker, once it is used; or NULL */
-	unsigned on_device;                    /* jobs that have the unpacker */
-	bool dropped;                          /* jobs were dropped, and not swept yet */
-};
-
-struct source {
-	struct source_spec spec;
-	struct source_use use; /* use.record is 0 until source_start */
-	struct slice *slice;   /* NULL: all records are wanted */
-	struct source_totals totals;
-	struct lock lock;
-	struct waiting wait;
-	bool wanted;      /* one more reader would find work */
-	bool stopped;     /* source_stop was called */
-	int wake_pipe[2]; /* a byte in it ends every wait for a stream */
-	struct bytes_shared shared;
-	struct reader *readers; /* atomic; a reader stays where it is until the source is closed */
-	unsigned reader_count;  /* readers that take */
-	struct input *inputs;   /* live inputs */
-	struct input *current;  /* the last live input, until no more of it is read or cut */
-	struct first first;
-	size_t next_path;
-	bool opening;    /* a thread opens the next input */
-	size_t told;     /* inputs that source_use.ended was told of */
-	uint64_t length; /* bytes of all inputs; 0: not known; atomic */
-	uint64_t left;   /* records that -n leaves for inputs that are not open */
-	struct decoding zstd;
-	struct budget budget;
-	struct failure failure;
-};
-
-/* What source_take was asked for, and how far that is answered. */
-struct request {
-	const struct want *want;
-	struct chunk *chunk; /* bytes > 0: answered */
-	size_t cap, got;     /* bytes of want->room that may be used; decoded bytes copied there */
-};
-
-/* Something that a reader can do: with the lock, which run_unlocks gives up while it works. */
-struct task {
-	bool (*ready)(const struct source *s, const struct request *q);
-	void (*run_unlocks)(struct source *s, struct request *q);
-};
-extern const struct task sweep_task, /* free what lies behind a failure */
-	execute_task,                /* put the next block together */
-	mended_task,                 /* hand out a record that lay in several pieces */
-	decode_task,                 /* decode a frame, or some small ones, with one thread */
-	piece_task,                  /* hand out a piece that was decoded */
-	fetch_task,                  /* read blocks, some ahead of those who decode them */
-	unpack_task,                 /* read a block, or decode its literals and sequences */
-	send_task,                   /* send blocks to a device that decodes them */
-	done_task,                   /* take what a device has decoded */
-	feed_task,                   /* cut off a frame for that device */
-	wait_task,                   /* wait for what a device decodes */
-	plain_task,                  /* read plain samples */
-	cut_task;                    /* cut frames off */
 
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
@@ -191,40 +91,11 @@ static inline uint64_t offset_sum(uint64_t a, uint64_t b)
 	return a < NO_END - b ? a + b : NO_END;
 }
 
-/* Which record an offset is the beginning of. */
-static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
-{
-	return (at - in->first) / s->use.record;
-}
-
 /* Where the records of an input end at the latest. */
 static inline uint64_t input_stop(const struct input *in)
 {
 	return lesser(in->limit, in->bound);
 }
-
-/* ---- source.c ---- */
-
-/* Calls one reader that waits, or all, because there is something to do. */
-void source_call(struct source *s);
-void source_call_all(struct source *s);
-
-/*
- * Reports a failure of an input at an offset. The first failure, by input and offset, counts: work
- * behind it ends; work before it goes on, and may fail too.
- */
-void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
-bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset);
-
-/* Nothing more is read or cut of the input, so the next one can be opened. */
-void input_end(struct source *s, struct input *in);
-
-/* If all of the input was handed out and given back: checks it, adds it up, and frees it. */
-void input_check(struct source *s, struct input *in);
-
-/* -1: the input's end is wrong: samples are missing (cut), or a record is partial. No lock. */
-int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
-		    struct fail *fail);
 
 /* ---- source_input.c: without the lock ---- */
 
@@ -268,13 +139,5 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail);
 
 /* Sets *fail and returns -1: the input has changed since its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);
-
-/* ---- source_plain.c: the task "read" ---- */
-
-/* Only the first `counted` bytes of a range were there: did the file become shorter? No lock. */
-bool range_shorter(const struct chunk *range, size_t counted);
-
-/* Takes a range back, of which the first `counted` bytes were there. */
-void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter);
 
 #endif

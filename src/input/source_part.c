@@ -15,11 +15,13 @@
 
 #include "base/path.h"
 #include "base/xxh64.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 /* An input as it was when its records were counted. */
 struct measured {
-	uint64_t before; /* records of the inputs before it */
+	uint64_t groups;  /* of the inputs before it; a group is a record unless they are packed */
+	uint64_t records; /* of the inputs before it */
+	uint64_t bytes;   /* of its own records */
 	struct identity identity;
 };
 
@@ -82,34 +84,34 @@ static int check_size(const struct input *in, struct fail *fail)
 }
 
 /*
- * Counts the records of an open input, at most `left`; *within: there are that many, and what
- * follows them is not looked at.
+ * Finds how many bytes the records of an open input take, at most `left` of them; *within: there are
+ * that many, and what follows them is not looked at.
  */
-static int count_records(const struct source *s, struct input *in, uint64_t left, uint64_t *records,
-			 bool *within, struct fail *fail)
+static int measure_records(const struct source *s, struct input *in, uint64_t left, uint64_t *taken,
+			   bool *within, struct fail *fail)
 {
-	const uint32_t record = s->use.record;
+	const uint32_t record = s->use.record, packed = s->use.packed;
 	const uint64_t end = bytes_size(in->bytes);
 
 	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
 		return -1;
 	const uint64_t stop = lesser(end, in->bound),
 		       bytes = stop > in->first ? stop - in->first : 0;
-	*within = bytes / record >= left;
-	*records = lesser(bytes / record, left);
+	const uint64_t records = layout_records(bytes, record, packed);
+	*within = records >= left;
+	*taken = layout_records_bytes(lesser(records, left), record, packed);
 	if (*within)
 		return 0;
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
 	if (end >= in->bound && content_after(&in->content, in->bytes, in->bound, fail) != 0)
 		return -1;
-	return input_check_end(s, in, bytes % record, in->bound != NO_END && end < in->bound, fail);
+	return input_check_end(s, in, bytes - *taken, in->bound != NO_END && end < in->bound, fail);
 }
 
 /* ---- all of them ---- */
 
-static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records,
-		       struct fail *fail)
+static int measure_one(struct source *s, size_t path, uint64_t left, struct fail *fail)
 {
 	const bool open = s->first.input && s->first.input->index == path;
 	struct input *in = open ? s->first.input : NULL;
@@ -126,8 +128,9 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 	if (rc == 0)
 		rc = input_agrees(s, in, fail);
 	if (rc == 0) {
-		s->slice->input[path].identity = bytes_identity(in->bytes);
-		rc = count_records(s, in, left, records, &s->slice->within, fail);
+		struct measured *const m = &s->slice->input[path];
+		m->identity = bytes_identity(in->bytes);
+		rc = measure_records(s, in, left, &m->bytes, &s->slice->within, fail);
 	}
 	if (in)
 		input_free(s, in);
@@ -147,30 +150,33 @@ static int identify(struct source *s, size_t path, struct fail *fail)
 }
 
 /* Counts records until -n is reached; of the inputs after that only the state is noted. */
-static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
+static int measure_all(struct source *s, struct fail *fail)
 {
 	struct slice *const slice = s->slice;
-	uint64_t left = s->use.limit, records = 0;
+	const uint32_t record = s->use.record;
+	uint64_t left = s->use.limit;
 
-	*all = 0;
 	for (size_t i = 0; i < s->spec.path_count; i++) {
-		slice->input[i].before = *all;
+		struct measured *const m = &slice->input[i], *const next = m + 1;
+		next->groups = m->groups;
+		next->records = m->records;
 		if (left == 0 || slice->within) {
 			if (identify(s, i, fail) != 0)
 				return -1;
 			continue;
 		}
-		if (measure_one(s, i, left, &records, fail) != 0)
+		if (measure_one(s, i, left, fail) != 0)
 			return -1;
-		if (records > UINT64_MAX - *all)
+		const uint64_t records = layout_records(m->bytes, record, s->use.packed);
+		if (records > UINT64_MAX - m->records)
 			return fail_set(fail, STATUS_LIMIT,
 					"--part: %s: with it there are more than 2^64 - 1 records",
 					s->spec.paths[i]);
-		*all += records;
+		next->groups += m->bytes / record + (m->bytes % record > 0);
+		next->records += records;
 		left -= left == UINT64_MAX ? 0 : records;
 		slice->inputs = i + 1;
 	}
-	slice->input[s->spec.path_count].before = *all;
 	return 0;
 }
 
@@ -193,7 +199,7 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 static bool wants(const struct slice *slice, size_t path)
 {
 	const struct share *const p = &slice->part;
-	const uint64_t first = slice->input[path].before, next = slice->input[path + 1].before;
+	const uint64_t first = slice->input[path].groups, next = slice->input[path + 1].groups;
 
 	return (first < p->end && next > p->begin) || part_owns(p, first);
 }
@@ -203,24 +209,25 @@ int part_measure(struct source *s, struct fail *fail)
 	const size_t paths = s->spec.path_count;
 	struct slice *const slice =
 		calloc(1, sizeof(*slice) + (paths + 1) * sizeof(slice->input[0]));
-	uint64_t all;
 
 	if (!slice)
 		return fail_errno(fail, "inputs");
 	s->slice = slice;
-	if (measure_all(s, &all, fail) != 0)
+	if (measure_all(s, fail) != 0)
 		return -1;
-	slice->part = part_of(all, s->use.record, s->spec.part, s->spec.parts);
+	slice->part =
+		part_of(slice->input[paths].groups, s->use.record, s->spec.part, s->spec.parts);
 	s->totals.state = state_of(slice, paths);
-	s->totals.first = slice->part.begin;
-	s->totals.all = all;
 	/* The inputs that a slice needs follow one another. */
 	size_t first = 0, end;
 	while (first < slice->inputs && !wants(slice, first))
 		first++;
 	for (end = first; end < slice->inputs && wants(slice, end);)
 		end++;
-	s->next_path = first;
+	s->totals.first = slice->input[first].records +
+			  (slice->part.begin - slice->input[first].groups) * s->use.packed;
+	s->totals.all = slice->input[paths].records;
+	s->next.path = first;
 	s->spec.path_count = end;
 	s->totals.read = end - first;
 	return 0;
@@ -243,19 +250,20 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	const struct slice *const slice = s->slice;
 	const struct measured *const m = &slice->input[path];
 	const struct share *const p = &slice->part;
-	const uint64_t first = m->before, end = (m + 1)->before;
+	const uint64_t first = m->groups, end = (m + 1)->groups;
+	const uint32_t record = s->use.record;
 	const struct identity now = bytes_identity(in->bytes), *const then = &m->identity;
 
 	if (!in->is_file || now.size != then->size || now.seconds != then->seconds ||
 	    now.nanoseconds != then->nanoseconds)
 		return part_changed(in, fail);
-	in->sliced = true;
-	in->from = p->begin > first ? p->begin - first : 0;
-	in->to = (p->end < end ? p->end : end) - first;
-	if (in->to < in->from) /* the slice has no record of it */
-		in->to = in->from;
-	in->begins = part_owns(p, first);
-	in->ends = part_owns(p, end > first ? end - 1 : first) &&
-		   !(slice->within && path + 1 == slice->inputs);
+	in->part.sliced = true;
+	in->part.from = p->begin > first ? (p->begin - first) * record : 0;
+	in->part.to = p->end < end ? (p->end - first) * record : m->bytes;
+	if (in->part.to < in->part.from) /* the slice has no record of it */
+		in->part.to = in->part.from;
+	in->part.begins = part_owns(p, first);
+	in->part.ends = part_owns(p, end > first ? end - 1 : first) &&
+			!(slice->within && path + 1 == slice->inputs);
 	return 0;
 }

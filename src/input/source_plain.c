@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "input/source_input.h"
+#include "input/source_state.h"
 
 #define FULL_READS 64u /* reads of a stream without a wait, before one more reader finds work */
 /* A reader that reads no more than this is back before another could wake to open a file. */
@@ -31,7 +31,7 @@ struct plain_input {
 /* A read of the samples ended at offset `at`: is that because the file became shorter? No lock. */
 static bool became_shorter(const struct input *in, uint64_t at)
 {
-	return in->sliced || (at < in->bound && bytes_shorter(in->bytes, at));
+	return in->part.sliced || (at < in->bound && bytes_shorter(in->bytes, at));
 }
 
 /* Skips what -S skips, and finds how many whole records a file holds. */
@@ -47,13 +47,16 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	/* Is the last skipped byte there? st_size may be 0 (/proc) or too large (/sys). */
 	if (in->first > INT64_MAX)
 		got = 0;
-	else if (s->spec.skip > 0 && !in->sliced &&
+	else if (s->spec.skip > 0 && !in->part.sliced &&
 		 (rc = bytes_pass(in->bytes, in->first - 1, fail)) == 0)
 		rc = bytes_look(in->bytes, in->first - 1, 1, 1, &last, &got, fail);
 	if (rc == 0 && got > 0)
 		rc = bytes_pass(in->bytes, in->first, fail);
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
-	in->plain->end = end > in->first ? end - (end - in->first) % s->use.record : 0;
+	/* Only a slice's file cannot grow: any other may get the rest of its last group. */
+	if (end > in->first)
+		in->plain->end = in->part.sliced ? in->first + whole_records(s, end - in->first)
+						 : end - (end - in->first) % s->use.record;
 	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
 	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
 		return input_too_skipped(s, in, fail);
@@ -65,7 +68,7 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 {
 	in->shorter |= shorter;
 	in->plain->missing += claimed - got;
-	in->plain->torn += got % s->use.record;
+	in->plain->torn += got - whole_records(s, got);
 	if (!in->ended) {
 		input_end(s, in);
 		source_call(s);
@@ -93,10 +96,13 @@ static void hand_out(const struct source *s, struct input *in, struct request *q
 /* How many of n bytes at an offset lie before the last row's end in them; n if no row ends. */
 static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
-	const uint64_t row = s->use.row, records = n / s->use.record;
+	const uint32_t record = s->use.record, packed = s->use.packed;
+	const uint64_t row = s->use.row, records = layout_records(n, record, packed);
 	const uint64_t over = row > 0 ? (input_record(s, in, at) + records) % row : 0;
 
-	return over > 0 && over < records ? (size_t)(records - over) * s->use.record : n;
+	return over > 0 && over < records
+		       ? (size_t)layout_records_bytes(records - over, record, packed)
+		       : n;
 }
 
 /*
@@ -106,7 +112,7 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
 	return s->spec.ordered || (bytes_in_regular(in->bytes) &&
-				   (in->limit == NO_END || s->next_path == s->spec.path_count));
+				   (in->limit == NO_END || s->next.path == s->spec.path_count));
 }
 
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)
@@ -142,8 +148,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, n, got, shorter);
-	hand_out(s, in, q, at, got - got % s->use.record);
-	input_check(s, in);
+	hand_out(s, in, q, at, (size_t)whole_records(s, got));
 }
 
 bool range_shorter(const struct chunk *range, size_t counted)
@@ -161,7 +166,6 @@ void range_back(struct source *s, const struct chunk *range, size_t counted, boo
 	in->lent--;
 	if (counted < range->bytes)
 		came_short(s, in, range->bytes, counted, shorter);
-	input_check(s, in);
 }
 
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
@@ -220,7 +224,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
 	const bool all = in->is_file || s->spec.ordered || q->cap < piece;
 	const size_t most = all ? q->cap : piece - piece % record;
-	const bool finishes = left < record;
+	const bool finishes = in->bound - at < record;
 	const size_t n = finishes ? (size_t)left : cut_row(s, in, at, (size_t)lesser(left, most));
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
@@ -235,7 +239,8 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
 		got = 0;
 	in->at += got;
-	in->plain->torn += got % record;
+	const size_t whole = (size_t)whole_records(s, got);
+	in->plain->torn += got - whole;
 	/*
 	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
 	 */
@@ -250,8 +255,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		input_end(s, in);
 	if (got > 0) /* else this reader goes on itself */
 		source_call(s);
-	hand_out(s, in, q, at, finishes ? 0 : got - got % record);
-	input_check(s, in);
+	hand_out(s, in, q, at, whole);
 }
 
 /* ---- the task ---- */
@@ -269,12 +273,11 @@ static void plain_run_unlocks(struct source *s, struct request *q)
 
 	if (in->at < in->plain->end) {
 		claim_unlocks(s, in, q);
-	} else if (in->at >= in->limit || in->sliced) {
+	} else if (in->at >= in->limit || in->part.sliced) {
 		/* What was appended to a file that is cut into slices belongs to none of them. */
-		if (in->sliced && in->ends)
+		if (in->part.sliced && in->part.ends)
 			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
-		input_check(s, in);
 	} else {
 		turn_unlocks(s, in, q);
 	}
@@ -290,8 +293,9 @@ static void free_plain(struct source *s, struct input *in)
 	free(in->plain);
 }
 
-static bool idle(const struct input *in)
+static bool idle(const struct source *s, const struct input *in)
 {
+	(void)s;
 	return in->plain->reading == 0;
 }
 
@@ -313,8 +317,8 @@ static struct taken taken(const struct source *s, const struct input *in)
 		t.left_at = size;
 	if (end > in->first)
 		t.bytes = end - in->first - plain->missing;
-	if (in->sliced)
-		t.tail = t.bytes % s->use.record;
+	if (in->part.sliced)
+		t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }
 

@@ -26,8 +26,7 @@
 
 /* The texts are in the header's text, each with a zero after it. */
 struct tensor {
-	/* As messages and rows show it: JSON's escapes are decoded, '?' is a control character. */
-	const char *name;
+	const char *name;      /* JSON's escapes are decoded, but for a NUL and half of a pair */
 	const char *dtype;     /* as the file spells it */
 	const char *shape;     /* 40x100; of a scalar 1 */
 	uint64_t begin, bytes; /* in the file */

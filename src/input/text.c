@@ -57,10 +57,10 @@ static void trim(const char **p, const char **end)
 /* Bad input in the line from `line` to end: completes the message that t->what begins. */
 static int bad(struct text *t, const char *line, const char *end)
 {
-	if (t->place != TEXT_BEGIN) {
-		line = t->head;
-		end = line + strlen(line);
-	}
+	if (t->place != TEXT_BEGIN)
+		end = (line = t->head) + strlen(t->head);
+	else if ((size_t)(end - line) > TEXT_FIELD_MOST) /* more may not have been read */
+		end = line + TEXT_FIELD_MOST;
 	trim(&line, &end);
 	const size_t all = (size_t)(end - line);
 	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
@@ -70,8 +70,8 @@ static int bad(struct text *t, const char *line, const char *end)
 		strcpy(t->what,
 		       "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t "
 		       "utf-8`");
-	snprintf(t->why, sizeof(t->why), "line %llu %s: %.*s%s", (unsigned long long)t->line,
-		 t->what, (int)n, line, n < all ? "..." : "");
+	snprintf(t->why, sizeof(t->why), "line %llu %s%s%.*s%s", (unsigned long long)t->line,
+		 t->what, all > 0 ? ": " : "", (int)n, line, n < all ? "..." : "");
 	return -1;
 }
 
@@ -172,19 +172,19 @@ static int refuse(struct text *t, const char *line, const char *end, const char 
 		   column ? " in column " : "", column ? column : "", advice);
 }
 
-/* The separator of a line: the first of these that is in it, not in quotes; else blanks. */
+/* The separator of a line: the first of these that is in it, not in quotes; '\0': not seen yet. */
 static char separator_of(const char *p, const char *end)
 {
 	static const char ALL[] = {'\t', ',', ';', BLANKS};
-	size_t best = 3;
+	size_t best = sizeof(ALL), n = 0;
 	bool quoted = false;
 
-	for (size_t n = 0; p < end && n < TEXT_FIELD_MOST; p++, n++) {
+	for (; p < end && n < TEXT_FIELD_MOST; p++, n++) {
 		quoted ^= *p == '"';
 		for (size_t i = 0; i < best && !quoted; i++)
 			best = *p == ALL[i] ? i : best;
 	}
-	return ALL[best];
+	return best < sizeof(ALL) ? ALL[best] : n < TEXT_FIELD_MOST ? BLANKS : '\0';
 }
 
 /* Finds the end of the field that begins at p, or goes on there: its separator, or `end`. */
@@ -206,11 +206,10 @@ static const char *field_end(struct text *t, const char *p, const char *end)
 	return p;
 }
 
-static bool is_name(const struct text *t, const char *p, const char *end)
+static bool is_name(const char *name, const char *p, const char *end)
 {
 	unquote(&p, &end);
-	return strlen(t->spec.column) == (size_t)(end - p) &&
-	       memcmp(p, t->spec.column, (size_t)(end - p)) == 0;
+	return strlen(name) == (size_t)(end - p) && memcmp(name, p, strlen(name)) == 0;
 }
 
 /* Takes the fields of a line up to end; the last one may be incomplete. Returns as take_line. */
@@ -222,8 +221,8 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 	const char *p = line, *what;
 	int made = 0;
 
-	if (t->separator == 0)
-		t->separator = separator_of(line, end);
+	if (t->separator == 0 && (t->separator = separator_of(line, end)) == 0)
+		return BAD("has no tab, comma, semicolon or blank in its first 64 KiB");
 	const bool blanks = t->separator == BLANKS;
 	for (bool goes_on = true; goes_on;) {
 		while (!t->inside && p < end && (*p == ' ' || (blanks && is_blank(*p))))
@@ -234,16 +233,16 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 		const bool wanted = !naming && t->fields + 1 == s->number;
 		const bool fits = !t->inside && (size_t)(stop - p) < TEXT_FIELD_MOST;
 		if (wanted && !fits)
-			return BAD("has a number of more than %zu bytes", TEXT_FIELD_MOST);
+			return BAD("has a field of 64 KiB or more, too long for a number");
 		if (stop == end && !whole) {
-			t->inside |= !wanted;
+			t->inside = !wanted && !(naming && fits);
 			p = t->inside ? end : p;
 			break;
 		}
 		if (t->open)
 			return BAD("has a quote that does not end");
 		t->fields++;
-		if (naming && s->number == 0 && fits && is_name(t, p, stop))
+		if (naming && s->number == 0 && fits && is_name(s->column, p, stop))
 			s->number = t->fields;
 		if (wanted) {
 			what = make(t, p, stop, out);
@@ -260,8 +259,7 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 	if (whole && s->number == 0)
 		return BAD("names no column %.100s", s->column);
 	if (whole && t->fields < s->number)
-		return BAD("has only %llu column%s", (unsigned long long)t->fields,
-			   t->fields == 1 ? "" : "s");
+		return BAD("has only %zu column%s", (size_t)t->fields, t->fields == 1 ? "" : "s");
 	t->at = (size_t)(p - t->buffer);
 	return made;
 }
@@ -274,7 +272,7 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 
 	trim(&p, &stop);
 	if (t->place == TEXT_BEGIN && (size_t)(p - line) >= TEXT_FIELD_MOST)
-		return BAD("begins with more than %zu blanks", TEXT_FIELD_MOST);
+		return BAD("begins with 64 KiB of blanks");
 	const bool tabs = t->separator == '\t' && memchr(line, '\t', (size_t)(end - line));
 	if (t->place == TEXT_BEGIN && (*line == '#' || (whole && p == stop && !tabs)))
 		t->place = TEXT_REST;
@@ -291,7 +289,7 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 		t->line++;
 	} else if (t->place == TEXT_BEGIN) {
 		t->place = TEXT_FIELDS;
-		memcpy(t->head, line, TEXT_SHOWN);
+		snprintf(t->head, sizeof(t->head), "%.*s", (int)(stop - p), p);
 	}
 	return made;
 }
@@ -337,11 +335,13 @@ int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made)
 			continue;
 		}
 		next = memchr(p, '\n', (size_t)(past - p));
-		if (!next && !t->ended && (size_t)(past - p) < TEXT_FIELD_MOST)
+		if (!next && !t->ended && (size_t)(past - p) <= TEXT_FIELD_MOST)
 			break;
+		/* A byte of a line stays until the line ends, perhaps with the text. */
+		const char *const end = next ? next : past - !t->ended;
 		if (!next && t->cut)
 			t->at = t->have;
-		else if (take_line(t, next ? next : past, next || t->ended, to) > 0)
+		else if (take_line(t, end, next || t->ended, to) > 0)
 			to += bytes;
 		t->at += next && t->why[0] == '\0';
 	}

@@ -46,7 +46,7 @@ struct text {
 	uint64_t fields;   /* fields of the line that were taken */
 	bool inside;       /* the next byte is in a field that does not matter */
 	bool quoted, open; /* the last field that was looked at is in quotes, which are open */
-	char head[TEXT_SHOWN + 1]; /* unless place is BEGIN: how the line begins */
+	char head[2 * TEXT_SHOWN]; /* unless place is BEGIN: how the line begins */
 	char what[320];            /* is wrong with the line */
 	char why[512]; /* "", or that, with the line, for a message that names the FILE */
 	/* the caller's: */

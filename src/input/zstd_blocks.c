@@ -19,6 +19,11 @@
  * what was left. Block k is not fetched before block k - slots is free; so nothing is overwritten
  * that is still counted or may still be copied, and no other limit is needed.
  *
+ * Why every wait ends. Take the first block that is not executed. All before it are, so their pieces
+ * come back, its slot is free and it can be fetched. Any reader can read it and, as all before it are
+ * scanned, scan it; and unpack it if a coder is idle: coders that are not belong to readers that are
+ * unpacking, which wait for nothing. Then its place is known, and any reader can execute it.
+ *
  * libzstd is the authority. If a file's frame is refused here, or its checksum differs, libzstd
  * decodes it again from its start, in steps. Bytes that were handed out by then are skipped, and
  * must have the same checksum (with --no-check, the same length); otherwise our decoder has a bug,
@@ -32,8 +37,8 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/source_input.h"
 #include "input/zstd_blocks.h"
+#include "input/zstd_decode.h"
 
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
@@ -45,7 +50,7 @@
 
 static uint64_t ring_room(uint64_t window, unsigned slots)
 {
-	return slots > 0 ? huge_room((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
+	return slots > 0 ? huge_size((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)
@@ -73,7 +78,7 @@ void blocks_free(struct blocks *b)
 {
 	if (!b)
 		return;
-	free(b->ring);
+	free(b->ring.memory);
 	free(b->rooms);
 	free(b);
 }
@@ -86,13 +91,13 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 		return NULL;
 	b->holds = blocks_bytes(window, slots, threads);
 	b->slots = slots;
-	b->coders = coders_of(slots, threads);
-	b->ring_bytes = (size_t)ring_room(window, slots);
+	b->coders.count = coders_of(slots, threads);
+	b->ring.bytes = (size_t)ring_room(window, slots);
 	if (slots == 0) /* a device decodes all of it */
 		return b;
-	b->ring = huge_alloc(b->ring_bytes);
+	b->ring.memory = huge_alloc(b->ring.bytes);
 	/* Not in huge pages: of most rooms little is touched. */
-	b->rooms = b->ring ? malloc(rooms_of(slots, b->coders)) : NULL;
+	b->rooms = b->ring.memory ? malloc(rooms_of(slots, b->coders.count)) : NULL;
 	if (!b->rooms) {
 		blocks_free(b);
 		return NULL;
@@ -104,9 +109,9 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 		b->slot[i].sequences =
 			(struct sequence *)(void *)(at + PACKED_ROOM + LITERALS_ROOM);
 	}
-	for (unsigned i = 0; i < b->coders; i++, at += LINE(block_coder_bytes())) {
-		b->coder[i] = (struct block_coder *)(void *)at;
-		block_coder_begin(b->coder[i]);
+	for (unsigned i = 0; i < b->coders.count; i++, at += LINE(block_coder_bytes())) {
+		b->coders.coder[i] = (struct block_coder *)(void *)at;
+		block_coder_begin(b->coders.coder[i]);
 	}
 	return b;
 }
@@ -117,18 +122,19 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
 	const unsigned slots = j->cut.pieces;
 
-	if (!b || b->slots != slots || b->ring_bytes < ring_room(window, slots)) {
+	if (!b || b->slots != slots || b->ring.bytes < ring_room(window, slots)) {
 		blocks_free(b);
 		b = make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
-	b->idle = b->coders;
+	b->coders.idle = b->coders.count;
 	block_scan_begin(&b->scan, j->cut.window);
 	block_past_begin(&b->past, j->cut.window);
-	b->have = b->in_ring = 0;
+	b->head.have = b->ring.used = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
+	b->at = (struct block_counts){.fetched = 0};
+	b->end = 0;
 	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
 	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
@@ -155,11 +161,9 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	blocks_free(j->blocks);
 	j->blocks = NULL;
 	cut_as_steps(s, &j->cut);
-	j->piece = j->own;
-	j->pieces = j->cut.pieces;
-	j->known = j->made;
+	j->known = j->decoded;
 	j->known_sum = xxh64_end(&j->sum.hash);
-	j->made = 0;
+	j->decoded = 0;
 	xxh64_begin(&j->sum.hash);
 	decoder_begin(j->decoder);
 	j->sum.read = false;
@@ -183,12 +187,6 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	lock_take(&s->lock);
 	j->blocks = b;
-	if (j->ended)
-		return;
-	if (b) {
-		j->piece = b->piece;
-		j->pieces = b->slots;
-	}
 	if (!b || (job_is_devices(j) && !device_begin(s, j)))
 		go_in_steps(s, j);
 }
@@ -210,15 +208,17 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	struct checksum *const sum = &j->sum;
 
 	if (!blocks_begun(j) || device_busy(b) ||
-	    !(b->refused || (b->over && b->executed == b->fetched)))
+	    !(b->refused || (b->over && b->at.executed == b->at.fetched)))
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
-	else if (!b->refused && sum->read && j->cut.content != UNKNOWN && j->made < j->cut.content)
+	else if (!b->refused && sum->read && j->cut.content != UNKNOWN &&
+		 j->decoded < j->cut.content)
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
 			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
-	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
+	const bool reported =
+		bad ? j->decoded < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported && (bad || job_sum_differs(j))) {
 		go_in_steps(s, j);
 		return;
@@ -244,21 +244,16 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 		return j->running == 0;
 	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (b->fetching || b->over || b->refused ||
-	    (stream && b->begun < b->fetched && s->reader_count == 1))
+	    (stream && b->at.unpack_begun < b->at.fetched && s->readers.takers == 1))
 		return false;
-	const uint64_t unsized = b->fetched - b->sized, enough = blocks_wanted(j);
-	if (unsized == 0 && b->end >= enough)
+	const uint64_t unplaced = b->at.fetched - b->at.placed, enough = blocks_wanted(j);
+	if (unplaced == 0 && b->end >= enough)
 		return true; /* it is over */
-	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
+	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* Fetch so far ahead that readers who unpack do not wait. */
-	return b->last || (b->fetched - b->begun <= b->slots / 2 &&
-			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
-}
-
-static bool fetch_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_fetch);
+	return b->last || (b->at.fetched - b->at.unpack_begun <= b->slots / 2 &&
+			   b->piece[b->at.fetched % b->slots].state == PIECE_FREE);
 }
 
 /* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
@@ -281,9 +276,10 @@ static bool get_head(struct zstd_job *j, size_t n)
 	struct blocks *const b = j->blocks;
 	size_t got = 0;
 
-	if (b->have < n && !get(j, b->head + b->have, n - b->have, n - b->have, &got))
+	if (b->head.have < n &&
+	    !get(j, b->head.bytes + b->head.have, n - b->head.have, n - b->head.have, &got))
 		return false;
-	b->have += got;
+	b->head.have += got;
 	return true;
 }
 
@@ -299,7 +295,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 
 	if (!get_head(j, FRAME_BLOCK_HEADER))
 		return false;
-	if (frame_block_parse(b->head, &h) != 0) {
+	if (frame_block_parse(b->head.bytes, &h) != 0) {
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "corrupt block");
 		return false;
 	}
@@ -314,11 +310,11 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 			return false;
 		if (!all)
 			h.stored = h.most = (uint32_t)got;
-		b->have = got - h.stored;
-		memcpy(b->head, slot->packed + h.stored, b->have);
+		b->head.have = got - h.stored;
+		memcpy(b->head.bytes, slot->packed + h.stored, b->head.have);
 	} else {
 		__atomic_store_n(&j->taken, j->taken + h.stored, __ATOMIC_RELAXED);
-		b->have = 0;
+		b->head.have = 0;
 	}
 	b->last = h.last;
 	slot->header = h;
@@ -328,13 +324,13 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 /* Gives places to the blocks whose sizes are known. */
 static void give_places(struct blocks *b)
 {
-	while (b->sized < b->fetched && b->slot[b->sized % b->slots].sized) {
-		const unsigned i = (unsigned)(b->sized++ % b->slots);
+	while (b->at.placed < b->at.fetched && b->slot[b->at.placed % b->slots].sized) {
+		const unsigned i = (unsigned)(b->at.placed++ % b->slots);
 		const uint32_t bytes = b->slot[i].block.bytes;
-		if (b->ring_bytes - b->in_ring < bytes)
-			b->in_ring = 0;
-		b->slot[i].place = b->ring + b->in_ring;
-		b->in_ring += bytes;
+		if (b->ring.bytes - b->ring.used < bytes)
+			b->ring.used = 0;
+		b->slot[i].place = b->ring.memory + b->ring.used;
+		b->ring.used += bytes;
 		b->piece[i].begin = b->end;
 		b->end += bytes;
 	}
@@ -342,26 +338,26 @@ static void give_places(struct blocks *b)
 
 static void add_block(struct source *s, struct blocks *b)
 {
-	const unsigned i = (unsigned)(b->fetched % b->slots);
+	const unsigned i = (unsigned)(b->at.fetched % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 
 	slot->sized = slot->unpacked = false;
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
-	b->fetched++;
-	if (slot->read && b->reads + 1 == b->fetched)
-		b->reads++;
+	b->at.fetched++;
+	if (slot->read && b->at.read_begun + 1 == b->at.fetched)
+		b->at.read_begun++;
 	else
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
-	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
+	s->wanted |= s->wait.sleepers == 0 && b->at.fetched <= s->use.threads;
 }
 
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
 {
 	j->sum.read = true;
 	j->sum.value = j->sum.follows ? little32(trailer) : 0;
-	if (j->in->zstd->open == j && !j->ended) {
+	if (j->in->zstd->open == j) {
 		job_close_open(j); /* what follows can be cut */
 		source_call(s);
 	}
@@ -372,8 +368,8 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 {
 	struct block_slot *slot;
 
-	while (!b->scanning && b->scanned < b->fetched &&
-	       (slot = &b->slot[b->scanned % b->slots])->read && !slot->refused) {
+	while (!b->scanning && b->at.scanned < b->at.fetched &&
+	       (slot = &b->slot[b->at.scanned % b->slots])->read && !slot->refused) {
 		b->scanning = true;
 		lock_drop(&s->lock);
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
@@ -384,23 +380,23 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 			break;
 		}
 		slot->sized = slot->block.sequences == 0;
-		b->scanned++;
+		b->at.scanned++;
 		give_places(b);
 	}
-	if (b->scanned > b->begun)
+	if (b->at.scanned > b->at.unpack_begun)
 		source_call(s); /* to unpack it */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->fetched == b->sized && b->end >= blocks_wanted(j);
+	const bool enough = b->at.fetched == b->at.placed && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
 	lock_drop(&s->lock);
 	const bool got = enough  ? false
-			 : block ? fetch_block(j, &b->slot[b->fetched % b->slots])
+			 : block ? fetch_block(j, &b->slot[b->at.fetched % b->slots])
 				 : get_head(j, blocks_trailer(j));
 	lock_take(&s->lock);
 	if (got && block)
@@ -410,27 +406,22 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		scan_unlocks(s, b);
 	b->fetching = false;
 	if (got && !block)
-		blocks_last(s, j, b->head);
+		blocks_last(s, j, b->head.bytes);
 }
 
-static void fetch_run_unlocks(struct source *s, struct request *q)
+static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_fetch);
-
 	j->running++;
 	if (!blocks_begun(j))
 		blocks_begin_unlocks(s, j);
 	else
 		do /* of a file, headers alone */
 			fetch_next_unlocks(s, j);
-		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q));
+		while (j->cut.from == FROM_FILE && may_fetch(s, j, q));
 	j->running--;
-	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
+	if (j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* to fetch the next block, while this one is unpacked */
-	job_check(s, j);
 }
-
-const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
 
 /* ---- unpack ---- */
 
@@ -441,23 +432,19 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	(void)s;
 	(void)q;
 	return blocks_begun(j) && !b->refused &&
-	       ((b->begun < b->scanned && b->idle > 0) || b->reads < b->fetched);
-}
-
-static bool unpack_ready(const struct source *s, const struct request *q)
-{
-	return blocks_find(s, q, may_unpack);
+	       ((b->at.unpack_begun < b->at.scanned && b->coders.idle > 0) ||
+		b->at.read_begun < b->at.fetched);
 }
 
 /* Reads the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	struct block_slot *const slot = &b->slot[b->reads++ % b->slots];
+	struct block_slot *const slot = &b->slot[b->at.read_begun++ % b->slots];
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->reads < b->fetched)
+	if (b->at.read_begun < b->at.fetched)
 		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
@@ -476,11 +463,11 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const uint64_t number = b->begun++;
+	const uint64_t number = b->at.unpack_begun++;
 	const unsigned i = (unsigned)(number % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
-	struct block_coder *const coder = b->coder[--b->idle];
+	struct block_coder *const coder = b->coders.coder[--b->coders.idle];
 	const char *why = NULL;
 
 	if (block->sequences > 0) {
@@ -490,28 +477,44 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 		slot->sized = !why;
 		give_places(b);
 	}
-	slot->decoded = block->sequences == 0 && number < b->sized ? slot->place : slot->literals;
+	slot->decoded =
+		block->sequences == 0 && number < b->at.placed ? slot->place : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;
-	b->coder[b->idle++] = coder;
+	b->coders.coder[b->coders.idle++] = coder;
 }
 
-static void unpack_run_unlocks(struct source *s, struct request *q)
+static void unpack_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_unpack);
-	struct blocks *const b = j->blocks;
+	const struct blocks *const b = j->blocks;
 
 	j->running++;
-	if (b->begun < b->scanned && b->idle > 0)
+	if (b->at.unpack_begun < b->at.scanned && b->coders.idle > 0)
 		unpack_next_unlocks(s, j);
 	else
 		read_next_unlocks(s, j);
 	j->running--;
-	job_check(s, j);
+}
+
+/* ---- the task "unpack": blocks are fetched ahead of those who unpack them ---- */
+
+static bool unpack_ready(const struct source *s, const struct request *q)
+{
+	return blocks_find(s, q, may_fetch) || blocks_find(s, q, may_unpack);
+}
+
+static void unpack_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = blocks_find(s, q, may_fetch);
+
+	if (j)
+		fetch_unlocks(s, j, q);
+	else
+		unpack_unlocks(s, blocks_find(s, q, may_unpack));
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
@@ -524,8 +527,8 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 	(void)s;
 	(void)q;
-	return blocks_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
-	       b->slot[b->executed % b->slots].unpacked;
+	return blocks_begun(j) && !b->refused && !b->executing && b->at.executed < b->at.fetched &&
+	       b->slot[b->at.executed % b->slots].unpacked;
 }
 
 static bool execute_ready(const struct source *s, const struct request *q)
@@ -535,26 +538,26 @@ static bool execute_ready(const struct source *s, const struct request *q)
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
 {
-	p->sorted = false;
-	if (p->bytes > j->cut.content - j->made) {
-		p->bytes = (size_t)(j->cut.content - j->made);
+	if (p->bytes > j->cut.content - j->decoded) {
+		p->bytes = (size_t)(j->cut.content - j->decoded);
 		why = "it does not hold as much as its header says";
 	}
-	j->made += p->bytes;
+	j->decoded += p->bytes;
 	if (why) {
 		j->blocks->refused = true;
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 	}
-	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
-	if (p->bytes > 0 && j->at != UNKNOWN)
-		job_queue(s, p);
+	if (p->bytes > 0)
+		job_add(s, p);
+	else
+		p->state = PIECE_FREE;
 }
 
 /* The next block becomes a piece. */
 static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const unsigned i = (unsigned)(b->executed % b->slots);
+	const unsigned i = (unsigned)(b->at.executed % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
@@ -568,11 +571,9 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		why = block_execute(&slot->block, slot->sequences, slot->decoded, &b->past, to);
 	if (!slot->refused && !there)
 		lock_take(&s->lock);
-	if (j->ended) /* meanwhile */
-		return;
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
-	b->executed++;
+	b->at.executed++;
 	blocks_hand_out(s, j, p, why);
 }
 
@@ -586,13 +587,12 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = true;
 		execute_next_unlocks(s, j);
 		b->executing = false;
-		if (j->ended || !may_execute(s, j, q))
+		if (!may_execute(s, j, q))
 			break;
-		if (s->zstd.queue && !s->zstd.queue->next)
-			source_call(s); /* job_queue woke no reader: the queue was empty */
+		if (j->ready && !j->ready->next)
+			source_call(s); /* job_add called no reader for it */
 	} while (true);
 	j->running--;
-	job_check(s, j);
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

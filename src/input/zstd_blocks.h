@@ -7,7 +7,7 @@
 #define GPUHIST_ZSTD_BLOCKS_H
 
 #include "input/block.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
 #include "input/unpacker.h"
 
 struct block_slot {
@@ -64,29 +64,50 @@ struct on_device {
 	struct block_scan scan; /* what is known of the blocks sent */
 };
 
+/* Threads that unpack: each needs a coder. */
+struct coders {
+	struct block_coder *coder[SLOTS_MOST];
+	unsigned count, idle; /* no thread uses the first `idle` */
+};
+
+/* Where decoded bytes lie. */
+struct ring {
+	unsigned char *memory;
+	size_t bytes;
+	size_t used; /* end of the last block that has its place */
+};
+
+/* The header of the next block, or the checksum, as far as it was read. */
+struct next_head {
+	unsigned char bytes[FRAME_CHECKSUM];
+	size_t have;
+};
+
+/* How many blocks of the frame, in order: */
+struct block_counts {
+	uint64_t fetched;      /* were found by their headers */
+	uint64_t read_begun;   /* are being read, or were */
+	uint64_t scanned;      /* were scanned */
+	uint64_t unpack_begun; /* are being unpacked, or were */
+	uint64_t placed;       /* have their place in the ring */
+	uint64_t executed;     /* were put together */
+};
+
 struct blocks {
 	uint64_t holds; /* bytes of memory */
-	unsigned slots, coders;
-	size_t ring_bytes;
-	unsigned char *ring, *rooms;
+	unsigned slots;
+	struct coders coders;
+	struct ring ring;
+	unsigned char *rooms; /* memory of slots and coders */
 	struct block_slot slot[SLOTS_MOST];
 	struct zstd_piece piece[SLOTS_MOST];
-	struct block_coder *coder[SLOTS_MOST];
-	unsigned idle;          /* the first `idle` coders are used by no thread */
 	struct block_scan scan; /* what the thread that scans knows */
 	struct block_past past; /* what the thread that executes knows */
-	/* The header of the next block, or the checksum, as far as it was read. */
-	unsigned char head[FRAME_CHECKSUM];
-	size_t have;
+	struct next_head head;
 	bool last; /* the last block was fetched */
 	struct fail fail;
-	/*
-	 * How many blocks were fetched; are being or were read; were scanned; are being or were
-	 * unpacked; have their place; were executed.
-	 */
-	uint64_t fetched, reads, scanned, begun, sized, executed;
-	uint64_t end;   /* decoded bytes of the blocks that have their place */
-	size_t in_ring; /* where the last block that has its place ends in the ring */
+	struct block_counts at;
+	uint64_t end; /* decoded bytes of the blocks that have their place */
 	bool fetching, scanning, executing;
 	bool over;    /* no more blocks are fetched */
 	bool refused; /* a block was refused */
@@ -95,7 +116,8 @@ struct blocks {
 
 static inline bool blocks_begun(const struct zstd_job *j)
 {
-	return j->piece != j->own;
+	/* The frame's header was taken. */
+	return j->blocks && __atomic_load_n(&j->taken, __ATOMIC_RELAXED) > 0;
 }
 
 /* Is the frame a device's from its first block on? */

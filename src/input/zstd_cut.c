@@ -13,7 +13,8 @@
 
 #include "base/huge.h"
 #include "input/block.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
+#include "input/zstd_decode.h"
 #include "input/unpacker.h"
 #include "input/zstd_cost.h"
 
@@ -109,12 +110,12 @@ void cut_as_steps(const struct source *s, struct cut *c)
 	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* Plans the job of a frame whose end was found. */
-static void plan_found(const struct source *s, struct cut *c, const struct frame *f)
+/* Plans the job of a frame whose end was found, one of `many` or not. */
+static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool many)
 {
 	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
 	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
-	const uint64_t most = waits ? FIND_MAX : WHOLE_MAX;
+	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
 	/*
@@ -270,49 +271,48 @@ static bool device_pays(const struct source *s, struct input *in, const struct f
 	return zstd_device_pays(&work, s->use.threads, ready);
 }
 
-/*
- * Is the frame the device's from its first block on? `room`: the device can have one more. One that
- * is not started yet is, if that pays, and this thread waits for it.
- */
-static bool for_device(const struct source *s, struct input *in, const struct frame *f, uint64_t at,
-		       bool last, bool room)
+/* The device, if it can have the frame: `room`: one more. */
+static unsigned device_of(const struct source *s, const struct frame *f, bool room)
 {
 	const struct unpacker *const u = s->use.unpacker;
-	struct work first;
 	size_t bytes;
 
-	if (!u || !room || !in->is_file || f->header.window > UNPACKER_WINDOW ||
-	    !is_long(in, f, at) || !blocks_pay(in, f, WORK_BLOCKS, &first))
-		return false;
-	const bool ready = u->rooms(u->arg, &bytes) > 0;
-	if (u->demanded)
-		return ready;
-	/*
-	 * Many frames are shared with the cores. One of unknown size would hold rooms until the cores
-	 * have decoded all frames before it.
-	 */
-	if (!few_left(s, in, f, last))
-		return ready && f->header.content != UNKNOWN;
-	return device_pays(s, in, f, at, ready, &first) &&
-	       (ready || (s->use.start(s->use.arg) && u->rooms(u->arg, &bytes) > 0));
+	if (!u || !room || f->header.window > UNPACKER_WINDOW)
+		return DEVICE_NONE;
+	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
 
-/*
- * Do the cores decode the frame in blocks? Two threads gain by that only if it has mostly literals:
- * compared with libzstd on one thread, a literal takes 0.2 ns less of all cores, and a sequence 3.3
- * ns more.
- */
-static bool in_blocks(const struct source *s, struct input *in, const struct frame *f, uint64_t at,
-		      bool last)
+/* Who decodes the frame that the cut begins with, which libzstd can? Starts the device if it pays. */
+static enum zstd_way choose(const struct source *s, struct input *in, const struct cut *c,
+			    const struct frame *f, uint64_t at, bool last, bool room)
 {
 	/* A stream may bring no more for long. */
 	const unsigned most = !in->is_file && s->spec.prompt ? 1 : WORK_BLOCKS;
+	const unsigned device = device_of(s, f, room);
+	struct zstd_facts facts = {.one_call = c->how == HOW_CALLS,
+				   .file = in->is_file,
+				   .read = c->from == FROM_MEMORY,
+				   .large = is_long(in, f, at),
+				   .few = few_left(s, in, f, last),
+				   .sized = f->header.content != UNKNOWN,
+				   .ordered = s->spec.ordered,
+				   .threads = s->use.threads,
+				   .device = device,
+				   .demanded = device != DEVICE_NONE && s->use.unpacker->demanded};
 	struct work first;
 
-	return s->use.threads > 1 && is_long(in, f, at) &&
-	       (!in->is_file || s->spec.ordered || few_left(s, in, f, last)) &&
-	       blocks_pay(in, f, most, &first) &&
-	       (s->use.threads > 2 || first.literals >= LITERALS_OF_TWO * first.sequences);
+	if (zstd_asks(&facts) && (facts.dense = blocks_pay(in, f, most, &first))) {
+		facts.literals = first.literals >= LITERALS_OF_TWO * first.sequences;
+		facts.pays = device != DEVICE_NONE && !facts.demanded && facts.few && in->is_file &&
+			     device_pays(s, in, f, at, device == DEVICE_READY, &first);
+	}
+	const enum zstd_way way = zstd_way(&facts);
+	if (way != WAY_START)
+		return way;
+	if (s->use.start(s->use.arg) && device_of(s, f, room) == DEVICE_READY)
+		return WAY_DEVICE;
+	facts.device = DEVICE_NONE;
+	return zstd_way(&facts);
 }
 
 /* How many bytes a frame is taken to decode to. */
@@ -361,7 +361,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 	     CONTEXT_BYTES);
 	if (c->need > s->use.memory) {
 		*c = alone;
-		plan_found(s, c, first);
+		plan_found(s, c, first, false);
 	}
 }
 
@@ -406,14 +406,14 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 			c->stored = f.stored;
 			gather(s, in, &f, c);
 		} else if (found == FIND_FRAME) {
-			plan_found(s, c, &f);
+			plan_found(s, c, &f, !few_left(s, in, &f, last));
 		} else {
 			cut_as_steps(s, c);
 		}
-		if (for_device(s, in, &f, at, last, room))
+		const enum zstd_way way = choose(s, in, c, &f, at, last, room);
+		if (way == WAY_DEVICE)
 			plan_device(s, c);
-		else if (c->how == HOW_STEPS && c->from != FROM_MEMORY &&
-			 in_blocks(s, in, &f, at, last))
+		else if (way == WAY_BLOCKS)
 			plan_blocks(s, c);
 		in->zstd->walk = f; /* a file's frame is followed while it is decoded */
 		if (last)
@@ -504,13 +504,10 @@ static void start_job(struct source *s, struct input *in)
 	}
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
-	if (j && bad) {           /* freeing its job may free the input */
+	if (j && bad) {
 		input_end(s, in); /* nothing more is looked for */
 		source_call(s);
-		j->running = true;
 		job_end(s, j);
-		j->running = false;
-		job_check(s, j);
 	}
 }
 
@@ -524,7 +521,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	if (in->zstd->open) {
 		walk_on_unlocks(s, in);
 		source_call(s);
-		input_check(s, in);
 		return;
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
@@ -544,7 +540,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
-			input_check(s, in);
 			return;
 		}
 		if (in->zstd->cut.what == CUT_JOB && !job_fits(s, in->zstd->cut.need))
@@ -605,9 +600,9 @@ static void free_zstd(struct source *s, struct input *in)
 	free(z);
 }
 
-static bool idle(const struct input *in)
+static bool idle(const struct source *s, const struct input *in)
 {
-	return !in->zstd->jobs;
+	return !in->zstd->jobs && !short_left(s, in);
 }
 
 static bool backlog(const struct source *s, const struct input *in)
@@ -623,7 +618,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 	struct taken t = {.left_at = z->pos, .packed = z->pos};
 
 	t.bytes = end > in->first ? end - in->first : 0;
-	t.tail = t.bytes % s->use.record;
+	t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }
 

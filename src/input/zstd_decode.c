@@ -12,7 +12,8 @@
 
 #include "base/little.h"
 #include "base/huge.h"
-#include "input/source_input.h"
+#include "input/source_state.h"
+#include "input/zstd_decode.h"
 
 /* What a job decodes with, but for BLOCKS. */
 struct decoder {
@@ -323,12 +324,12 @@ static bool begin_steps(struct zstd_job *j)
  */
 static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
-	const uint64_t content = j->cut.content, made = j->made + p->bytes;
+	const uint64_t content = j->cut.content, made = j->decoded + p->bytes;
 
 	if (content == UNKNOWN || (made <= content && !(ended && made < content)))
 		return false;
 	if (made > content)
-		p->bytes = (size_t)(content - j->made);
+		p->bytes = (size_t)(content - j->decoded);
 	return true;
 }
 
@@ -385,9 +386,9 @@ static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, siz
 
 static struct zstd_piece *free_piece(struct zstd_job *j)
 {
-	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].state == PIECE_FREE)
-			return &j->piece[i];
+	for (unsigned i = 0; i < j->cut.pieces; i++)
+		if (j->own[i].state == PIECE_FREE)
+			return &j->own[i];
 	return NULL;
 }
 
@@ -419,15 +420,15 @@ static bool decode_ready(const struct source *s, const struct request *q)
 static size_t room_wanted(const struct source *s, const struct zstd_job *j)
 {
 	const struct input *const in = j->in;
-	const uint64_t at = j->at + j->made;
+	const uint64_t at = j->at + j->decoded;
 	size_t room = PIECE_BYTES;
 
-	if (j->made < j->known) /* BLOCKS handed it out */
-		return (size_t)lesser(room, j->known - j->made);
+	if (j->decoded < j->known) /* BLOCKS handed it out */
+		return (size_t)lesser(room, j->known - j->decoded);
 	if (j->at == UNKNOWN)
 		return room;
 	if (at >= in->limit)
-		return j->made > 0 && j->made == j->cut.content;
+		return j->decoded > 0 && j->decoded == j->cut.content;
 	if (at > in->first && s->use.record <= room && j->cut.how == HOW_STEPS)
 		room -= (size_t)((at + room - in->first) % s->use.record);
 	return (size_t)lesser(room, in->limit - at);
@@ -442,8 +443,8 @@ void job_close_open(struct zstd_job *j)
 /* What BLOCKS handed out must be what libzstd decodes, as far as libzstd gets. */
 static bool differs(struct zstd_job *j, bool ended)
 {
-	if (j->fail.status != STATUS_OK || (j->made < j->known && !ended) ||
-	    (j->made == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
+	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||
+	    (j->decoded == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
 		return false;
 	fail_set(&j->fail, STATUS_INTERNAL,
 		 "internal error: %s: zstd frame at offset %llu: decoded twice, it differs: "
@@ -456,13 +457,12 @@ static bool differs(struct zstd_job *j, bool ended)
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	const size_t cap = room_wanted(s, j);
-	const bool again = j->made < j->known;
+	const bool again = j->decoded < j->known;
 	bool ended = cap == 0;
 
 	p->state = PIECE_FILLING;
-	p->begin = j->made;
+	p->begin = j->decoded;
 	p->bytes = 0;
-	p->sorted = false;
 	if (!ended) {
 		lock_drop(&s->lock);
 		ended = fill(s, j, p, cap);
@@ -470,18 +470,18 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 			xxh64_add(&j->sum.hash, p->data, p->bytes);
 		lock_take(&s->lock);
 	}
-	const bool dropped = j->ended; /* meanwhile, by jobs_drop */
-	j->made += p->bytes;
+	j->decoded += p->bytes;
 	ended |= again && differs(j, ended);
-	p->state = p->bytes > 0 && !dropped && !again ? PIECE_READY : PIECE_FREE;
+	if (p->bytes > 0 && !again)
+		job_add(s, p);
+	else
+		p->state = PIECE_FREE;
 	if (ended && j->in->zstd->open == j) {
 		job_close_open(j);
 		source_call(s); /* what follows can be cut */
 	}
-	if (ended && !dropped)
+	if (ended)
 		job_end(s, j);
-	if (p->state == PIECE_READY && j->at != UNKNOWN)
-		job_queue(s, p);
 }
 
 static void decode_run_unlocks(struct source *s, struct request *q)
@@ -495,14 +495,13 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
-	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count &&
+	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
 		 s->zstd.on_device == 0);
 	j->running = false;
 	/* Any reader may go on with this job, or with another, if all decoders were busy. */
 	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
 		source_call(s);
 	s->zstd.decoding--;
-	job_check(s, j);
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

@@ -16,9 +16,12 @@
  *
  * Batches keep one order from find to done, in whichever room they are, and the device has no batch
  * of a frame before all batches of the frame before it: so a room that is not free holds what comes
- * earlier in the inputs than all that waits for rooms, and will be handed out and counted. What a
- * batch had when it was sent stays the device's until it is done, so a job that has ended meanwhile
- * waits for that.
+ * earlier in the inputs than all that waits for rooms, and will be handed out and counted. A job
+ * does not end before its batches are done.
+ *
+ * Why every wait ends. All before the first batch that is not done is counted, and its room is free:
+ * any reader can read its packed bytes and send them. Then one reader waits for the answer, which
+ * comes, or the device has failed (gpu_link.c). Starting a device takes some seconds at most.
  *
  * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
  * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
@@ -76,7 +79,6 @@ static bool have_rooms(struct source *s)
 	return count > 0 && r;
 }
 
-/* The job's pieces are those of the rooms that hold its batches. */
 bool device_begin(struct source *s, struct zstd_job *j)
 {
 	struct on_device *const d = &j->blocks->device;
@@ -84,8 +86,6 @@ bool device_begin(struct source *s, struct zstd_job *j)
 	if (!have_rooms(s))
 		return false;
 	s->zstd.on_device++;
-	j->piece = s->zstd.rooms->piece;
-	j->pieces = s->zstd.rooms->count;
 	d->has = true;
 	d->at = j->cut.offset + j->cut.header;
 	block_scan_begin(&d->scan, j->cut.window);
@@ -140,12 +140,6 @@ static struct zstd_job *next_to_send(const struct source *s)
 		if (is_bound(j))
 			return may_send(s, j) ? j : NULL;
 	return NULL;
-}
-
-static bool send_ready(const struct source *s, const struct request *q)
-{
-	(void)q;
-	return next_to_send(s);
 }
 
 /* What is found next in the frame; or why the frame is refused, or how its file failed. */
@@ -272,7 +266,7 @@ static void send_unlocks(struct source *s)
 		struct zstd_job *const j = batch->job;
 		if (batch->state != BATCH_FULL)
 			return;
-		const bool sends = !j->ended && !j->blocks->refused;
+		const bool sends = !j->blocks->refused;
 		const char *why = NULL;
 		if (sends) {
 			r->sending = true;
@@ -284,7 +278,7 @@ static void send_unlocks(struct source *s)
 			lock_take(&s->lock);
 			r->sending = false;
 		}
-		if (why && !j->ended)
+		if (why)
 			refuse(j, why);
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
@@ -346,21 +340,15 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	send_unlocks(s);
 }
 
-static void send_run_unlocks(struct source *s, struct request *q)
+static void go_on_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = next_to_send(s);
-
-	(void)q;
 	j->running++;
 	if (blocks_begun(j))
 		find_unlocks(s, j);
 	else
 		blocks_begin_unlocks(s, j);
 	j->running--;
-	job_check(s, j);
 }
-
-const struct task send_task = {send_ready, send_run_unlocks};
 
 /* ---- done ---- */
 
@@ -398,14 +386,13 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 	r->taken[batch->room] = false;
 	j->blocks->device.done++;
 	j->blocks->device.blocks -= batch->blocks;
-	if (!j->ended && !j->blocks->refused) {
+	if (!j->blocks->refused) {
 		if (got != UNPACKED_DONE)
 			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : "a block is damaged");
 		else
 			hand_out(s, j, batch->room, bytes);
 	}
 	source_call(s); /* for the next answer, or the room */
-	job_check(s, j);
 }
 
 static void done_unlocks(struct source *s, double seconds)
@@ -427,33 +414,38 @@ static void done_unlocks(struct source *s, double seconds)
 		take_answer(s, got, bytes);
 }
 
-static bool done_ready(const struct source *s, const struct request *q)
+bool device_wait_unlocks(struct source *s)
+{
+	const bool waits = next_done(s);
+
+	if (waits)
+		done_unlocks(s, WAIT_SECONDS);
+	return waits;
+}
+
+/* ---- the task ---- */
+
+static bool has_answer(const struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	const struct batch *const batch = next_done(s);
 
-	(void)q;
 	return batch && (batch->state == BATCH_VOID || u->answered(u->arg, batch->room));
 }
 
-static void done_run_unlocks(struct source *s, struct request *q)
+static bool device_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	done_unlocks(s, 0);
+	return has_answer(s) || next_to_send(s);
 }
 
-const struct task done_task = {done_ready, done_run_unlocks};
-
-/* A request that has got something does not wait for the device. */
-static bool wait_ready(const struct source *s, const struct request *q)
-{
-	return q->got == 0 && next_done(s);
-}
-
-static void wait_run_unlocks(struct source *s, struct request *q)
+static void device_run_unlocks(struct source *s, struct request *q)
 {
 	(void)q;
-	done_unlocks(s, WAIT_SECONDS);
+	if (has_answer(s))
+		done_unlocks(s, 0);
+	else
+		go_on_unlocks(s, next_to_send(s));
 }
 
-const struct task wait_task = {wait_ready, wait_run_unlocks};
+const struct task device_task = {device_ready, device_run_unlocks};

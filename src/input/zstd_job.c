@@ -29,8 +29,8 @@
 #include <string.h>
 
 #include "base/huge.h"
-#include "input/source_input.h"
 #include "input/zstd_blocks.h"
+#include "input/zstd_decode.h"
 
 /* ---- memory ---- */
 
@@ -127,9 +127,9 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->in = in;
 	j->cut = *c;
 	j->at = in->at;
-	j->made = j->handed = j->taken = 0;
+	j->decoded = j->taken = 0;
 	j->running = 0;
-	j->ended = j->dropped = j->broken = false;
+	j->ended = j->broken = false;
 	j->sum = (struct checksum){.follows = c->checksum,
 				   .adds = !s->spec.no_check &&
 					   (c->checksum || c->how == HOW_BLOCKS)};
@@ -137,8 +137,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->fail = c->fail;
 	decoder_begin(j->decoder);
 	j->known = 0;
-	j->piece = j->own;
-	j->pieces = c->how == HOW_BLOCKS ? 0 : c->pieces;
+	j->made = j->ready = NULL;
+	j->made_end = &j->made;
 	for (unsigned i = 0; i < PIECES; i++) {
 		j->own[i].job = j;
 		j->own[i].state = PIECE_FREE;
@@ -184,23 +184,29 @@ bool jobs_backlog(const struct source *s)
 
 #define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
 
-void job_queue(struct source *s, struct zstd_piece *p)
+void job_add(struct source *s, struct zstd_piece *p)
 {
+	struct zstd_job *const j = p->job;
+
+	p->state = PIECE_MADE;
+	p->from = 0;
+	p->out = 0;
 	p->next = NULL;
-	*s->zstd.queue_end = p;
-	s->zstd.queue_end = &p->next;
+	*j->made_end = p;
+	j->made_end = &p->next;
+	if (!j->ready)
+		j->ready = p;
 	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
-	if (s->zstd.queue != p || s->spec.ordered)
+	if (j->at != UNKNOWN && (s->spec.ordered || piece_next(s) != p))
 		source_call(s);
 }
 
-/* Gives a job its place: its ready pieces go to any reader. */
+/* Gives a job its place: its pieces go to any reader. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
-	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].job == j && j->piece[i].state == PIECE_READY)
-			job_queue(s, &j->piece[i]);
+	for (const struct zstd_piece *p = j->ready; p; p = p->next)
+		source_call(s);
 	if (!j->ended)
 		source_call(s);
 }
@@ -209,7 +215,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
+	const uint64_t end = j->decoded < FAR - j->at ? j->at + j->decoded : FAR;
 
 	if (j->fail.status != STATUS_OK && end < in->limit)
 		source_fail(s, in, j->cut.offset, &j->fail);
@@ -228,11 +234,10 @@ void job_end(struct source *s, struct zstd_job *j)
 	j->ended = true;
 	if (s->spec.ordered) /* it may have been what the next job's pieces wait for */
 		source_call_all(s);
-	while (j && j->ended && !j->dropped && j->at != UNKNOWN) {
+	while (j && j->ended && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
 		const bool known = !next || next->at != UNKNOWN;
 		conclude(s, j);
-		job_check(s, j);
 		j = known ? NULL : next;
 	}
 }
@@ -251,36 +256,22 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (j->dropped || j->fail.status != STATUS_OK || j->at >= j->in->limit ||
-	    !job_sum_differs(j))
+	if (j->fail.status != STATUS_OK || j->at >= j->in->limit || !job_sum_differs(j))
 		return;
 	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
-void job_check(struct source *s, struct zstd_job *j)
+/* Takes a job of which nothing is left off the list. */
+static void retire(struct source *s, struct zstd_job **link)
 {
-	struct input *const in = j->in;
-	struct zstd_job **link = &in->zstd->jobs;
+	struct zstd_job *const j = *link;
+	struct zstd_input *const z = j->in->zstd;
 
-	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
-		return;
-	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].job == j &&
-		    j->piece[i].state > PIECE_FILLING) /* FILLING: a block that is not wanted */
-			return;
-	if (!j->ended) {
-		blocks_check(s, j);
-		return;
-	}
-	if (j->at == UNKNOWN || device_busy(j->blocks))
-		return;
 	device_leave(s, j);
-	while (*link != j)
-		link = &(*link)->next;
 	*link = j->next;
-	if (in->zstd->last == &j->next)
-		in->zstd->last = link;
+	if (z->last == &j->next)
+		z->last = link;
 	s->zstd.jobs--;
 	budget_give(&s->budget, j->held);
 	s->budget.kept += j->held;
@@ -288,64 +279,30 @@ void job_check(struct source *s, struct zstd_job *j)
 	s->zstd.free_jobs = j;
 	check_sum(s, j);
 	source_call(s); /* its memory may be what a cut waits for */
-	input_check(s, in);
 }
 
-/* Does the job lie behind the failure? */
-static bool is_behind(const struct source *s, const struct zstd_job *j)
+/* Is something of the job being decoded, handed out, counted or added up? */
+static bool is_in_use(const struct zstd_job *j)
 {
-	return source_failed_before(s, j->in, j->cut.offset);
+	return j->running > 0 || j->sum.busy || j->made;
 }
 
-/*
- * Ends the jobs behind the failure, and frees their pieces that no worker has. The task sweep frees
- * the jobs that no thread is in; of the others, the last thread that leaves one does.
- */
-void jobs_drop(struct source *s)
+void jobs_settle(struct source *s, struct input *in)
 {
-	struct zstd_piece *p = s->zstd.queue;
+	struct zstd_job **link = &in->zstd->jobs;
 
-	s->zstd.dropped = true;
-	s->zstd.queue = NULL;
-	s->zstd.queue_end = &s->zstd.queue;
-	for (struct zstd_piece *next; p; p = next) {
-		next = p->next;
-		if (!is_behind(s, p->job))
-			job_queue(s, p);
-	}
-	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
-		if (!is_behind(s, j))
-			continue;
-		if (j->at == UNKNOWN)
-			j->at = 0;
-		j->dropped = true;
-		j->ended = true; /* a thread that decodes it sees that afterwards */
-		for (unsigned i = 0; i < j->pieces; i++)
-			if (j->piece[i].job == j && j->piece[i].state >= PIECE_READY &&
-			    j->piece[i].state != PIECE_OUT)
-				j->piece[i].state = PIECE_FREE;
+	for (struct zstd_job *j; (j = *link) != NULL;) {
+		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && !is_in_use(j);
+		if (quiet && !j->ended)
+			blocks_check(s, j);
+		if (quiet && j->ended && j->at != UNKNOWN)
+			retire(s, link);
+		else
+			link = &j->next;
 	}
 }
 
-static bool sweep_ready(const struct source *s, const struct request *q)
+bool jobs_before(const struct zstd_input *z, uint64_t offset)
 {
-	(void)q;
-	return s->zstd.dropped;
+	return z->jobs && z->jobs->cut.offset < offset;
 }
-
-static void sweep_run(struct source *s, struct request *q)
-{
-	(void)q;
-	s->zstd.dropped = false;
-	for (struct zstd_job *j = jobs_first(s->inputs); j;) {
-		const unsigned jobs = s->zstd.jobs;
-		job_check(s, j); /* may free the job and its input */
-		j = s->zstd.jobs == jobs ? jobs_next(j) : jobs_first(s->inputs);
-	}
-	for (struct input *in = s->inputs, *next; in; in = next) {
-		next = in->next;
-		input_check(s, in);
-	}
-}
-
-const struct task sweep_task = {sweep_ready, sweep_run};

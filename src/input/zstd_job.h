@@ -7,8 +7,8 @@
  * source's queue, and come back free. One thread at a time decodes a job, into 1 to PIECES
  * pieces, or all threads do.
  *
- *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one that does not
- *           declare its size: one call of libzstd for each, into one piece
+ *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one of many, or one
+ *           that does not declare its size: one call of libzstd for each, into one piece
  *   STEPS   any other frame, a piece at a time
  *   BLOCKS  a long frame, where there are more readers than such frames: all decode it, without
  *           libzstd, and each block is a piece (zstd_blocks.c); or a device does (zstd_device.c)
@@ -32,7 +32,10 @@ struct chunk;
 #define UNKNOWN FRAME_UNKNOWN
 #define PIECE_BYTES ((size_t)256 << 10)  /* a piece of a frame that is decoded in steps */
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time */
-/* The longest frame that is decoded in one call: what one core's cache holds. */
+/*
+ * The longest frame that is decoded in one call: what one core's cache holds. If many like it are
+ * left, FIND_MAX: frames of 8 MiB took 0.8 to 0.9 times as long as in steps.
+ */
 #define WHOLE_MAX ((uint64_t)2 << 20)
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks that are decoded or counted at a time, of a job */
@@ -61,15 +64,15 @@ struct cut {
 
 struct zstd_piece {
 	struct zstd_job *job;
-	struct zstd_piece *next; /* the next piece in the queue */
+	struct zstd_piece *next; /* the next piece of the job that was made */
 	unsigned char *room;
 	size_t size;
 	const unsigned char *data; /* in the room, or memory of BLOCKS */
 	size_t bytes;
-	uint64_t begin;    /* offset among the job's decoded bytes */
-	bool sorted;       /* parts of records were taken out */
-	size_t from, left; /* if sorted: offset of the whole records that are left; their bytes */
-	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_OUT, PIECE_COUNTED } state;
+	uint64_t begin; /* offset among the job's decoded bytes */
+	size_t from;    /* the bytes before that were handed out, or are not wanted */
+	unsigned out;   /* threads that copy or count bytes of it */
+	enum { PIECE_FREE, PIECE_FILLING, PIECE_MADE, PIECE_COUNTED } state;
 };
 
 /*
@@ -86,7 +89,7 @@ struct checksum {
 	struct xxh64 hash;
 };
 
-struct decoder; /* zstd_decode.c */
+struct decoder; /* zstd_decode.h */
 struct blocks;  /* zstd_blocks.c */
 
 struct zstd_job {
@@ -94,18 +97,17 @@ struct zstd_job {
 	struct input *in;
 	struct cut cut;
 	uint64_t at;      /* offset of its first decoded byte, or UNKNOWN */
-	uint64_t made;    /* bytes decoded so far */
-	uint64_t handed;  /* if ordered: bytes handed out so far */
+	uint64_t decoded; /* bytes decoded so far */
 	unsigned running; /* threads that decode it; more than one only for BLOCKS */
 	bool ended;       /* nothing more of it will be decoded */
-	bool dropped;     /* nothing of it is wanted: it lies behind a failure */
 	bool broken;      /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
-	/* `own`, or the pieces of `blocks`, or those of the device's rooms, of which some are its */
-	struct zstd_piece *piece, own[PIECES];
-	unsigned pieces; /* how many pieces `piece` has */
-	uint64_t taken;  /* packed bytes that were taken from the input; read without the lock */
+	struct zstd_piece own[PIECES]; /* what CALLS and STEPS fill */
+	/* pieces that were made, in order, until they are counted and in the checksum */
+	struct zstd_piece *made, **made_end;
+	struct zstd_piece *ready; /* the first of them that is not all handed out */
+	uint64_t taken; /* packed bytes that were taken from the input; read without the lock */
 	struct decoder *decoder;
 	struct blocks *blocks; /* what BLOCKS decodes with, or NULL */
 	/* bytes that BLOCKS handed out before libzstd began the frame again; their checksum */
@@ -134,28 +136,11 @@ void cut_as_steps(const struct source *s, struct cut *c);
 /* Can the device, once it is ready, have one more frame? */
 bool device_has_room(const struct source *s); /* zstd_device.c */
 
+/* If a device has blocks, waits for its next answer, for a millisecond at most. */
+bool device_wait_unlocks(struct source *s); /* zstd_device.c */
+
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);
-
-/* ---- zstd_decode.c ---- */
-
-/* What CALLS and STEPS decode with; a job keeps it for the next ones. */
-struct decoder *decoder_new(void); /* NULL: no memory */
-void decoder_free(struct decoder *d);
-void decoder_begin(struct decoder *d);
-uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
-
-/* A job FROM_MEMORY takes its packed bytes, which were read of a stream. */
-int decoder_hand_over(struct zstd_job *j, struct fail *fail);
-
-/*
- * In one call libzstd does not see a block that is longer than the format allows, if there is room
- * for it: must a frame of CALLS be decoded in steps, as no checksum covers it?
- */
-bool frame_in_steps(const struct frame *f, bool no_check);
-
-/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
-void job_close_open(struct zstd_job *j);
 
 /* ---- zstd_blocks.c: BLOCKS ---- */
 
@@ -185,21 +170,23 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
-/* Called by the thread that runs the job: it has ended, and the job after it gets its place. */
+/* The job has ended, and the job after it gets its place. */
 void job_end(struct source *s, struct zstd_job *j);
 
 /* All of a frame was added up: is the checksum after it another one? */
 bool job_sum_differs(const struct zstd_job *j);
 
-/* Frees the job, and checks its input, if nothing of the job is left. */
-void job_check(struct source *s, struct zstd_job *j);
+/* Frees the jobs of an input of which nothing is left. */
+void jobs_settle(struct source *s, struct input *in);
+
+/* Does a job live that begins before a packed offset? */
+bool jobs_before(const struct zstd_input *z, uint64_t offset);
 
 /*
- * Queues a piece whose place is known, for any reader. Unless ordered, no reader is called for a
- * piece in an empty queue: the caller takes it.
+ * The job's next piece was made. Unless ordered, no reader is called if it is the one that is
+ * handed out next: the caller takes it.
  */
-void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s);                           /* ends jobs behind a failure */
+void job_add(struct source *s, struct zstd_piece *p);
 void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
 void jobs_free(struct source *s);                           /* frees the free jobs */
 
@@ -211,8 +198,14 @@ bool jobs_backlog(const struct source *s);
 /* If ordered: may a job still have something to hand out? */
 bool jobs_wait(const struct source *s);
 
+/* The piece that is handed out next; NULL: it is not ready. */
+struct zstd_piece *piece_next(const struct source *s);
+
 /* A piece that was lent comes back. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);
+
+/* Has the input ended with packed records that do not fill a group, and were not handed out? */
+bool short_left(const struct source *s, const struct input *in);
 
 void seams_free(struct seam *seams);
 

@@ -2,27 +2,36 @@
 /*
  * zstd_seam: pieces are handed out, and records that lie in several are put together.
  *
- * By then it is known where a piece lies among the decoded bytes, and so in which record it begins
- * and ends. The parts of a record are collected by its number, in any order; the thread that copies
- * the last part makes the record ready. No thread waits for a record.
+ * The pieces of a job are handed out in order, and those of jobs with known places side by side. A
+ * thread takes what comes next of a piece, whole records or a part of one, and the next thread goes
+ * on behind that. The parts of a record are collected by its number, in any order; the thread that
+ * copies the last part hands the record out. No thread waits for a record.
+ *
+ * If an input of packed samples ends inside a group, the records that are there are handed out when
+ * its jobs have ended; in order, the pieces of later inputs wait for that. A counted piece may wait
+ * until the pieces before it are in the checksum: the thread that returns one of those adds both.
  *
  * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
- * for the two records at its ends, or of what is not cut yet, which begins inside one record.
+ * for two records, one at its end and one where its pieces are handed out; or of what is not cut
+ * yet, which begins inside one record.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/source_input.h"
+#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 
 #define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken */
 
+/* If records are ordered, no thread may hand out the next one before this one is copied. */
 static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 {
-	if (n > COPY_LOCKED)
+	const bool drops = n > COPY_LOCKED && !s->spec.ordered;
+
+	if (drops)
 		lock_drop(&s->lock);
 	memcpy(to, from, n);
-	if (n > COPY_LOCKED)
+	if (drops)
 		lock_take(&s->lock);
 }
 
@@ -30,121 +39,125 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
-	struct seam *next; /* the next seam of the input, or the next whole one */
-	struct input *in; /* if whole and ordered: lives until the record was given back; or NULL */
-	uint64_t record;  /* its number in the input */
+	struct seam *next; /* the next one of the input */
+	uint64_t group;    /* its number in the input; if packed, that of its group */
 	uint32_t have;
 	unsigned char bytes[];
 };
 
-/* What n decoded bytes at offset `at` consist of, in this order; the rest is not wanted. */
-struct parts {
-	size_t skipped;
-	size_t head;    /* bytes of a record that began before `at` */
-	size_t body;    /* bytes of whole records */
-	size_t tail;    /* bytes of a record that begins here and is not whole */
-	uint32_t phase; /* bytes of the head's record that lie before the head */
-	uint64_t head_record, tail_record;
-};
-
-static struct parts parts_of(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
+/* The seam of a record, made if this is its first part; NULL: no memory. */
+static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64_t group)
 {
-	struct parts p = {.skipped = at < skip ? (size_t)lesser(skip - at, n) : 0};
-	const size_t end = limit <= at ? 0 : (size_t)lesser(limit - at, n);
+	struct seam *seam = z->seams;
 
-	if (p.skipped >= end)
-		return p;
-	size_t left = end - p.skipped;
-	const uint64_t first = at + p.skipped - skip;
-	p.phase = (uint32_t)(first % record);
-	p.head_record = first / record;
-	if (p.phase > 0)
-		p.head = left < record - p.phase ? left : record - p.phase;
-	left -= p.head;
-	p.tail = left % record;
-	p.body = left - p.tail;
-	p.tail_record = (first + p.head + p.body) / record;
-	return p;
-}
-
-/* What was put together of a record so far; NULL: no memory. */
-static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
-{
-	struct seam *seam = in->zstd->seams;
-
-	while (seam && seam->record != record)
+	while (seam && seam->group != group)
 		seam = seam->next;
-	if (seam)
+	if (seam || !(seam = malloc(sizeof(*seam) + s->use.record)))
 		return seam;
-	seam = malloc(sizeof(*seam) + s->use.record);
-	if (!seam)
-		return NULL;
-	seam->in = NULL;
-	seam->record = record;
+	seam->group = group;
 	seam->have = 0;
-	seam->next = in->zstd->seams;
-	in->zstd->seams = seam;
+	seam->next = z->seams;
+	z->seams = seam;
 	return seam;
 }
 
-/*
- * Adds n bytes of a record, which follow its first `phase`. `have` grows after the copy, because
- * the lock is dropped during it.
- */
-static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
-			 const unsigned char *bytes, size_t n)
+/* Hands out n bytes: a record that is whole now, or what there is of a group of packed ones. */
+static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam, size_t n,
+			      struct request *q)
 {
-	struct seam *const seam = seam_of(s, in, record), **link = &in->zstd->seams;
+	unsigned char *const to = (unsigned char *)q->want->room + q->got;
+	struct seam **link = &in->zstd->seams;
+
+	while (*link != seam)
+		link = &(*link)->next;
+	*link = seam->next;
+	copy_unlocks(s, to, seam->bytes, n);
+	/* What is lent next would not follow it in the room; nor would records after a part of a group. */
+	if (q->want->lent || n < s->use.record) {
+		*q->chunk = (struct chunk){.data = to,
+					   .bytes = n,
+					   .path = in->index,
+					   .first = seam->group * s->use.packed,
+					   .fd = -1};
+		if (s->spec.ordered) { /* the input does not end before the chunk is given back */
+			q->chunk->input = in;
+			in->lent++;
+		}
+	} else {
+		q->got += n;
+	}
+	free(seam);
+}
+
+/*
+ * Adds the n bytes of a piece that lie at offset `at` of the input, part of one record. The thread
+ * that adds a record's last part hands it out. `have` grows after the copy, because the lock is
+ * dropped during it.
+ */
+static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
+			 const unsigned char *bytes, size_t n, struct request *q)
+{
+	struct input *const in = p->job->in;
+	struct seam *const seam = seam_of(s, in->zstd, (at - in->first) / s->use.record);
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!seam) {
 		fail_errno(&fail, "%s", in->name);
-		source_fail(s, in, 0, &fail);
+		source_fail(s, in, p->job->cut.offset, &fail);
 		return;
 	}
-	copy_unlocks(s, seam->bytes + phase, bytes, n);
+	copy_unlocks(s, seam->bytes + (at - in->first) % s->use.record, bytes, n);
 	seam->have += (uint32_t)n;
-	if (seam->have < s->use.record)
-		return;
-	while (*link != seam)
-		link = &(*link)->next;
-	*link = seam->next;
-	seam->next = s->zstd.mended;
-	s->zstd.mended = seam;
-	if (s->spec.ordered) {
-		seam->in = in;
-		in->lent++;
-	}
-	source_call(s);
+	if (seam->have == s->use.record)
+		hand_seam_unlocks(s, in, seam, s->use.record, q);
 }
 
-static bool mended_ready(const struct source *s, const struct request *q)
+/* Bytes of packed records in an input's first seam, which is its last group when it has ended. */
+static size_t short_bytes(const struct source *s, const struct input *in)
 {
-	(void)q;
-	return s->zstd.mended;
+	return in->zstd && in->zstd->seams ? (size_t)whole_records(s, in->zstd->seams->have) : 0;
 }
 
-static void mended_run_unlocks(struct source *s, struct request *q)
+bool short_left(const struct source *s, const struct input *in)
 {
-	struct seam *const seam = s->zstd.mended;
-	const uint32_t record = s->use.record;
-	unsigned char *const to = (unsigned char *)q->want->room + q->got;
-
-	s->zstd.mended = seam->next;
-	copy_unlocks(s, to, seam->bytes, record);
-	if (q->want->lent) /* what is lent next would not follow it in the room */
-		*q->chunk = (struct chunk){.data = to,
-					   .bytes = record,
-					   .path = seam->in ? seam->in->index : 0,
-					   .first = seam->record,
-					   .fd = -1,
-					   .input = seam->in};
-	else
-		q->got += record;
-	free(seam);
+	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
 }
 
-const struct task mended_task = {mended_ready, mended_run_unlocks};
+/* The first input with a group that is not whole, or not yet; NULL: there is none. */
+static struct input *first_short(const struct source *s)
+{
+	struct input *in = s->use.packed > 1 ? s->inputs : NULL;
+
+	while (in && short_bytes(s, in) == 0)
+		in = in->next;
+	return in;
+}
+
+/* The first input whose last records can be handed out. */
+static struct input *next_short(const struct source *s)
+{
+	struct input *in = first_short(s);
+
+	while (in && !(in->zstd && short_left(s, in)))
+		in = in->next;
+	return in;
+}
+
+static bool short_ready(const struct source *s, const struct request *q)
+{
+	return q->got == 0 && next_short(s);
+}
+
+static void short_run_unlocks(struct source *s, struct request *q)
+{
+	struct input *const in = next_short(s);
+
+	hand_seam_unlocks(s, in, in->zstd->seams, short_bytes(s, in), q);
+	if (s->spec.ordered) /* pieces of later inputs waited for it */
+		source_call_all(s);
+}
+
+const struct task short_task = {short_ready, short_run_unlocks};
 
 void seams_free(struct seam *seams)
 {
@@ -154,6 +167,8 @@ void seams_free(struct seam *seams)
 		seams = next;
 	}
 }
+
+/* ---- what follows the samples ---- */
 
 /* Keeps what a piece at offset `at` has of the `room` bytes at offset `from`. */
 static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
@@ -165,31 +180,17 @@ static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uin
 		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
 }
 
-/* Finds the whole records of a piece; the other bytes go where they belong. */
-static void sort_out_unlocks(struct source *s, struct zstd_piece *p)
+/* It is looked at when all of it is there. */
+static void keep_rest(const struct zstd_piece *p, uint64_t at)
 {
-	struct input *const in = p->job->in;
-	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
-	const uint32_t record = s->use.record;
-	/* What is left of a record where the samples end is never completed. */
-	const uint64_t whole =
-		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
-	const struct parts parts = parts_of(at, p->bytes, in->first, whole, record);
+	const struct input *const in = p->job->in;
+	unsigned char *const rest = in->zstd->rest;
 
-	if (in->zstd->rest) { /* what follows the samples is looked at when all of it is there */
-		keep(p, at, in->zstd->rest, in->bound, CONTENT_REST);
-		if (in->content.header.end != HEADER_TO_END)
-			keep(p, at, in->zstd->rest + CONTENT_REST, in->content.header.end,
-			     CONTENT_END);
-	}
-	p->sorted = true;
-	p->from = parts.skipped + parts.head;
-	p->left = parts.body;
-	if (parts.head > 0)
-		mend_unlocks(s, in, parts.head_record, parts.phase, p->data + parts.skipped,
-			     parts.head);
-	if (parts.tail > 0)
-		mend_unlocks(s, in, parts.tail_record, 0, p->data + p->from + p->left, parts.tail);
+	if (!rest)
+		return;
+	keep(p, at, rest, in->bound, CONTENT_REST);
+	if (in->content.header.end != HEADER_TO_END)
+		keep(p, at, rest + CONTENT_REST, in->content.header.end, CONTENT_END);
 }
 
 /* ---- checksums ---- */
@@ -199,7 +200,7 @@ static bool is_next(const struct zstd_piece *p)
 {
 	const struct checksum *const sum = &p->job->sum;
 
-	return sum->adds && !p->job->dropped && !sum->busy && p->begin == sum->added;
+	return sum->adds && !sum->busy && p->begin == sum->added;
 }
 
 static void add_unlocks(struct source *s, struct zstd_piece *p)
@@ -221,55 +222,73 @@ static void add_unlocks(struct source *s, struct zstd_piece *p)
 static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
+	struct zstd_piece **link = &j->made, *each;
 	bool freed = false;
 
 	p->state = PIECE_COUNTED;
-	for (unsigned i = 0; i < j->pieces; i++) {
-		struct zstd_piece *const each = &j->piece[i];
-		if (each->job == j && each->state == PIECE_COUNTED && is_next(each)) {
+	while ((each = *link) != NULL) {
+		const bool counted = each->state == PIECE_COUNTED;
+		if (counted && is_next(each)) {
 			add_unlocks(s, each);
-			i = UINT32_MAX; /* the next piece may stand before it */
-		}
-	}
-	for (unsigned i = 0; i < j->pieces; i++) {
-		struct zstd_piece *const each = &j->piece[i];
-		if (each->job == j && each->state == PIECE_COUNTED &&
-		    (!j->sum.adds || j->dropped || each->begin + each->bytes <= j->sum.added)) {
+			link = &j->made; /* meanwhile others may have taken pieces off the list */
+		} else if (counted && (!j->sum.adds || each->begin + each->bytes <= j->sum.added)) {
+			*link = each->next;
+			if (j->made_end == &each->next)
+				j->made_end = link;
 			each->state = PIECE_FREE;
 			freed = true;
+		} else {
+			link = &each->next;
 		}
 	}
 	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
 		source_call(s); /* the job goes on */
-	job_check(s, j);
 }
 
 /* ---- pieces ---- */
 
+/* A thread copies or counts bytes of the piece up to `to`; the next thread gets what follows. */
+static void hold(struct zstd_piece *p, size_t to)
+{
+	p->out++;
+	p->from = to;
+	if (to == p->bytes)
+		p->job->ready = p->next;
+}
+
+static void release_unlocks(struct source *s, struct zstd_piece *p)
+{
+	p->out--;
+	if (p->out == 0 && p->from == p->bytes)
+		counted_unlocks(s, p);
+}
+
 /* May the request have the piece as it is? */
 static bool may_lend(const struct zstd_piece *p, const struct request *q)
 {
-	return p->left > 0 &&
-	       (q->want->lent || (q->want->unpacked && q->got == 0 && blocks_in_room(p)));
+	return q->want->lent || (q->want->unpacked && q->got == 0 && blocks_in_room(p));
 }
 
-static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request *q)
+/* Lends n bytes of the piece, from `from` on. */
+static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, size_t n,
+			 struct request *q)
 {
 	struct checksum *const sum = &p->job->sum;
-
 	const struct input *const in = p->job->in;
-	const uint64_t at = p->job->at + p->begin + p->from;
 
-	*q->chunk = (struct chunk){.data = p->data + p->from,
-				   .bytes = p->left,
+	hold(p, from + n);
+	*q->chunk = (struct chunk){.data = p->data + from,
+				   .bytes = n,
 				   .path = in->index,
-				   .first = input_record(s, in, at),
+				   .first = input_record(s, in, p->job->at + p->begin + from),
 				   .fd = -1,
 				   .piece = p};
+	if (p->from < p->bytes)
+		source_call(s); /* for the rest */
 	/* What a device counts comes back late: then others are added up meanwhile. */
 	if (!q->want->lent || !is_next(p))
 		return;
-	if (p->left == p->bytes) {
+	if (n == p->bytes) {
 		sum->busy = true;
 		q->chunk->hash = &sum->hash;
 	} else {
@@ -277,91 +296,74 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 	}
 }
 
-/* The first job of which not all was handed out; NULL: there is none. */
-static struct zstd_job *first_waiting(const struct source *s)
-{
-	struct zstd_job *j = jobs_first(s->inputs);
-
-	while (j && j->ended && j->handed == j->made)
-		j = jobs_next(j);
-	return j;
-}
-
 bool jobs_wait(const struct source *s)
 {
-	return s->zstd.mended || first_waiting(s);
+	const struct zstd_job *j = jobs_first(s->inputs);
+
+	while (j && j->ended && !j->ready)
+		j = jobs_next(j);
+	return j || first_short(s);
 }
 
-/* The piece that is handed out next; NULL: it is not ready. */
-static struct zstd_piece *next_piece(const struct source *s)
+struct zstd_piece *piece_next(const struct source *s)
 {
-	if (!s->spec.ordered)
-		return s->zstd.queue;
-	const struct zstd_job *const j = first_waiting(s);
-	for (unsigned i = 0; j && j->at != UNKNOWN && i < j->pieces; i++)
-		if (j->piece[i].job == j && j->piece[i].state == PIECE_READY &&
-		    j->piece[i].begin == j->handed)
-			return &j->piece[i];
+	const struct input *const waits = s->spec.ordered ? first_short(s) : NULL;
+
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		if (waits && j->in->index > waits->index)
+			break;
+		if (j->ready && j->at != UNKNOWN)
+			return j->ready;
+		if (s->spec.ordered && (j->ready || !j->ended))
+			break;
+	}
 	return NULL;
-}
-
-static void unqueue(struct source *s, struct zstd_piece *p)
-{
-	struct zstd_piece **link = &s->zstd.queue;
-
-	while (*link != p)
-		link = &(*link)->next;
-	*link = p->next;
-	if (!p->next)
-		s->zstd.queue_end = link;
-}
-
-static void queue_first(struct source *s, struct zstd_piece *p)
-{
-	p->state = PIECE_READY;
-	p->next = s->zstd.queue;
-	s->zstd.queue = p;
-	if (!p->next)
-		s->zstd.queue_end = &p->next;
-	source_call(s);
 }
 
 static bool piece_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	return next_piece(s);
+	return piece_next(s);
 }
 
+/* Hands out what comes next of a piece: whole records, or what it has of one. */
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_piece *const p = next_piece(s);
+	struct zstd_piece *const p = piece_next(s);
+	const struct input *const in = p->job->in;
+	const uint32_t record = s->use.record;
+	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
+	/* What is left of a record where the samples end is never completed. */
+	const uint64_t whole = stop == NO_END || stop < in->first
+				       ? stop
+				       : in->first + whole_records(s, stop - in->first);
+	const uint64_t begin = larger(at + p->from, in->first),
+		       end = lesser(offset_sum(at, p->bytes), whole);
 
-	unqueue(s, p);
-	p->state = PIECE_OUT;
-	if (!p->sorted)
-		sort_out_unlocks(s, p);
-	if (s->spec.ordered && s->zstd.mended) { /* the record before the piece comes first */
-		queue_first(s, p);
-		mended_run_unlocks(s, q);
+	if (p->from == 0)
+		keep_rest(p, at);
+	if (begin >= end) { /* nothing more of it is wanted */
+		hold(p, p->bytes);
+		release_unlocks(s, p);
 		return;
 	}
-	p->job->handed = p->begin + p->bytes;
-	if (s->spec.ordered)
-		source_call(s); /* for the next piece */
-	if (may_lend(p, q)) {
-		lend_unlocks(s, p, q);
+	const size_t from = (size_t)(begin - at), left = (size_t)(end - begin),
+		     rest = record - (size_t)((begin - in->first) % record);
+	const unsigned char *const bytes = p->data + from;
+	if (rest < record || left < record) {
+		const size_t n = (size_t)lesser(rest, left);
+		hold(p, from + n);
+		mend_unlocks(s, p, begin, bytes, n, q);
+	} else if (may_lend(p, q)) {
+		lend_unlocks(s, p, from, left - left % record, q);
 		return;
+	} else {
+		const size_t n = (size_t)lesser(left - left % record, q->cap - q->got);
+		hold(p, from + n);
+		copy_unlocks(s, (unsigned char *)q->want->room + q->got, bytes, n);
+		q->got += n;
 	}
-	const size_t n = (size_t)lesser(p->left, q->cap - q->got);
-	copy_unlocks(s, (unsigned char *)q->want->room + q->got, p->data + p->from, n);
-	q->got += n;
-	p->from += n;
-	p->left -= n;
-	if (p->left == 0) {
-		counted_unlocks(s, p);
-		return;
-	}
-	queue_first(s, p); /* the rest is for the next request */
+	release_unlocks(s, p);
 }
 
 const struct task piece_task = {piece_ready, piece_run_unlocks};
@@ -381,5 +383,5 @@ void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 		sum->busy = false;
 		sum->added += p->bytes;
 	}
-	counted_unlocks(s, p);
+	release_unlocks(s, p);
 }

@@ -192,3 +192,12 @@ for each in file 1000; do
 		gpuhist -q -t u32 --mod -b 64 --each=$each -T 2 -o rows.csv long short
 	done
 done 2>&1 | sort | uniq -c
+# ... and the rows of those before it are there
+if command -v zstd >/dev/null; then
+	seq 700000 | head -c 4000000 | zstd -q -o big.zst
+	seq 370000 | head -c 2400000 >mid
+	printf abc >bad
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		gpuhist -q -t u16 -b 8 -r full --each=file -T 7 big.zst mid bad big.zst 2>&1 | wc -l
+	done | sort | uniq -c
+fi

@@ -256,7 +256,7 @@ shell 'gpuhist --merge </dev/null'
 refused gpuhist --merge missing.json
 refused gpuhist --merge a.json .
 refused gpuhist --merge a.json a
-shell 'head -c 200 a.json | gpuhist --merge a.json -'
+shell 'head -c 50 a.json | gpuhist --merge a.json -'
 # What is about counting
 for option in -tu8 --log=1:2 --clamp -S1 --rows=1:2 --raw -T1 --into=x.json --tee; do
 	refused gpuhist --merge $option a.json

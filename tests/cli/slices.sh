@@ -17,6 +17,8 @@ slices() {
 slices -t u8 -b 10 three none ten
 slices -t u16 -b 4096 --ignore-tail -q three none ten three
 slices -t u8 --auto -b 4 ten three
+slices -t u10bit -r full -b 4 three none ten three
+slices -t u10bit -r full -b 4 -n 4 three ten
 
 # Standard input that is a file: from its offset on, which stays.
 # shellcheck disable=SC2016 # the shell that runs it expands k

@@ -38,6 +38,13 @@ shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 65) four 2>&1 | sed "s/1.0,.*,65.0/
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 64.5) four 2>&1 | tail -1'
 run gpuhist --merge --nonzero --stats=5 four.json
+largest=-3.4028234663852886e38,0,3.4028234663852886e38
+# A document tells infinities from other samples out of range if its bins hold all finite ones
+bytes '\000\000\200\377\000\000\300\300\000\000\200\077\000\000\000\100\000\000\200\177\000\000\300\177' >infinite
+for bins in "-r full -b 2" --edges=-3.4e38,0,3.4e38 --edges=-4e38,0,4e38 "--edges=$largest" "--edges=$largest --closed" "--auto -b 2"; do
+	shell "gpuhist -qt f32 $bins --stats=50 -o /dev/null infinite 2>&1 | grep -e count -e inf"
+	shell "gpuhist -qt f32 $bins -f json infinite | gpuhist -q --merge --stats=50 -o /dev/null 2>&1 | grep -e count -e inf"
+done
 # Clipping, by channel; a bin that others are clamped to reaches to the least or the greatest of them
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q -o /dev/null clipped

@@ -24,7 +24,8 @@ zstd -q m.safetensors
 # One tensor, by each route
 c='gpuhist --nonzero'
 run gpuhist m.safetensors
-for name in w b 'a,"?[31mé' mask none; do
+escape=$(printf 'a,"\033[31mé')
+for name in w b "$escape" 'a,"?[31mé' mask none; do
 	run $c --no-header --tensor="$name" m.safetensors
 done
 shell "$c --tensor=mask <m.safetensors"
@@ -54,9 +55,10 @@ shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o
 shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; wc -l <rows.tsv"
 shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
 # ... with the figures that each of them has by itself
+export escape
 # shellcheck disable=SC2016 # the shell that is started expands it
 shell 'gpuhist --each=tensor --stats -q -f json m.safetensors | grep -o "\"samples.*\"bytes\": [0-9]*" >each
-for name in w b "a,\"?[31mé" mask none; do
+for name in w b "$escape" mask none; do
 	gpuhist --tensor="$name" --stats -q -f json m.safetensors 2>&1 | grep -o "\"samples.*\"bytes\": [0-9]*"
 done | cmp - each'
 # Options that contradict each other
@@ -69,6 +71,7 @@ for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg'
 	refused gpuhist --each=tensor --stats $option m.safetensors
 done
 refused gpuhist --each=tensor m.safetensors
+refused gpuhist --each=tensor --stats n.safetensors .
 shell 'cat m.safetensors | gpuhist --each=tensor --stats; gpuhist --each=tensor --stats n.safetensors m.safetensors.zst; ls x*'
 # Other files, and damaged ones
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234567890\n' >lfs.safetensors
@@ -107,7 +110,11 @@ bad "$(tensor w U8 4 0,4),$(tensor w U8 4 4,8)"
 bad "\"w\":$(printf %2000s '' | tr ' ' '[')"
 bad "\"a
 b\":{}"
-# Bytes that are no UTF-8 are shown as '?', and so is half of a pair
-file odd "$(printf '"\377\\udc00":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}')" 'ab'
-run gpuhist --each=tensor --stats=50 odd
-run gpuhist --tensor=?? --nonzero odd
+# Names are compared as they are; messages show '?' for control characters and for bytes that are no UTF-8
+file odd "$(tensor 'a\u001b' U8 1 0,1),$(tensor 'a?' U8 1 1,2),$(tensor 'a\n' U8 1 2,3),$(tensor '\\u0000' U8 1 3,4),$(
+	tensor '\\udc00' U8 1 4,5),$(printf '"\377":{"dtype":"U8","shape":[1],"data_offsets":[5,6]}')" abcdef
+run gpuhist odd
+shell "gpuhist --each=tensor --stats=50 odd | tr '\\377\\033' '!^'"
+# shellcheck disable=SC2016 # the shell that is started expands it
+shell 'for name in "a$(printf "\033")" "a?" "a
+" "\\u0000" "\\udc00" "$(printf "\377")" "a!"; do gpuhist --tensor="$name" --nonzero --no-header odd; done'

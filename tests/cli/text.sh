@@ -126,6 +126,26 @@ run gpuhist --text line
 run gpuhist --text=2 line
 head -c 100000 /dev/zero | tr '\0' '#' >line
 run gpuhist --text line
+# Long fields, blanks and first fields; a long line is checked to its end, with a newline or without one
+head -c 70000 /dev/zero | tr '\0' x >letters
+for end in '' '\n'; do
+	shell "{ cat letters; printf '$end'; } | gpuhist --text"
+	shell "{ printf '7%70000s$end'; } | gpuhist --text"
+	shell "{ printf '%70000s7$end'; } | gpuhist --text=1"
+	shell "{ cat letters; printf ',lat\n1,2$end'; } | gpuhist --text=lat"
+	shell "{ printf '1,2\n'; cat letters; printf '$end'; } | gpuhist --text=2"
+	shell "{ printf '1,2\n\"'; cat letters; printf '$end'; } | gpuhist --text=2"
+	shell "{ printf '1,2\n'; cat letters; printf ',$end'; } | gpuhist --text=2 $b --flow"
+	shell "{ printf '# '; cat letters; printf '$end'; } | gpuhist --text=2"
+done
+# A name in the header that is cut by the end of a read
+for n in 65535 196605 196606 196607; do
+	for last in 'lat\n' '3\n'; do
+		head -c $n /dev/zero | tr '\0' ,
+		bytes "$last"
+	done >cut.csv
+	shell "gpuhist --text=lat $b cut.csv"
+done
 zstd -q numbers.txt
 gzip -c numbers.txt >numbers.txt.gz
 run gpuhist --text numbers.txt.zst

@@ -81,6 +81,17 @@ for part in 1 2; do
 	run gpuhist -t u12bit -b 4096 --part=$part/2 -o part$part.json dozen
 done
 run gpuhist --merge --nonzero --no-header part1.json part2.json
+# ... the last of which end inside a group, in a byte that is padded
+head -c 5 dozen >odd
+run gpuhist -t u12bit --auto -b 4096 --nonzero --no-header odd
+run gpuhist -t u12bitbe -c 3 --auto -b 4096 --nonzero --no-header odd
+shell "zstd -q -c odd | gpuhist -t u12bit -b 4096 --nonzero --no-header"
+run gpuhist -t u12bit -n 4 -r full -b 1 --no-header odd odd
+shell "gpuhist -t u12bit -r full -b 1 -v -f json odd odd 2>&1 >odd.json | sed 's/, [0-9.]* s: .*//; q'"
+shell "gpuhist --merge -f json odd.json | sed 's/, \"version.*//; s/.*\"samples/samples/'"
+shell "cat odd | gpuhist -t u12bit -r full -b 1 --each=2 --no-header"
+run gpuhist -t u12bit -c 2 odd
+shell "head -c 4 odd | gpuhist -t u12bit -r full -b 1 --no-header --ignore-tail"
 # ... which do not end with a byte, or which only the CPU counts
 refused gpuhist -t u12bit -n 3 dozen
 refused gpuhist -t u10bit -b 4 --each=6 dozen

@@ -26,8 +26,6 @@ static void check_one(const struct tensors *list, const struct tensor *t)
 	struct header header;
 	const char *near = NULL;
 
-	for (const char *p = t->name; *p; p++)
-		REQUIRE((unsigned char)*p >= ' ' && *p != 0x7f, "%s", t->name);
 	REQUIRE(t->shape[0] && strspn(t->shape, ALLOWED) == strlen(t->shape), "%s", t->shape);
 	REQUIRE(t->begin >= list->length + TENSORS_LENGTH && t->begin <= UINT64_MAX - t->bytes,
 		"%s", t->name);
@@ -62,6 +60,9 @@ static void check_list(const uint8_t *data, size_t size)
 	if (rc == 0) {
 		tensors_first(first, &list);
 		REQUIRE(strlen(first) + 1 < TENSORS_TEXT, "%s", first);
+		for (const char *p = first; *p; p++)
+			REQUIRE(*p == '\n' || ((unsigned char)*p >= ' ' && *p != 0x7f), "%s",
+				first);
 	}
 	for (size_t i = 0; i < list.n && rc == 0; i++) {
 		check_one(&list, &list.of[i]);

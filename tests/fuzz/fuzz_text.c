@@ -173,16 +173,19 @@ static bool next(const struct model *m, const char **p, const char *end, struct 
 
 static void find_separator(struct model *m, const char *p, const char *end)
 {
-	bool tab = false, comma = false, semicolon = false, quoted = false;
+	bool tab = false, comma = false, semicolon = false, blank = false, quoted = false;
 
-	end = (size_t)(end - p) > TEXT_FIELD_MOST ? p + TEXT_FIELD_MOST : end;
+	/* No separator in the beginning of a long line: the line is bad. */
+	blank = (size_t)(end - p) < TEXT_FIELD_MOST;
+	end = blank ? end : p + TEXT_FIELD_MOST;
 	for (; p < end; p++) {
 		quoted = *p == '"' ? !quoted : quoted;
 		tab |= !quoted && *p == '\t';
 		comma |= !quoted && *p == ',';
 		semicolon |= !quoted && *p == ';';
+		blank |= !quoted && *p == ' ';
 	}
-	m->separator = tab ? '\t' : comma ? ',' : semicolon ? ';' : ' ';
+	m->separator = tab ? '\t' : comma ? ',' : semicolon ? ';' : blank ? ' ' : 0;
 }
 
 /* False: the line is bad. */
@@ -199,6 +202,8 @@ static bool take_line(struct model *m, const char *p, const char *end)
 		return f.p - p < (long)TEXT_FIELD_MOST;
 	if (m->separator == 0)
 		find_separator(m, p, end);
+	if (m->separator == 0)
+		return false;
 	for (bool more = true; more; p++) {
 		if (m->separator == ' ') {
 			while (p < end && blank(*p))

@@ -58,6 +58,18 @@ static size_t draw_records(const struct job *j, bool packs)
 	return records - (j->channels == 1 ? records % j->header_channels : 0);
 }
 
+/* Bytes after the last whole record, or group: mostly none, or a few packed records. */
+static size_t draw_tail(const struct job *j)
+{
+	uint64_t bits = j->channels * j->type->bits;
+
+	if (once_in(12))
+		return below(j->stride < 4096 ? j->stride : 4096);
+	if (j->layout != PLAIN || bits < 8 || once_in(2))
+		return 0;
+	return (below(8 * j->stride / bits) * bits + 7) / 8;
+}
+
 static bool is_text(const unsigned char *data, size_t bytes)
 {
 	if (bytes < 16)
@@ -76,7 +88,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	static struct around around;
 	struct job own = *j;
 	size_t records = draw_records(j, packs), bytes;
-	size_t tail = once_in(12) ? below(j->stride < 4096 ? j->stride : 4096) : 0;
+	size_t tail = draw_tail(j);
 	size_t front = j->skip;
 
 	/* If the options say it all, later inputs need no header. */

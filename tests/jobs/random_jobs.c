@@ -94,8 +94,10 @@ static bool can_join(const struct job *j)
 {
 	const bool range = j->binning == RANGE && j->exact && !j->step[0] && (j->full || j->lo[0]);
 
-	/* --auto needs two bins: fewer than that are refused before the inputs are looked at. */
-	return j->bins_given && (range || j->binning == MOD || (is_automatic(j) && j->bins > 1));
+	/* Not the default, which --raw changes for a header's floats; and --auto needs two bins. */
+	const bool automatic = is_automatic(j) && j->binning != DEFAULT_BINS && j->bins > 1;
+
+	return j->bins_given && (range || j->binning == MOD || automatic);
 }
 
 /* --each; of how many records is drawn when the inputs are there. */

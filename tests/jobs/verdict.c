@@ -125,7 +125,7 @@ static bool same_text(const struct job *j, const char *a, const char *b, bool pa
 		line++;
 		na = getline(&la, &ca, fa);
 		nb = getline(&lb, &cb, fb);
-		if (part && na < 0)
+		if (part && (na < 0 || (feof(fa) && na < nb && !memcmp(la, lb, (size_t)na))))
 			break;
 		same = na == nb && (na < 0 || !memcmp(la, lb, (size_t)na));
 		if (!same && j->each && j->slices == 0 && j->quantiles[0] && na > 0 && nb > 0)

@@ -267,25 +267,19 @@ static void set_layout(struct job *job)
 			fail(FAIL_USAGE, "channels", "bytes would not be alike");
 	}
 	job->samples = job->channels;
-	while (job->samples * bits % 8)
-		job->samples += job->channels;
-	job->stride = job->samples * bits / 8;
-	if (!job->record && !job->pitched && job->limit < UINT64_MAX) {
-		/* as many bytes, or records of whole bytes */
-		if (job->limit % (job->samples / job->channels))
+	job->stride = job->samples * bits;
+	if (!job->record && !job->pitched) {
+		if (job->limit < UINT64_MAX && job->limit * job->stride % 8)
 			fail(FAIL_USAGE, "-n", "ends inside a byte");
-		job->limit /= job->samples / job->channels;
-	}
-	job->rows.named = job->record || job->pitched ? 1 : job->samples / job->channels;
-	if (job->rows.size && job->rows.size < UINT64_MAX) {
-		if (job->rows.size % job->rows.named)
+		if (job->rows.size < UINT64_MAX && job->rows.size * job->stride % 8)
 			fail(FAIL_USAGE, "--each", "ends inside a byte");
-		job->rows.size /= job->rows.named;
 	}
 	if ((job->record && job->pitched) || (job->offset && !job->record))
 		fail(FAIL_USAGE, "layout", "records or rows, and an offset in a record");
 	if (job->record) {
-		job->stride = parse_count(job->record, '\0');
+		while (job->samples * bits % 8) /* whole bytes */
+			job->samples += job->channels;
+		job->stride = 8 * parse_count(job->record, '\0');
 		job->first_byte = job->offset ? parse_count(job->offset, '\0') : 0;
 	}
 	if (job->pitched) {
@@ -294,23 +288,27 @@ static void set_layout(struct job *job)
 		if (!colon)
 			fail(FAIL_USAGE, job->pitched, "not WIDTH:PITCH");
 		job->samples = parse_count(job->pitched, ':');
-		job->stride = parse_count(colon + 1, '\0');
+		job->stride = 8 * parse_count(colon + 1, '\0');
 		if (job->samples % job->channels || job->samples % packed)
 			fail(FAIL_USAGE, job->pitched, "the channels do not divide the row");
 	}
-	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 ||
+	if (job->stride < 1 || job->stride > 8 * MAX_RECORD || job->samples < 1 ||
 	    job->samples > MAX_RECORD || job->first_byte > MAX_RECORD ||
-	    job->first_byte + job->samples * bits / 8 > job->stride)
+	    8 * job->first_byte + job->samples * bits > job->stride)
 		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
 }
 
 typedef void visit(struct job *job, unsigned channel, struct sample s);
 
-static void visit_record(struct job *job, const unsigned char *at, visit *see)
+/* Shows the samples of record k of those that begin here. */
+static void visit_record(struct job *job, const unsigned char *at, uint64_t k, visit *see)
 {
-	at += job->first_byte;
+	uint64_t first = job->stride % 8 ? k * job->samples : 0;
+
+	at += job->first_byte + (job->stride % 8 ? 0 : k * job->stride / 8);
 	for (uint64_t i = 0; i < job->samples; i++)
-		see(job, (unsigned)(i % job->channels), decode(job->type, job->big_endian, at, i));
+		see(job, (unsigned)(i % job->channels),
+		    decode(job->type, job->big_endian, at, first + i));
 }
 
 /* Pass every sample to `see`. Nothing after the last record of -n is looked at. */
@@ -329,12 +327,18 @@ static void visit_all(struct job *job, char **names, visit *see)
 			need_agreement(job, &first, &in, *name);
 		if (in.end - at < job->skip)
 			fail(FAIL_DATA, *name, "ends before the bytes to skip have passed");
-		for (at += job->skip; left && in.end - at >= job->stride;
-		     at += job->stride, left--) {
-			visit_record(job, in.data + at, see);
+		at += job->skip;
+		uint64_t records = (in.end - at) * 8 / job->stride;
+
+		if (records > left)
+			records = left;
+		for (uint64_t k = 0; k < records; k++) {
+			visit_record(job, in.data + at, k, see);
 			if (++job->rows.records == job->rows.size)
 				put_row_of(job);
 		}
+		at += (records * job->stride + 7) / 8; /* with padding of less than a byte */
+		left -= records;
 		if (left && at < in.end && !job->ignore_tail)
 			fail(FAIL_DATA, *name, "ends inside a record");
 		if (left && in.second)

@@ -68,7 +68,6 @@ enum format { TEXT, RAW_ROWS, NPY_ROWS };
 /* --each: a histogram for each N records of an input, or for each input. */
 struct rows {
 	uint64_t size;           /* records; UINT64_MAX: a row is an input; 0: not given */
-	uint64_t named;          /* how many the user counts in a record */
 	char *name[64];          /* --name: the name of each input */
 	unsigned names, input;   /* how many; which one is read */
 	uint64_t first, records; /* of the row that is being counted */
@@ -90,7 +89,7 @@ struct job {
 	bool raw;                       /* --raw: no header is recognised */
 	const char *tensor;             /* --tensor; NULL: not given */
 	const char *record, *offset, *pitched; /* texts of --record, --offset, --rows; or NULL */
-	uint64_t stride;                       /* bytes from one record to the next */
+	uint64_t stride;                       /* bits from one record to the next */
 	uint64_t first_byte;                   /* of the samples in a record */
 	uint64_t samples;                      /* in a record, of all channels */
 	/* bytes at the start of each input's samples */

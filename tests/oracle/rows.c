@@ -80,8 +80,7 @@ static void put_line(const struct job *job, unsigned channel)
 	const uint64_t flow[] = {job->under[channel], job->over[channel], job->nan[channel]};
 
 	printf("%s%c%llu%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
-	       (unsigned long long)(r->first * r->named), c,
-	       (unsigned long long)(r->records * r->named));
+	       (unsigned long long)r->first, c, (unsigned long long)r->records);
 	if (job->channels > 1)
 		printf("%c%u", c, channel);
 	if (job->stats)

@@ -85,6 +85,9 @@ const struct job JOBS[] = {
 	{"rows of a pipe", "-b 7 -r full --flow --each=3 -T 2", "tiny", TRICKLE, STDOUT, 0, NULL},
 	{"rows of frames, npy", "-t u16 -c 2 -b 9 -r full --each=7001 -f npy -T 4 ../packed", NULL,
 	 FILES, OLD, 0, NULL},
+	{"rows of packed samples",
+	 "-t u14bit -r full -b 9 --each=40000 -T 3 ../packed ../tiny ../packed", NULL, FILES,
+	 STDOUT, 0, NULL},
 	{"rows of a long frame", "-t u8 --each=100000 -f raw -T 3 ../long", NULL, FILES, STDOUT, 0,
 	 NULL},
 	{"a row for each input", "-t u8 --each=file --stats -T 2 ../tiny ../small ../tiny", NULL,
@@ -186,8 +189,6 @@ const struct fault FAULTS[] = {
 	{"ftruncate", "", EFBIG, HARMLESS},
 	{"mmap", "", ENOMEM, HARMLESS},
 	{"pthread_create", "", EAGAIN, HARMLESS},
-	{"pthread_mutex_init", "", ENOMEM,
-	 EITHER}, /* with --every also a worker's own, without which the others count */
 	{"open", "", EMFILE, FATAL},
 	{"open", "folder", EACCES, HARMLESS}, /* which may be written but not read */
 	{"open", "", EACCES, FATAL},

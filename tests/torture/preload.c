@@ -54,7 +54,7 @@
 	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl) F(flock)      \
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(ftruncate) F(getxattr) F(isatty) \
 	F(lseek) F(madvise) F(malloc) F(memfd_create) F(mmap) F(open) F(pipe) F(poll) F(posix_spawn) F(pread) \
-	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
+	F(preadv2) F(pthread_create) F(read) F(readlink)                   \
 	F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(stat) F(sysconf) F(tee) \
 	F(unlink) F(write)
 /* clang-format on */
@@ -457,8 +457,6 @@ CALL(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, off_t
 CALL(int, madvise, (void *at, size_t n, int advice), "-", FAILS, -1, (at, n, advice))
 CALL(int, pthread_create, (pthread_t *t, const pthread_attr_t *how, void *(*run)(void *),
      void *arg), "-", FAILS, to_fail.value, (t, how, run, arg))
-CALL(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *how), "-", FAILS,
-     to_fail.value, (m, how))
 CALL(int, sigaction, (int number, const struct sigaction *act, struct sigaction *old), "-", FAILS,
      -1, (number, act, old))
 CALL(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), "-", FAILS, -1, (pid, n, set))
