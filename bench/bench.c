@@ -149,7 +149,7 @@ static double median(double *v, int n)
 
 /* ---- data ---- */
 
-enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, EDGES };
+enum data { BELOW_1024, NOISE, FLOATS, DOUBLES, EDGES };
 
 static uint64_t draw(void)
 {
@@ -170,8 +170,6 @@ static uint64_t word(enum data data)
 
 	if (data == BELOW_1024)
 		bits = x & 0x3ff000003ff;
-	else if (data == CONSTANT)
-		bits = 0x0707070707070707;
 	else if (data == DOUBLES)
 		memcpy(&bits, &unit, 8);
 	else if (data == FLOATS)
@@ -245,12 +243,8 @@ static void prepare(void)
 	static const char *const COMMANDS[] = {
 		"zstd -q -c u32 >one.zst",
 		"split -b 1M --filter='zstd -q -c' u32 >many.zst",
-		"zstd -q -1 -c noise >stored.zst",
-		"split -b 8M --filter='zstd -q -1 --zstd=wlog=23 -c' noise >frames.zst",
 		"for k in 1 2 3 4 5 6 7 8; do $G -q --part=$k/8 -b 16M -r full -f json noise; "
 		"done >wide.json",
-		"$G -q -b 1024 -f json u32 >one.json; for i in $(seq 1000); do cat one.json; "
-		"done >thousand.json",
 	};
 
 	for (size_t i = 0; i < LENGTH(COMMANDS); i++)
@@ -309,12 +303,9 @@ static void line(const struct row *row)
 static const struct row ROWS[] = {
 	{"u32, 1024 bins", "u32", "-b 1024", "one thread", "-T 1 -b 1024"},
 	{"u8, noise", "noise", "-t u8 -b 256", NULL, NULL},
-	{"u8, constant", "constant", "-t u8 -b 256", NULL, NULL},
 	{"u16, 65536 bins, noise", "noise", "-t u16 -b 65536", NULL, NULL},
-	{"u16, 1000 bins over full range", "noise", "-t u16 -b 1000 -r full", NULL, NULL},
 	{"u24, 1024 bins", "noise", "-t u24 -b 1024 -r full --ignore-tail", NULL, NULL},
 	{"u32, 1000 bins over full range", "noise", "-b 1000 -r full", NULL, NULL},
-	{"u32, 1024 bins, constant", "constant", "-b 1024 -r full", NULL, NULL},
 	{"u64, 1024 bins over full range", "noise", "-t u64 -b 1024 -r full", NULL, NULL},
 	{"f32, 1000 bins", "floats", "-t f32 -b 1000 -r 0:1", NULL, NULL},
 	{"f64, 1000 bins", "doubles", "-t f64 -b 1000 -r 0:1", NULL, NULL},
@@ -322,49 +313,32 @@ static const struct row ROWS[] = {
 	{"u32, 2^20 bins", "noise", "-b 1M -r full -f raw", NULL, NULL},
 	{"u32, 2^24 bins", "noise", "-b 16M -r full -f raw", NULL, NULL},
 	{"u32, 2^28 bins", "noise", "-b 256M -r full -f raw", NULL, NULL},
-	{"u32, 2^28 bins, constant", "constant", "-b 256M -r full -f raw", NULL, NULL},
 	/* ways to bin, beside equal bins of the same samples */
 	{"f32, --edges, 1000 irregular", "floats", "-t f32 --edges=@edges", "f32, 1000 bins",
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f32, --log", "floats", "-t f32 -b 1000 --log=1e-6:1", "f32, 1000 bins",
 	 "-t f32 -b 1000 -r 0:1"},
-	{"f64, --log", "doubles", "-t f64 -b 1000 --log=1e-6:1", "f64, 1000 bins",
-	 "-t f64 -b 1000 -r 0:1"},
 	{"u32, --log", "noise", "-b 1000 --log=1:4294967296", "u32, 1000 bins", "-b 1000 -r full"},
 	{"u64, --log", "noise", "-t u64 -b 1000 --log=1:18446744073709551616",
 	 "u64, 1000 bins", "-t u64 -b 1000 -r full"},
-	{"u32, --mod, 1000 bins", "noise", "-b 1000 --mod", "u32, 1000 bins", "-b 1000 -r full"},
 	{"u32, --auto", "noise", "-b 1000 --auto", "u32, 1000 bins", "-b 1000 -r full"},
-	{"u64, --auto", "noise", "-t u64 -b 1000 --auto", "u64, 1000 bins",
-	 "-t u64 -b 1000 -r full"},
 	{"f32, --auto", "floats", "-t f32 -b 1000 --auto", "f32, 1000 bins",
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f64, --auto", "doubles", "-t f64 -b 1000 --auto", "f64, 1000 bins",
 	 "-t f64 -b 1000 -r 0:1"},
 	/* channels beside the same bytes as one channel; gaps beside reading */
-	{"u8, 2 channels", "noise", "-t u8 -b 256 -c 2", "u8", "-t u8 -b 256"},
 	{"u8, 3 channels", "noise", "-t u8 -b 256 -c 3 --ignore-tail", "u8", "-t u8 -b 256"},
-	{"i16, 2 channels", "noise", "-t i16 -b 1000 -r full -c 2", "i16",
-	 "-t i16 -b 1000 -r full"},
-	{"i16, 5 channels", "noise", "-t i16 -b 1000 -r full -c 5 --ignore-tail", "i16",
-	 "-t i16 -b 1000 -r full"},
 	{"i16, 64 channels", "noise", "-t i16 -b 100 -r full -c 64", "i24, 64 channels",
 	 "-t i24 -b 100 -r full -c 64 --ignore-tail"},
 	{"f32, 2 channels", "floats", "-t f32 -b 1000 -r 0:1 -c 2", "f32", "-t f32 -b 1000 -r 0:1"},
 	{"u8, rows of 1000 in 1024 bytes", "noise", "-t u8 -b 256 --rows=1000:1024", "u8",
 	 "-t u8 -b 256"},
 	{"f32 in records of 64 bytes", "floats", "-t f32 -b 1000 -r 0:1 --record=64", NULL, NULL},
-	{"u8 in records of 4 bytes", "noise", "-t u8 -b 256 --record=4", NULL, NULL},
 	/* pipes */
 	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
 	 "cat into a 1 MiB pipe, thrown away", "cat u32 | $B drain"},
 	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
 	 "cat \\| dd of=/dev/null bs=1M", "cat u32 | dd of=/dev/null bs=1M"},
-	{"pipe \\| --tee \\| pipe, u32", "u32",
-	 "cat u32 | $G --tee -b 1024 -o h.csv | cat >/dev/null", "cat \\| cat \\| cat",
-	 "cat u32 | cat | cat >/dev/null"},
-	{"file, --tee \\| pipe, u32", "u32", "$G --tee -b 1024 -o h.csv u32 | cat >/dev/null",
-	 "cat \\| cat", "cat u32 | cat >/dev/null"},
 	/* zstd: rates are of decoded bytes */
 	{"zstd, one frame", "u32", "exec $G -q -b 1024 one.zst", "zstd -dc, thrown away",
 	 "zstd -dc one.zst >/dev/null"},
@@ -374,22 +348,9 @@ static const struct row ROWS[] = {
 	 "exec $G -q -T 1 -b 1024 many.zst"},
 	{"zstd, frames of 1 MiB", "u32", "exec $G -q -b 1024 many.zst",
 	 "zstd -dc, thrown away", "zstd -dc many.zst >/dev/null"},
-	{"zstd, stored frames of 8 MiB, 32 threads", "noise",
-	 "exec $G -q -T 32 -b 1024 -r full frames.zst", "4 threads",
-	 "exec $G -q -T 4 -b 1024 -r full frames.zst"},
-	{"the same, -M 64M, 16 threads", "noise",
-	 "exec $G -q -M 64M -T 16 -b 1024 -r full frames.zst", "4 threads",
-	 "exec $G -q -M 64M -T 4 -b 1024 -r full frames.zst"},
-	{"zstd, one stored frame, 2 threads", "noise",
-	 "exec $G -q -T 2 -b 1024 -r full stored.zst", "zstd -dc, thrown away",
-	 "zstd -dc stored.zst >/dev/null"},
 	/* documents */
 	{"--merge, 8 parts of 2^24 bins, to raw", "wide.json", "-C u64 -f raw --merge", "cat",
 	 "cat wide.json >/dev/null"},
-	{"--merge, 8 parts of 2^24 bins, to json", "wide.json", "-f json --merge", "cat",
-	 "cat wide.json >/dev/null"},
-	{"--merge, 1000 of 1024 bins", "thousand.json", "--merge", "cat",
-	 "cat thousand.json >/dev/null"},
 	/* peers */
 	{"u32, 1024 bins", "u32", "-b 1024", "numpy.bincount on a memmap",
 	 "${PYTHON:-python3} -c 'import numpy as n; n.bincount(n.memmap(\"u32\",\"u4\"),minlength=1024)'"},
@@ -620,7 +581,7 @@ static void engines(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const NAMES[] = {"u32", "noise", "constant", "floats", "doubles"};
+	static const char *const NAMES[] = {"u32", "noise", "floats", "doubles"};
 	const char *const which = argc > 4 ? argv[4] : "", *const tmp = getenv("TMPDIR");
 	const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	char folder[512], number[16], path[4096];

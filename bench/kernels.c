@@ -2,8 +2,7 @@
 /*
  * kernels: the kernels alone, on data in device memory, as the program chooses and launches
  * them. On a machine with a GPU.
- * usage: kernels [GIB [WHICH]]       (of data; default 3, below 4; WHICH: ranges below and "layout", as in
- *                                    "random log mod auto layout"; default all)
+ * usage: kernels [GIB]               (of data; default 3, below 4)
  *
  * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading: what the
  * fastest of the kernels that only look for the least and greatest sample makes of the same memory. Clearing the
@@ -20,67 +19,26 @@
 #include "gpu/gpu_plan.h"
 #include "bins/number.h"
 
-#define PLAIN                 \
-	{                     \
-		.channels = 1 \
-	}
-
 enum skew { UNIFORM, CONSTANT, GAUSS, SORTED, TWO_HOT, SKEWS };
 static const char *const SKEW[] = {"uniform", "constant", "gauss", "sorted", "two hot"};
 
 static const struct bench_job {
 	const char *type;
 	uint32_t bins;
-	/*
-	 * Of a float type; an integer's is 0:VALUES. "list": explicit edges, regular from 0 to
-	 * VALUES; "random": at random places there; "log": from 1 to VALUES; "mod"; "auto"
-	 */
-	const char *range;
-	double values; /* data lies in [0, values) */
-	struct layout layout;
+	const char *range; /* NULL: 0:VALUES; "list": explicit edges, regular from 0 to VALUES */
+	double values;     /* data lies in [0, values) */
 } JOBS[] = {
-	{"u8", 256, NULL, 256, PLAIN},
-	{"u16", 1024, NULL, 1024, PLAIN},
-	{"u16", 1024, "0:65536", 65536, PLAIN},
-	{"i16be", 1024, NULL, 1024, PLAIN},
-	{"u16", 65536, NULL, 65536, PLAIN},
-	{"u24", 1024, NULL, 1024, PLAIN},
-	{"u32", 1024, NULL, 1024, PLAIN},
-	{"u32", 1000, "0:1024", 1024, PLAIN},
-	{"u32", 16384, NULL, 16384, PLAIN},
-	{"u32", 50000, NULL, 50000, PLAIN},
-	{"u32", 65536, NULL, 65536, PLAIN},
-	{"u32", 1 << 20, NULL, 1 << 20, PLAIN},
-	{"u32", 1 << 24, NULL, 1 << 24, PLAIN},
-	{"u64", 1024, NULL, 1024, PLAIN},
-	{"u64", 1000, "0:1024", 1024, PLAIN},
-	{"f32", 1000, "0:1024", 1024, PLAIN},
-	{"f32", 65536, "0:1024", 1024, PLAIN},
-	{"f64", 1000, "0:1024", 1024, PLAIN},
-	{"u32", 1000, "list", 1024, PLAIN},
-	{"u32", 1 << 20, "list", 1 << 22, PLAIN},
-	{"f32", 1000, "list", 1024, PLAIN},
-	{"f32", 1000, "random", 1024, PLAIN},
-	{"f64", 1000, "random", 1024, PLAIN},
-	{"u32", 1000, "random", 1 << 30, PLAIN},
-	{"f32", 1000, "log", 1024, PLAIN},
-	{"u32", 1000, "log", 1 << 30, PLAIN},
-	{"u64", 1000, "log", 1ull << 40, PLAIN},
-	{"u32", 1000, "mod", 4294967296.0, PLAIN},
-	{"u64", 1000, "mod", 0x1p62, PLAIN},
-	{"f32", 256, "auto", 1024, PLAIN},
-	{"u32", 256, "auto", 1 << 30, PLAIN},
-	{"f64", 256, "auto", 1024, PLAIN},
-	{"u64", 256, "auto", 0x1p62, PLAIN},
-	{"i16", 1000, "0:32768", 32768, {.channels = 2}},
-	{"u8", 256, NULL, 256, {.channels = 64}},
-	{"f32", 1000, "0:1024", 1024, {.channels = 2}},
-	{"f64", 1000, "0:1024", 1024, {.channels = 2}},
-	{"u16", 65536, NULL, 65536, {.channels = 2}},
-	{"f32", 1000, "0:1024", 1024, {.record = 64, .offset = 16}},
-	{"f32", 1000, "0:1024", 1024, {.record = 16, .offset = 4, .channels = 2}},
-	{"u8", 256, NULL, 256, {.record = 1, .row = 1920, .pitch = 2048}},
-	{"u16", 1024, NULL, 1024, {.record = 7, .offset = 1}},
+	{"u8", 256, NULL, 256},
+	{"u16", 65536, NULL, 65536},
+	{"u24", 1024, NULL, 1024},
+	{"u32", 1024, NULL, 1024},
+	{"u32", 65536, NULL, 65536},
+	{"u32", 1 << 20, NULL, 1 << 20},
+	{"u32", 1 << 24, NULL, 1 << 24},
+	{"u64", 1024, NULL, 1024},
+	{"f32", 1000, "0:1024", 1024},
+	{"f64", 1000, "0:1024", 1024},
+	{"u32", 1 << 20, "list", 1 << 22},
 };
 
 static struct cuda cuda;
@@ -96,13 +54,6 @@ static void must(CUresult r, const char *what)
 	cuda_must(&cuda, r, what);
 }
 
-static int rising(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t draw(void)
 {
 	static uint64_t x = 88172645463325252u;
@@ -113,23 +64,13 @@ static uint64_t draw(void)
 	return x;
 }
 
-/* bins + 1 edges, as the job's range says; the memory is kept. */
+/* bins + 1 regular edges; the memory is kept. */
 static const double *make_list(const struct bench_job *job)
 {
-	const uint32_t bins = job->bins;
-	double *list = calloc((size_t)bins + 1, sizeof(*list));
+	double *const list = calloc((size_t)job->bins + 1, sizeof(*list));
 
-	for (uint32_t i = 0; list && i <= bins; i++) {
-		const double part = (double)i / bins;
-		if (strcmp(job->range, "log") == 0)
-			list[i] = i == bins ? job->values : pow(job->values, part);
-		else if (strcmp(job->range, "random") == 0 && i > 0 && i < bins)
-			list[i] = job->values * ((double)(draw() >> 11) * 0x1p-53);
-		else
-			list[i] = job->values * part;
-	}
-	if (list)
-		qsort(list, (size_t)bins + 1, sizeof(*list), rising);
+	for (uint32_t i = 0; list && i <= job->bins; i++)
+		list[i] = job->values * i / job->bins;
 	return list;
 }
 
@@ -236,7 +177,6 @@ struct launch {
 	const struct kernel_plan *plan;
 	size_t samples;
 	size_t bytes;
-	const struct binning *bins; /* --auto: at the k of the data; else NULL */
 };
 
 static void kernel(struct piece *s, void *arg)
@@ -244,7 +184,7 @@ static void kernel(struct piece *s, void *arg)
 	const struct launch *l = arg;
 
 	must(cuda.fill32(s->on.cells, 0, kernel_out_words(l->plan), s->on.stream), "clear");
-	kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins, false);
+	kernel_launch(l->plan, &cuda, &s->on, l->samples, NULL, false);
 }
 
 /* As near to reading as a kernel of the program's comes. */
@@ -291,14 +231,9 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 {
 	struct edges_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why, *range = job->range ? job->range : "";
-	if (strcmp(range, "list") == 0 || strcmp(range, "random") == 0 ||
-	    strcmp(range, "log") == 0) {
+	if (strcmp(range, "list") == 0) {
 		spec.kind = AXIS_EDGES;
 		spec.list = make_list(job);
-	} else if (strcmp(range, "mod") == 0) {
-		spec.kind = AXIS_MOD;
-	} else if (strcmp(range, "auto") == 0) {
-		spec.kind = AXIS_AUTO;
 	} else if (job->range) {
 		number_parse(&spec.lo, "0", 1);
 		number_parse(&spec.hi, range + 2, strlen(range + 2));
@@ -309,20 +244,7 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 	}
 }
 
-/* The k of values from 0 up to the job's. */
-static void set_auto(struct binning *bins, const struct bench_job *job,
-		     const struct sample_type *type, const struct auto_bins *all)
-{
-	int k = 0;
-
-	while (ldexp((double)job->bins, k) < job->values)
-		k++;
-	while (type->kind == SAMPLE_FLOAT && ldexp((double)job->bins, k - 1) >= job->values)
-		k--;
-	auto_rule(bins, all, k);
-}
-
-/* All pieces of the device's memory get samples of this skew, wherever the layout has them. */
+/* All pieces of the device's memory get samples of this skew. */
 static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t,
 		   enum skew skew, size_t piece, size_t bytes)
 {
@@ -342,34 +264,20 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 {
 	struct sample_type type;
 	struct edges edges;
-	struct layout layout;
 	struct counting counting;
 	struct kernel_plan plan = {0};
-	struct binning bins;
-	const char *why;
 	double least = 1e9;
 
 	sample_type_parse(&type, job->type);
 	make_edges(&edges, job, &type);
-	if (layout_init(&layout, &job->layout, type.code_bytes, &why) != 0)
-		exit(1);
-	counting_init_layout(&counting, &type, &edges, &layout, false);
-	bins = counting.binning;
-	if (bins.kind == BIN_SLOT)
-		set_auto(&bins, job, &type, &edges.auto_bins);
+	counting_init_layout(&counting, &type, &edges, NULL, false);
 	kernel_plan_init(&plan, &counting, &cuda, false);
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);
 	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",
 	       job->range ? job->range : "");
-	if (layout.channels > 1)
-		printf(", %lu channels", (unsigned long)layout.channels);
-	if (!layout_is_contiguous(&layout, type.code_bytes))
-		printf(", record of %lu", (unsigned long)layout_bytes(&layout));
 	printf(" | %s |", plan.name);
-	const struct launch l = {.plan = &plan,
-				 .samples = samples_of(&layout, bytes),
-				 .bins = bins.kind == BIN_SLOT ? &bins : NULL};
+	const struct launch l = {.plan = &plan, .samples = bytes / type.code_bytes};
 	for (int k = 0; k < SKEWS; k++) {
 		upload(s, job, &type, (enum skew)k, piece, bytes);
 		const double rate = best_of(s, bytes, kernel, (void *)(uintptr_t)&l);
@@ -413,9 +321,6 @@ int main(int argc, char **argv)
 		printf(" %s |", SKEW[k]);
 	printf(" least / reading |\n|---|---|---|---|---|---|---|---|\n");
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++)
-		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
-		    (strstr(argv[2], "layout") &&
-		     (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
-			run(&s, &JOBS[j], piece, bytes, reading);
+		run(&s, &JOBS[j], piece, bytes, reading);
 	return 0;
 }

@@ -5,8 +5,9 @@
 # usage: tests/cli.sh GPUHIST [--update] [NAME...]     --update writes the .exp files anew
 #
 # A script has `run COMMAND...`, which prints "$ COMMAND", then the standard output, then the
-# standard error with "! " before each line, then "= STATUS" unless that is 0. `gpuhist`
-# is the program under test; process numbers in its output are shown as PID, the version in a document as VERSION.
+# standard error with "! " before each line, then "= STATUS" unless that is 0; `refused COMMAND...` prints the status
+# and the message on one line. `gpuhist` is the program under test; process numbers in its output are shown as PID, the
+# version in a document as VERSION.
 set -u
 here=$(dirname "$(realpath "$0")")
 bin=$(mktemp -d)

@@ -108,6 +108,15 @@ def check_log():
         edges = numpy.array(lower + upper[-1:])
         check("edges of --log", list(edges) == log_edges(0.01, 100.0, 500))
         equal(f"--log, {form}", counts[:, 0], numpy_histogram(x, edges))
+    # Whole powers, subnormal numbers, all of binary64, the narrowest ranges, and ranges drawn at random.
+    ranges = [(1.0, 1024.0, 10), (1.0, 1e15, 15), (5e-324, 2.0**-1064, 10), (1e-310, sys.float_info.max, 4096), (1e-315, 3e-308, 64),
+              (94906263.0**2, 94906265.0**2, 2), (1.0, 1.5 + 2.0**-52, 1000), (0.1, 1e5, 3001)]
+    for _ in range(60):
+        lo = rng.random() * 2.0 ** int(rng.integers(-1000, 900))
+        ranges.append((lo, lo * (1 + rng.random() * 2.0 ** int(rng.integers(-40, 60))), int(rng.integers(1, 200))))
+    for lo, hi, n in ranges:
+        lower, upper, _ = table(run(["-t", "f64", f"--log={lo!r}:{hi!r}", f"-b{n}"], b""))
+        check(f"edges of --log={lo!r}:{hi!r} -b {n}", lower + upper[-1:] == log_edges(lo, hi, n))
 
 
 def check_mod():
@@ -162,6 +171,7 @@ def check_auto():
         "equal": numpy.full(1000, 0.1),
         "growing": numpy.arange(1.0, 100_000.0),
         "small": rng.normal(0, 1e-6, 1000),
+        "barely below 0": numpy.array([-5e-324, 30000.0]),  # divided by 2^k it is -0
     }
     for name, x in cases.items():
         for form, dtype in (("f16", "f2"), ("f32", "f4"), ("f64", "f8"), ("i32", "i4"), ("i16", "i2"), ("i64", "i8")):
@@ -191,19 +201,20 @@ def rank_edges(x, most):
 
     def wholes(k):
         """The first number of each bin, from 0 on as far as both signs need it."""
-        first, each = [0], 2 ** (52 - k)
-        while first[-1] <= max(high, -low):
+        first, each, joined = [0], 2 ** max(52 - k, 0), 2 ** max(k - 52, 0)
+        while first[-1] <= max(high, -low) or len(first) % joined != 1 % joined:
             octave = 2 ** (len(bin(first[-1])) - 3) if first[-1] else 1
             first.append(first[-1] + max(octave // each, 1) if first[-1] else 1)
-        return first
+        return first[::joined]
 
-    for k in range(30, 53):  # finer ones would be too many here
+    for k in range(30 if high < 1 << 16 else 45, 60):  # finer ones would be too many here
         up = wholes(k)
-        edges = sorted({-v for v in up} | set(up))
+        past = numpy.iinfo(x.dtype).max + 1
+        edges = sorted({-v for v in up} | {min(v, past) for v in up})
         first = max(i for i, v in enumerate(edges) if v <= low)
         last = max(i for i, v in enumerate(edges) if v <= high)
         if last - first < most:
-            return edges[first : last + 2], 2 ** (52 - k)
+            return edges[first : last + 2], 2 ** max(52 - k, 0)
 
 
 def check_log_auto():
@@ -227,6 +238,20 @@ def check_log_auto():
                 narrow = [b - a <= min(abs(a), abs(b)) / parts or (form[0] == "i" and b - a == 1)
                           for a, b in zip(lower, upper) if min(abs(a), abs(b)) > least]
                 check(f"{label}: no bin is wider than 1/{parts}", all(narrow) or parts == 1)
+    # Of every size: bins of many digits, of one power of two, and of several; the range grows all the time.
+    for form in ("i32", "i64", "u32", "u64"):
+        bits = int(form[1:])
+        limits = numpy.iinfo(f"{form[0]}{bits // 8}")
+        y = numpy.array([limits.min, limits.max] + [
+            limits.max >> int(s) if limits.min == 0 or j % 2 else -(limits.max >> int(s))
+            for j, s in enumerate(numpy.sort(rng.integers(0, bits - 1, 6000))[::-1])], dtype=limits.dtype)
+        for most in (2, 3, 5, 12, 40, 3000):
+            edges, _ = rank_edges(y, most)
+            lower, upper, counts = table(run(["-t", form, "--log=auto", f"-b{most}"], numpy.roll(y, -2).tobytes()))
+            check(f"--log=auto -b {most}, {form}, every size: edges", lower + upper[-1:] == [float(e) for e in edges])
+            wide = numpy.searchsorted([int(e) for e in edges], y.astype(object), side="right") - 1
+            equal(f"--log=auto -b {most}, {form}, every size", counts[:, 0],
+                  numpy.bincount(wide.astype(int), minlength=len(edges) - 1))
 
 
 def check_npy_output():

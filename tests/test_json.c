@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: each number of a list is the one that its text says, whichever way it was read; texts are
- * the same wherever a read cut them.
+ * json: each number of a list has the value of its text, whichever way it was read; texts are the
+ * same wherever a read cut them.
  */
 #include "document/json.h"
 
@@ -89,37 +89,6 @@ static void reals(void)
 	for (unsigned i = 0; got && i < N; i++)
 		CHECK(got[i] == right[i] && signbit(got[i]) == signbit(right[i]), "%a, not %a",
 		      got[i], right[i]);
-	free(got);
-	free(text);
-}
-
-/* As gpuhist writes them, and as tools do that indent. */
-static void counts(void)
-{
-	enum { N = 100000 };
-	static uint64_t right[N];
-	static const char *const GAPS[] = {"", " ", "\n", "\n                ", "\n\t\t\t"};
-	char *const text = malloc(N * 64), *to = text;
-	uint64_t seed = 4;
-	struct fail fail = {.status = STATUS_OK};
-	size_t n;
-
-	for (unsigned i = 0; i < N; i++) {
-		const uint64_t how = check_random(&seed);
-		right[i] =
-			how % 5 == 0 ? UINT64_MAX - (how >> 60) : check_random(&seed) >> how % 64;
-		to += sprintf(to, "%s%s%llu%s", i == 0 ? "[" : ",",
-			      GAPS[(i / 1000 + !(how >> 40 & 63)) % 5],
-			      (unsigned long long)right[i],
-			      how >> 44 & 15  ? ""
-			      : how >> 48 & 1 ? "\n"
-					      : " ");
-	}
-	strcpy(to, "]");
-	uint64_t *const got = numbers_of(text, JSON_COUNTS, &n, &fail);
-	CHECK(got && n == N, "%s", fail.text);
-	for (unsigned i = 0; got && i < N; i++)
-		CHECK(got[i] == right[i], "number %u is %llu", i, (unsigned long long)got[i]);
 	free(got);
 	free(text);
 }
@@ -267,7 +236,6 @@ int main(void)
 {
 	scratch_enter();
 	reals();
-	counts();
 	bad();
 	make_document();
 	pieces();

@@ -176,85 +176,6 @@ static void stays_mapped(void)
 	free(data);
 }
 
-/* Every failure has a message, frees all, and leaves no histogram. */
-static void failures(void)
-{
-	static const struct {
-		char *arguments[6];
-		enum status status;
-	} CASES[] = {
-		{{"none", NULL}, STATUS_SYSTEM},
-		{{".", NULL}, STATUS_SYSTEM},
-		{{"ramp", "odd", NULL}, STATUS_DATA},
-		{{"-S", "13M", "ramp", NULL}, STATUS_DATA},
-		{{"-M", "4K", "ramp", NULL}, STATUS_LIMIT},
-		{{"-T", "4", "odd", "ramp", NULL}, STATUS_DATA},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct run_report report;
-		struct hist h;
-		struct fail fail;
-		CHECK(run_with(CASES[i].arguments, &h, &report, &fail) == -1, "%zu succeeds", i);
-		CHECK(fail.status == CASES[i].status && fail.text[0], "%zu: %d %s", i,
-		      (int)fail.status, fail.text);
-		CHECK(h.count == NULL, "%zu leaves a histogram", i);
-	}
-}
-
-/* One run, of 2,000 bytes or 1,000 floats, which has statistics only with --stats. */
-static void check_one(const struct job *job, bool floats, bool stats)
-{
-	struct run_report report;
-	struct hist h;
-	struct fail fail = {.status = STATUS_OK};
-
-	CHECK(run_job(job, NULL, &h, &report, &fail) == 0, "%s", fail.text);
-	CHECK(strcmp(h.axis.type.name, floats ? "f32" : "u8") == 0, "%s", h.axis.type.name);
-	CHECK(h.samples == (floats ? 1000 : 2000), "%llu samples", (unsigned long long)h.samples);
-	CHECK(report.samples == h.samples && report.record == (floats ? 4 : 1), "%llu, of %u",
-	      (unsigned long long)report.samples, report.record);
-	CHECK(!h.stats == !stats, "statistics %d", stats);
-	CHECK(axis_bins(&h.axis) == 256 && h.count, "%u bins", axis_bins(&h.axis));
-	for (uint32_t i = 0; i < 256 && h.count; i++) {
-		const uint64_t right = !floats ? 7 + (i < 2000 % 256) : i < 250 ? 4 : 0;
-		CHECK(hist_count(&h, 0, i) == right, "bin %u", i);
-	}
-	hist_free(&h);
-}
-
-/*
- * Runs follow one another in a process, and nothing that one leaves behind is in the next: two
- * jobs of different types, in both orders, and the first one again.
- */
-static void runs_again(void)
-{
-	unsigned char bytes[2000];
-	float floats[1000];
-
-	for (unsigned i = 0; i < 2000; i++)
-		bytes[i] = (unsigned char)i;
-	for (unsigned i = 0; i < 1000; i++)
-		floats[i] = (float)i / 4;
-	scratch_write("a.u8", bytes, sizeof(bytes));
-	scratch_write("b.f32", floats, sizeof(floats));
-	for (unsigned i = 0; i < 4; i++) {
-		char *argv[] = {"gpuhist", "-r0:256", "-b256", "a.u8", "--stats", NULL};
-		char *paths[] = {"b.f32"};
-		struct job job, other;
-		struct fail fail = {.status = STATUS_OK};
-		optind = 0;
-		CHECK(options_parse(&job, i & 1 ? 5 : 4, argv, &fail) == OPTIONS_RUN, "%s",
-		      fail.text);
-		other = job;
-		other.source.paths = paths;
-		check_one(i & 2 ? &job : &other, !(i & 2), i & 1);
-		check_one(i & 2 ? &other : &job, i & 2, i & 1);
-		check_one(i & 2 ? &job : &other, !(i & 2), i & 1);
-		options_free(&job);
-	}
-}
-
 int main(void)
 {
 	uint32_t *ramp = malloc(SAMPLES * sizeof(*ramp));
@@ -264,14 +185,11 @@ int main(void)
 	for (uint32_t i = 0; i < SAMPLES; i++)
 		ramp[i] = i;
 	scratch_write("ramp", ramp, SAMPLES * sizeof(*ramp));
-	scratch_write("odd", ramp, 4 * 100001 + 3);
 	free(ramp);
 	short_of_memory(); /* first: threads that have ended leave stacks and arenas behind */
 	workers_and_memory();
 	half_for_decoders();
 	stays_mapped();
-	runs_again();
-	failures();
 	scratch_leave();
 	return check_report();
 }

@@ -22,6 +22,7 @@ static struct gpu gpu; /* neither it nor its driver ever does anything */
 static struct work work;
 static struct worker worker[2];
 static pthread_t other;
+static bool begun;           /* atomic: pthread_create may set `other` after the thread has begun */
 static enum gpu_state state; /* of the GPU once it was started */
 
 static void *run(void *arg)
@@ -36,10 +37,8 @@ static void *run(void *arg)
  */
 static bool begin(void *arg)
 {
-	static pthread_t none;
-
 	(void)arg;
-	if (!pthread_equal(other, none)) {
+	if (__atomic_exchange_n(&begun, true, __ATOMIC_SEQ_CST)) {
 		const int most = state == GPU_FAILED ? 60000 : 20;
 		for (int i = 0; i < most && tally_read(&worker[0].fills) < 2; i++)
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -58,7 +57,7 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	struct fail fail = {.status = STATUS_OK};
 
 	worker[0] = worker[1] = (struct worker){.work = &work};
-	memset(&other, 0, sizeof(other));
+	begun = false;
 	counts->samples = 0;
 	gpu.state = GPU_NONE;
 	work = (struct work){

@@ -703,70 +703,6 @@ static void piped(unsigned char *data)
 	free(p.data);
 }
 
-/*
- * The writer stays, and writes nothing after the block that -n ends in, or, with `prompt`, after
- * the block whose records must arrive.
- */
-static void waits(unsigned char *data)
-{
-	const size_t n = LONG;
-	struct pack p = {.state = 1};
-
-	fill(data, n, 0);
-	pack_frame(&p, data, n, 1, true, true, 0);
-	const struct map map = map_frame(&p, n);
-	for (unsigned round = 0; round < 24; round++) {
-		const unsigned block = (unsigned)draw(map.blocks);
-		const size_t before = block > 0 ? map.end[block - 1] : 0;
-		struct setup spec = {.open.paths = STDIN,
-				     .open.path_count = 1,
-				     .use.record = 1,
-				     .use.threads = 3 + round % 5,
-				     .use.limit = before + 1 + draw(map.end[block] - before)};
-		const bool prompt = round % 3 == 0;
-		struct worker w = {.record = 1};
-		struct fail fail = {.status = STATUS_OK};
-		struct source *s;
-		int ends[2];
-
-		if (pipe(ends) != 0)
-			continue;
-		const pid_t feeder = feed(ends[1], p.data, map.at[block + 1], 70000);
-		to_stdin(ends[0]);
-		if (!prompt) {
-			uint64_t records, sum;
-			expected(data, n, &spec, &records, &sum);
-			const struct outcome o = read_all(&spec, spec.use.threads, 65536);
-			CHECK(o.rc == 0 && o.records == records && o.sum == sum,
-			      "round %u: %llu of %llu records '%s'", round,
-			      (unsigned long long)o.records, (unsigned long long)records,
-			      o.fail.text);
-		} else {
-			const struct want want = {.lent = true, .cap = 65536};
-			struct chunk chunk;
-			spec.use.limit = UINT64_MAX;
-			spec.open.prompt = true;
-			CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
-			(void)source_reader(s); /* of a worker that failed before it took */
-			struct reader *const r = source_reader(s);
-			w.source = s;
-			while (w.records < map.end[block] &&
-			       source_take(r, &want, &chunk, &fail) == 0 && chunk.bytes > 0) {
-				look(&w);
-				add(&w, chunk.data, chunk.bytes);
-				source_done(r, &chunk, chunk.bytes);
-			}
-			CHECK(w.records == map.end[block] && w.blocks, "round %u: %llu of %zu",
-			      round, (unsigned long long)w.records, map.end[block]);
-			source_stop(s);
-			source_close(s);
-		}
-		close(ends[1]);
-		waitpid(feeder, NULL, 0);
-	}
-	free(p.data);
-}
-
 int main(void)
 {
 	unsigned char *const data = malloc(LONG);
@@ -785,7 +721,6 @@ int main(void)
 	stopped(data);
 	again(data);
 	piped(data);
-	waits(data);
 	damaged(data);
 	pays(data);
 	scratch_clean();

@@ -7,30 +7,30 @@ bytes '\375\377\377\377\000\000\000\000\005\000\000\000\377\377\377\177\000\000\
 run gpuhist -t f32 --edges='-1 -0.5, 1' --closed --flow -q f32
 printf '# octaves\n-1, 0 # below\n\n1\t2\r\n10\n' >edges
 run gpuhist -t f32 --edges=@edges -q --flow f32
-run gpuhist -t u8 --edges=@edges -b 5 u8
+refused gpuhist -t u8 --edges=@edges -b 5 u8
 for list in '' 1 '1,,2' '1 2 x' '1,inf' '0,-0'; do
-	run gpuhist -t u8 --edges="$list" u8
+	refused gpuhist -t u8 --edges="$list" u8
 done
 printf '1\n2 3\n# 4\n2.5\n' >falls
 printf '1 2\n3\nthree\n' >words
 for file in falls words nothing; do
-	run gpuhist -t u8 --edges=@$file u8
+	refused gpuhist -t u8 --edges=@$file u8
 done
 for log in 0:1 1:1 1:x; do
-	run gpuhist --log=$log u8
+	refused gpuhist --log=$log u8
 done
-run gpuhist --log=1:1.0000000000000004 -b 3 u8
-run gpuhist --log=1:2 -b 1048577 u8
-run gpuhist -t f32 --mod f32
-run gpuhist --mod --closed u8
-run gpuhist --mod --clamp u8
+refused gpuhist --log=1:1.0000000000000004 -b 3 u8
+refused gpuhist --log=1:2 -b 1048577 u8
+refused gpuhist -t f32 --mod f32
+refused gpuhist --mod --closed u8
+refused gpuhist --mod --clamp u8
 shell 'gpuhist -q -t f32 --auto -b 8 --clamp --flow f32 | sed "2,3p;\$!d"'
 run gpuhist -t f32 --auto --flow /dev/null
-run gpuhist -t i32 --auto -b 1 i32
-run gpuhist --auto --closed i32
-run gpuhist --closed i32
-run gpuhist --auto --mod i32
-run gpuhist -r 0:1 --log=1:2 -r 0:2 u8
+refused gpuhist -t i32 --auto -b 1 i32
+refused gpuhist --auto --closed i32
+refused gpuhist --closed i32
+refused gpuhist --auto --mod i32
+refused gpuhist -r 0:1 --log=1:2 -r 0:2 u8
 # Nearly all in two bins, as an outlier makes them: a line says so; not where bins are single numbers, or two
 perl -e 'print pack "f<*", map {$_ % 7 - 3} 1..200; print pack "f<*", 1e30, 1e29' >outlier
 shell 'gpuhist -t f32 outlier --nonzero'
@@ -41,13 +41,13 @@ shell '(head -c 396 /dev/zero; printf "\3\1\0\0") | gpuhist --nonzero; (head -c 
 shell 'gpuhist -q -t f32 --log=auto -b 8 --clamp f32 | tail -n 2'
 run gpuhist -t u2bit --log auto -b 3 u8
 run gpuhist -t f32 --log=auto --flow /dev/null
-run gpuhist -t i32 --log=auto -b 1 i32
+refused gpuhist -t i32 --log=auto -b 1 i32
 run gpuhist -t u32 --log=auto -b 1 i32
-run gpuhist --log=auto --closed i32
-run gpuhist --log=auto --auto i32
+refused gpuhist --log=auto --closed i32
+refused gpuhist --log=auto --auto i32
 run gpuhist --log=auto --log=1:8 -b 3 -q -t u8 u8
-run gpuhist --log=Auto i32
-run gpuhist --each=2 --log=auto i32
+refused gpuhist --log=Auto i32
+refused gpuhist --each=2 --log=auto i32
 # Whole edges: 0 beside 2^64 - 1, and 8 bins for a power of two where there are so many numbers
 bytes '\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\200' >u64
 run gpuhist -t u64 --log=auto -b 500 --nonzero u64

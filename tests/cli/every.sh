@@ -103,15 +103,15 @@ end
 grep -c '"partial": true' h.json
 
 # What cannot be replaced, or cannot say that it is partial
-run gpuhist --every=1s -t u8 all
-run gpuhist --every=1s -t u8 -o - -f json all
-run gpuhist --every=1s -t u8 -o /dev/stdout -f json all
-run gpuhist --every=1s -t u8 -o /dev/null -f json all
-run gpuhist --every=1s -t u8 -o pipe -f json all
-run gpuhist --every=1s -t u8 -o h.csv all
-run gpuhist --every=1s -t u8 -o h.json -f npy all
-run gpuhist --every=1s --merge -o h.json part.json
+refused gpuhist --every=1s -t u8 all
+refused gpuhist --every=1s -t u8 -o - -f json all
+refused gpuhist --every=1s -t u8 -o /dev/stdout -f json all
+refused gpuhist --every=1s -t u8 -o /dev/null -f json all
+refused gpuhist --every=1s -t u8 -o pipe -f json all
+refused gpuhist --every=1s -t u8 -o h.csv all
+refused gpuhist --every=1s -t u8 -o h.json -f npy all
+refused gpuhist --every=1s --merge -o h.json part.json
 for time in 0 0.01 -1 1x nan '' 367d; do
-	run gpuhist --every="$time" -t u8 -o h.json all
+	refused gpuhist --every="$time" -t u8 -o h.json all
 done
 run gpuhist --every=1h -t u8 -b 1 -r full -f svg -o h all

@@ -190,11 +190,11 @@ echo '# what was ignored stays so; what cannot be ended'
 ) &
 sh -c 'trap "" INT; echo $$ >pid; exec gpuhist --finish -t u8 -b 1 -r full pipe'
 wait
-run gpuhist --finish -t u8 few
-run gpuhist --finish --tee -t u8 -o h.csv pipe few
+refused gpuhist --finish -t u8 few
+refused gpuhist --finish --tee -t u8 -o h.csv pipe few
 shell 'gpuhist --finish -t u8 <few'
-run gpuhist --finish --merge h.json
-run gpuhist --finish --part=1/2 -t u8 few
+refused gpuhist --finish --merge h.json
+refused gpuhist --finish --part=1/2 -t u8 few
 # Without a signal all is as it is without the option.
 shell 'cat few | gpuhist --finish -t u8 -b 1 -r full'
 shell 'cat few | gpuhist --finish -t u16 -b 1 -r full'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the first bytes of an input show, beside headers: formats that are refused, text; what is passed over before them.
-# shellcheck shell=sh disable=SC2016,SC2059,SC2086
+# shellcheck shell=sh disable=SC2002,SC2016,SC2059,SC2086
 c='gpuhist --nonzero --no-header -q'
 
 # open BYTES: a pipe with them and no more, whose writer stays.
@@ -55,20 +55,20 @@ tensor() {
 }
 tensors "\"__metadata__\":{\"a\":\"}\\\"{,\"},$(tensor a F8_E4M3 2,2 0,4), $(tensor b BF16 3 ' 4 , 10 '),$(tensor 'c\n' BOOL '' 10,11),$(
 	tensor d F4 2 11,12),$(tensor e C64 2 16,32)" >model
-shell "$c model; cat model | $c; zstd -qc model | $c; zstd -qc model | cat | $c"
+run $c model
+shell "(cat model | $c; zstd -qc model | $c; zstd -qc model | cat | $c) 2>&1 | grep -c '^gpuhist:   '"
 many=$(tensor t0 U8 1 0,1)
 for i in 1 2 3 4 5 6 7 8 9; do many="$many,$(tensor t$i U8 1 $i,$((i + 1)))"; done
 tensors "$many" >ten
 tensors "$many,$(tensor t10 U8 1 10,11)" >eleven
-run $c ten
-run $c eleven
-shell "cat eleven | $c -n 2; zstd -qc eleven | $c -n 50; head -c 150 eleven | $c"
+for input in ten eleven; do $c $input 2>&1 | tail -n 1; done
+shell "cat eleven | $c -n 2 2>&1 | tail -n 1; zstd -qc eleven | $c -n 50 2>&1 | tail -n 1; head -c 150 eleven | $c"
 printf '\0\0\0\0\0\0\0\0{"' >none
 shell "$c none; $c -t u8 -r full -b 1 none model"
 # What only begins like one
 for begin in 'FORM1234ILBM' 'rifF\056\221\317\021' 'caff\0\2\0\0' 'riff1234WAVE'; do
 	printf "$begin" >format
-	run $c -t u8 -r full -b 1 format
+	$c -t u8 -r full -b 1 format
 done
 
 # Text, where nothing says the type
@@ -77,7 +77,7 @@ seq 1 10000 >long
 printf '{"a": [1, 2, 3],\r\n\t"b": "\303\244\342\202\254\360\237\230\200"}\n' >utf8
 printf '<svg xmlns="http://www.w3.org/2000/svg"/>' >svg
 for file in short long utf8 svg; do
-	run gpuhist $file
+	refused gpuhist $file
 done
 # ... of sixteen bytes at least: fewer may be samples
 printf abcdefghijklmnop >least
@@ -88,13 +88,13 @@ for file in least few; do
 done
 for file in short long; do
 	zstd -qf $file
-	shell "cat $file | gpuhist"
-	shell "gpuhist <$file"
-	run gpuhist $file.zst
-	shell "cat $file.zst | gpuhist"
+	cat $file | refused gpuhist
+	refused gpuhist <$file
+	refused gpuhist $file.zst
+	cat $file.zst | refused gpuhist
 done
 shell 'gpuhist -t u8 short | cksum; gpuhist --raw --ignore-tail -q short | cksum'
-shell 'gpuhist -S 4 -n 1 short; gpuhist --part=1/2 long; gpuhist --tee -o none <short; ls none'
+shell 'gpuhist -S 4 -n 1 short; gpuhist --part=1/2 long; gpuhist --tee -o none <short | tail -n 1; ls none'
 head -c 64 /dev/zero >mixed
 # Whatever -n is
 shell 'cat long | gpuhist -n 1; gpuhist -n 1 long'
@@ -113,7 +113,7 @@ shell 'gpuhist -q -r full -b 1 --no-header mixed; cat mixed | gpuhist -q -r full
 # The first 4096 bytes are looked at, and no character is cut there
 for bytes in 4095 4096; do
 	{ head -c $bytes long && head -c $((8192 - bytes)) /dev/zero; } >mixed
-	shell 'gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header; zstd -qc mixed | gpuhist -r full -b 1 --no-header'
+	{ gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header; zstd -qc mixed | gpuhist -r full -b 1 --no-header; } 2>&1
 done
 { head -c 4095 long && printf '\303\244\0'; } >mixed
 shell 'gpuhist mixed; cat mixed | gpuhist; zstd -qc mixed | gpuhist'
@@ -122,9 +122,9 @@ gpuhist -q -t u8 -f json -o h.json short
 gpuhist -q -t u8 -c 3 -f json -o channels.json short
 zstd -q h.json
 for file in h.json channels.json h.json.zst; do
-	run gpuhist $file
+	refused gpuhist $file
 done
-shell 'cat h.json | gpuhist'
+cat h.json | refused gpuhist
 
 # Skippable frames before the samples, of any length: 4 MB, 2 MiB of empty ones, empty frames of data
 array() {
@@ -143,11 +143,11 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
 done
 for before in large empty nothing; do
 	cat $before a.zst >skipped.zst
-	run $c -T 1 skipped.zst
-	shell "$c <skipped.zst"
-	shell "cat skipped.zst | $c"
-	shell "cat skipped.zst | $c -n 1"
-done
+	$c -T 1 skipped.zst
+	$c <skipped.zst
+	cat skipped.zst | $c
+	cat skipped.zst | $c -n 1
+done | sort | uniq -c
 # ... and nothing after them; cut inside one; what is wrong after them
 shell "cat large | $c -t u8; $c -t u8 large"
 shell "head -c 3000000 large | $c -t u8; head -c 3000000 large >cut; $c -t u8 cut"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Several inputs, the standard one, parts of them, and inputs that cannot be counted.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2002,SC2086
 printf 'abcdefghij' >a
 printf 'ABCD' >b
 : >empty
-c='gpuhist -t u8 --nonzero --no-header --edges=0,65,97,99,104,107,256'
+c='gpuhist -t u8 --nonzero --no-header --edges=0,97,256' # the letters of b, and those of a
 run $c a b empty a
 # What a command that fails before the pipe looks like
 run $c empty
@@ -17,22 +17,18 @@ run $c --part=1/2 a b empty
 run $c --part=2/2 a b empty
 shell "cat b | $c a -"
 shell "cat b | $c - a -"
-shell "$c < b"
-run $c -S 9 -n 1 a
 run $c -S 2 a b
-run $c -n 11 a b -q
-run $c -n 0 a
-run $c -n 99999999999999999999 a
-run $c -n -1 a
+refused $c -n 99999999999999999999 a
+refused $c -n -1 a
 run $c -n 1K a
 run $c -S 10 a
-run $c -S 11 a
-run $c -S 18446744073709551615 a
-run $c -S x a
-run $c -S 1.5K a
+refused $c -S 11 a
+refused $c -S 18446744073709551615 a
+refused $c -S x a
+refused $c -S 1.5K a
 shell "cat a | $c -S 9"
 shell "cat a | $c -S 10"
-shell "cat a | $c -S 11"
+cat a | refused $c -S 11
 shell "{ $c -n 2; echo --; $c; } < b"
 shell "cat b | { $c --raw -n 2; echo --; $c; }"
 shell "{ $c -S 1 -n 1; echo --; cat; echo; } < b"
@@ -42,20 +38,20 @@ shell "{ $c -n 3 - a; echo --; cat; echo; } < b"
 # /dev/zero has no end but -n has
 run $c -n 1000000 /dev/zero
 run gpuhist -t u24 --nonzero -n 300000 /dev/zero
-run gpuhist -t u32 -b 1 a
+refused gpuhist -t u32 -b 1 a
 run gpuhist -t u32 -b 1 --ignore-tail -r full a
 run gpuhist -t u24 -b 1 --ignore-tail -r full a b
-shell 'cat a | gpuhist -t u32 -b 1'
+cat a | refused gpuhist -t u32 -b 1
 shell 'cat a | gpuhist -t u32 -b 1 --ignore-tail -r full'
 run gpuhist -t u32 -b 1 -q --ignore-tail -r full a
 run gpuhist -t u64 -b 1 -n 1 -r full a
-run gpuhist -t u8 -b 1 -r full a none b
-run gpuhist -t u8 .
-shell 'gpuhist -t u8 < .'
-run gpuhist -t u8 a/b
-run gpuhist -t u8 ''
+refused gpuhist -t u8 -b 1 -r full a none b
+refused gpuhist -t u8 .
+refused gpuhist -t u8 <.
+refused gpuhist -t u8 a/b
+refused gpuhist -t u8 ''
 nl=$(printf 'new\nline\033[1m')
-run gpuhist -t u8 "$nl"
+refused gpuhist -t u8 "$nl"
 printf 'a' >"$nl"
 run $c "$nl"
 # Control characters of eight bits, as UTF-8 and alone; letters read backwards; bytes that are no UTF-8; what is shown
@@ -67,8 +63,8 @@ printf 'a' >-b
 run $c -- -b
 run $c ./-b
 # Root may read files without any permission; an address that is not mapped cannot be read.
-run gpuhist -t u8 /proc/self/mem
-run $c /proc/self/loginuid/x
+refused gpuhist -t u8 /proc/self/mem
+refused $c /proc/self/loginuid/x
 # The reason is reported however long the name is
 long=$(printf '%240s' '' | sed 's/ /x/g')
 mkdir -p "$long/$long/$long"

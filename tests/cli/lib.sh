@@ -17,7 +17,14 @@ run() {
 	show $?
 }
 
-# The same for a command line with pipes and redirections.
+# A command that is refused: its status and its message on one line.
+refused() {
+	"$@" >.out 2>.err
+	printf '%d %s\n' $? "$(cat .out && sed 's/^/! /' .err)"
+	rm .out .err
+}
+
+# Like run, for a command line with pipes and redirections.
 shell() {
 	printf '$ %s\n' "$1"
 	sh -c "$1" >.out 2>.err

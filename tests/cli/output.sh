@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # -o: new, replaced, links, devices; and that a failure leaves no file.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 printf 'abcd' >a
 c='gpuhist -t u8 -b 1 -r full'
 umask 027
@@ -29,7 +29,7 @@ ln -s link second
 run $c -o second -f tsv a
 test -h second && test -h link && cat old
 ln -s loop loop
-run $c -o loop a
+refused $c -o loop a
 long=$(printf '%255s' '' | tr ' ' x) huge=$(printf '%5000s' '' | tr ' ' /)
 export c long huge
 # shellcheck disable=SC2016
@@ -43,7 +43,7 @@ run $c -o new -o other a
 cat other
 run $c -o - a
 run $c -o /dev/null a
-run $c -o /dev/full a
+refused $c -o /dev/full a
 shell "$c a > /dev/full"
 shell 'gpuhist -V > /dev/full'
 shell 'gpuhist -h > /dev/full'
@@ -52,33 +52,33 @@ mkfifo fifo
 shell "$c -o fifo a & cat fifo; wait"
 test -p fifo && echo still a fifo
 mkdir folder
-run $c -o folder a
-run $c -o folder/ a
-run $c -o none/new a
-run $c -o new/ a
-run $c -o a/new a
-run $c -o '' a
-run $c -o . a
+refused $c -o folder a
+refused $c -o folder/ a
+refused $c -o none/new a
+refused $c -o new/ a
+refused $c -o a/new a
+refused $c -o '' a
+refused $c -o . a
 # Root may write where permissions forbid it, but not here
-run $c -o /proc/new a
-run $c -o "$(printf '%300s' '' | sed 's/ /x/g')" a
+refused $c -o /proc/new a
+refused $c -o "$(printf '%300s' '' | sed 's/ /x/g')" a
 # Input and output are the same file
-run $c -o a a
-run $c -o ./a a
+refused $c -o a a
+refused $c -o ./a a
 ln -s a same
-run $c -o same a
-run $c -o a same
+refused $c -o same a
+refused $c -o a same
 shell "$c -o a < a"
 shell "$c a >> a"
 shell "$c < a >> a"
 cat a
 echo
 # A failure leaves the old file, and no other
-run $c -o old -t u64 a
+refused $c -o old -t u64 a
 cat old
-run gpuhist -t u24 -o made a
-run $c -o made a none
-run $c -o made -S 5 a
+refused gpuhist -t u24 -o made a
+refused $c -o made a none
+refused $c -o made -S 5 a
 # What is already in a redirected output stays, /dev/stdout or not
 shell "{ echo before; $c a; echo after; } > all; cat all"
 shell "{ echo before; $c -o /dev/stdout a; echo after; } > all; cat all"
@@ -93,6 +93,6 @@ ls -A
 $c -f json a | sed 's/\[0,4,0\]/[0,5000000000,0]/; s/"\(samples\|bytes\)": 4,/"\1": 5000000000,/g' >5e9.json
 for first in 5 6; do
 	sed "s/\([^0-9]\)5000000000/\1${first}000000000/g" 5e9.json >in.json
-	run gpuhist --merge -o h.bin in.json
+	refused gpuhist --merge -o h.bin in.json
 done
 grep -o '"values".*' h.bin.rescue.json h.bin.2.rescue.json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # --part: which part of how many; what does not go with it.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 : >e
 c='gpuhist -b 1 -r full'
 which="grep -o 'part\": [0-9]*, .parts\": [0-9]*'"
@@ -12,13 +12,13 @@ done
 # The options are those of the whole
 shell "$c -f json --part=2/3 e | grep -c -e --part"
 for part in 0/4 5/4 4 a/b 1/0 1/2147483649 99999999999999999999/3 '' 1/ /1 ' 1/2' 1/2/3 0x1/2 4:8; do
-	run gpuhist --part "$part" e
+	refused gpuhist --part "$part" e
 done
-run gpuhist --part
-run gpuhist --part=1/0 --part=1/2 e
+refused gpuhist --part
+refused gpuhist --part=1/0 --part=1/2 e
 
 # Messages say which part
-run $c --part=2/3 none
+refused $c --part=2/3 none
 head -c 400 /dev/zero >long
 for part in 1 10; do
 	shell "$c --part=$part/10 -v -n 9 long 2>&1 >/dev/null | grep record"
@@ -26,17 +26,17 @@ done
 rm long
 
 # The shell has the numbers
-run gpuhist --part=auto e
-run $c --part=1/2 e -o part.%K.json
+refused gpuhist --part=auto e
+refused $c --part=1/2 e -o part.%K.json
 run $c e -o 5%.%K.csv
 shell 'ls; rm 5*'
 run $c --part=1/2 e -o 5%.%N.csv
-run $c --part=1/2 e -o part.gz
+refused $c --part=1/2 e -o part.gz
 ls
 
 # What does not go with it
-run gpuhist --merge --part=1/2 e
+refused gpuhist --merge --part=1/2 e
 shell "$c --part=1/2 -f json e | gpuhist --part=1/2 --merge"
-run $c --part=1/2 --into=sum.json e
-run $c --part=1/2 --tee e -o one.csv
+refused $c --part=1/2 --into=sum.json e
+refused $c --part=1/2 --tee e -o one.csv
 ls

@@ -34,7 +34,7 @@ bytes '\000\000\000\000\000\000\360\077\000\000\000\000\243\341\301\101' >far
 run gpuhist -t f64 -r 0.5:7e8 -b 6 -f plot far
 # What helps next: --log=auto and -r for one row with nearly all samples, -b for a comb
 perl -e 'print pack "L<*", 4e9, map {$_ % 100} 1..1000' >spike
-run gpuhist -f plot spike
+shell 'gpuhist -f plot spike 2>&1 | tail -n 2'
 shell 'gpuhist -t u8 -r 0:256 -b 100 -f plot hill 2>&1 | tail -1'
 shell 'gpuhist -t u8 -r 0:256 -b 64 -f plot hill 2>&1 | tail -1'
 shell 'head -c 1000 /dev/zero | cat - hill | gpuhist -t u8 -f plot -n 1002 2>&1 | tail -1'
@@ -42,22 +42,22 @@ shell 'head -c 1000 /dev/zero | cat - hill | gpuhist -t u8 -f plot -n 1002 2>&1 
 run gpuhist -t u8 -b 103 -r 99:102 -b 3 -p few
 run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log few -o few.csv
 cat few.csv
-run gpuhist -t u8 -r 99:102 -b 3 -qp -f plot --title='a  title' few
+shell "gpuhist -t u8 -r 99:102 -b 3 -qp -f plot --title='a  title' few 2>&1 | sort | uniq -c"
 run gpuhist -t u8 -r 99:102 -b 3 -q --plot=log -o few.svg few
-run gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
-run gpuhist -t u8 -r 99:102 -b 3 -p log few
-shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&-; echo $?'
-shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full; echo $?'
+refused gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
+refused gpuhist -t u8 -r 99:102 -b 3 -p log few
+shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&- >one; echo $?; wc -l <one'
+shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full >one; echo $?; wc -l <one'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -f plot few >/dev/full; echo $?'
 # Names are data
 name=$(printf 'a\033[2J\nb\302\233\377')
 cp hill "$name"
 shell 'gpuhist -t u8 -b 1 -r full -f plot a?*b*'
 # Options that a picture does not have
-run gpuhist -t u8 --title=none -o hill.json hill
+refused gpuhist -t u8 --title=none -o hill.json hill
 for option in --flow --nonzero '-C sat8' --color --color=red; do
 	# shellcheck disable=SC2086 # two words
-	run gpuhist -t u8 -f plot $option few
+	refused gpuhist -t u8 -f plot $option few
 done
 # Escapes only if they are wanted: --color=always
 for color in auto always never; do

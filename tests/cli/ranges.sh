@@ -16,46 +16,46 @@ shell 'gpuhist -t u64 --edges=0.5,18446744073709551616 u64 -q -f plot | head -n 
 bytes '\315\314\314\075\315\314\114\076\232\231\231\076\000\000\000\077\000\000\200\077' >f32
 run gpuhist -t f64 -b 2 -r full /dev/null
 # Bins so narrow that two edges would be the same number
-run gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
+refused gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
 run gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q /dev/null
-run gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
-run gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
+refused gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
+refused gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
 # ... also where the type is known only at opening, and in a document
 head -c 16 u64 >a.f64
-run gpuhist -b 2 -r 1:1.0000000000000002 a.f64
+refused gpuhist -b 2 -r 1:1.0000000000000002 a.f64
 shell 'gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q -f json /dev/null | sed s/1.0000000000000004/1.0000000000000002/g | gpuhist --merge'
 for range in 5:5 nan:1 '' 0:1e400; do
-	run gpuhist -r "$range" u8
+	refused gpuhist -r "$range" u8
 done
 # STEP is a number of bins: but for the options its documents are those of -b
 shell 'gpuhist -q -t f32 -r 0:1:0.1 f32 | tail -n 2'
 run gpuhist -t u8 -r -0x.8:0xf.8p0:4 -q u8
-run gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
+refused gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
 # shellcheck disable=SC2016 # of the inner shell
 shell 'for bins in 0:1:0.1 "0:1 -b 10"; do gpuhist -q -t f32 -r $bins -f json f32 | sed "s/.options.: [^,]*//"; done | uniq | wc -l'
 shell 'gpuhist -q -t f32 -r 0:1:0.1 -f json f32 | grep -o "[^ ]*--range[^,]*"'
 # STEP must divide the range, within one part in 10^9; the range that the message names does
 for range in 0:1:0.3 0:1:2 -2:-0.9:0.2 20:70:20 0:0.1:0x1p-3 0:1e29:4e28 -1.7e308:1.7e308:1e308; do
-	run gpuhist -t f64 -r "$range" /dev/null
+	refused gpuhist -t f64 -r "$range" /dev/null
 	advice=$(gpuhist -r "$range" u8 2>&1 | sed -n 's/.*range: \(.*\) would do/\1/p')
 	[ -z "$advice" ] || run gpuhist -t f64 -r "$advice" -q --no-header /dev/null
 done
 run gpuhist -t f64 -r 0:1:0.50000000004 -q --no-header /dev/null
-run gpuhist -t f64 -r 0:1:0.5000000006 /dev/null
+refused gpuhist -t f64 -r 0:1:0.5000000006 /dev/null
 run gpuhist -t u64 -r 9007199254740993:9007199254740995:1 -q --no-header /dev/null
-run gpuhist -t u64 -r 18446744073709551615:18446744073709551616:0.3 /dev/null
+refused gpuhist -t u64 -r 18446744073709551615:18446744073709551616:0.3 /dev/null
 for range in 0:1: 0:1:0 0:1:-0.1 0:268435457:1 0:2e-30:1e-30 full:1; do
 	run gpuhist -t f64 -r "$range" /dev/null
 done
-run gpuhist -r 0:1:0.1 -b 10 u8
-run gpuhist -b 10 -r 0:1:0.1 u8
-run gpuhist -r 0:1:0.1 --log=1:2 u8
-run gpuhist --log=1:2:0.5 u8
-run gpuhist -r 0:1:0.1 --merge u8
+refused gpuhist -r 0:1:0.1 -b 10 u8
+refused gpuhist -b 10 -r 0:1:0.1 u8
+refused gpuhist -r 0:1:0.1 --log=1:2 u8
+refused gpuhist --log=1:2:0.5 u8
+refused gpuhist -r 0:1:0.1 --merge u8
 shell 'gpuhist -t u8 -r 0:1:0.1 -r 0:8 -b 2 -q -f json u8 | grep -o "[^ ]*--bins[^,]*"'
-run gpuhist -t u8 -r 0:79228162514264337593543950336 u8
+refused gpuhist -t u8 -r 0:79228162514264337593543950336 u8
 for bins in 0 268435457 1.5; do
-	run gpuhist -b "$bins" u8
+	refused gpuhist -b "$bins" u8
 done
 # Values out of range: where codes are counted, the warning names the range and the options that take it.
 # These options are then run, and no value is left out.

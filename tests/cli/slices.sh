@@ -32,14 +32,14 @@ shell 'gpuhist -t u8 -b 10 --part=1/4 -v -f json three 2>&1 >/dev/null | head -n
 shell 'gpuhist -t u8 --part=1/2 <ten - three | head -n 1'
 shell 'cat ten | gpuhist -t u8 --part=1/2'
 shell 'mkfifo fifo && gpuhist -t u8 --part=1/2 ten fifo'
-run gpuhist -t u8 --part=1/2 /dev/null
-run gpuhist -t u8 --part=1/2 ten missing three
-run gpuhist -t u8 --part=1/2 ten .
+refused gpuhist -t u8 --part=1/2 /dev/null
+refused gpuhist -t u8 --part=1/2 ten missing three
+refused gpuhist -t u8 --part=1/2 ten .
 shell 'gpuhist -t u8 --part=1/2 - - <ten'
 shell 'zstd -q ten; gpuhist -t u8 --part=2/2 ten ten.zst; gpuhist -t u8 --part=1/2 -n 5 ten ten.zst | head -n 1'
 # Every slice says what is wrong with any input.
-run gpuhist -t u16 -b 10 --part=1/2 ten three
-run gpuhist -t u16 -b 10 --part=2/2 three ten
-run gpuhist -t u8 -b 10 -S 4 --part=1/2 ten three
+refused gpuhist -t u16 -b 10 --part=1/2 ten three
+refused gpuhist -t u16 -b 10 --part=2/2 three ten
+refused gpuhist -t u8 -b 10 -S 4 --part=1/2 ten three
 run gpuhist -t u16 -b 10 --part=1/2 --ignore-tail --nonzero three ten three
 run gpuhist -t u16 -b 10 --part=2/2 --ignore-tail --nonzero three ten three

@@ -6,49 +6,49 @@ shell "gpuhist -V | sed '1s/-dev.*//; 2,\$s/: .*/: .../'"
 shell 'gpuhist -h | sed -n 1p'
 shell 'gpuhist --help | sed -n 1p'
 printf '\1bcd' >a
-run gpuhist --bogus a
-run gpuhist -b
-run gpuhist --raw=1 a
-run gpuhist --c a
-run gpuhist --bogus=1 a
+refused gpuhist --bogus a
+refused gpuhist -b
+refused gpuhist --raw=1 a
+refused gpuhist --c a
+refused gpuhist --bogus=1 a
 # The nearest; nothing where all are far
 for option in --rnage --Bins --min=0 --input -log=1:2 -tflaot32 -fcvs --=; do
-	run gpuhist "$option" a
+	refused gpuhist "$option" a
 done
-run gpuhist --bin
+refused gpuhist --bin
 # Of -q and -v the last one counts
-run gpuhist -q -v -r 1:2 -b 1 --no-header -t u8 --bogus a
+refused gpuhist -q -v -r 1:2 -b 1 --no-header -t u8 --bogus a
 shell 'gpuhist -q -v -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
 shell 'gpuhist --verbose --quiet -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
 # All cores
 run gpuhist -T 0 -b 1 -r full a
-run gpuhist -T 4097 a
-run gpuhist -M 0 a
-run gpuhist -M lots a
-run gpuhist --offset=1,000 --record=4K a
-run gpuhist -t f32 --log=1,10 a
+refused gpuhist -T 4097 a
+refused gpuhist -M 0 a
+refused gpuhist -M lots a
+refused gpuhist --offset=1,000 --record=4K a
+refused gpuhist -t f32 --log=1,10 a
 # Sizes and counts
 run gpuhist -t u8 -S 0x3 -b 0x80 --nonzero --no-header a
-run gpuhist -t u8 -n 1.0 a
+refused gpuhist -t u8 -n 1.0 a
 run gpuhist -t u8 -n 0X1 -b 1kB -M 1mB --nonzero --no-header a
 shell 'gpuhist -t u8 -S 1k -n 1M -r full -b 1 --no-header /dev/zero'
 shell 'gpuhist -b 64K /dev/null | tail -n 1'
-run gpuhist -S 1kb a
-run gpuhist -n 0x a
-run gpuhist -b 1G a
-run gpuhist --device=tpu a
+refused gpuhist -S 1kb a
+refused gpuhist -n 0x a
+refused gpuhist -b 1G a
+refused gpuhist --device=tpu a
 shell 'CUDA_VISIBLE_DEVICES= gpuhist --device=gpu a 2>/dev/null'
-run gpuhist --device=gpu:0,2 a
+refused gpuhist --device=gpu:0,2 a
 # Options may follow files; -- ends them; the last of several counts
 run gpuhist a -b 1 -r full
 run gpuhist -b 7 -b 1 -r 0:1 -r full a
 run gpuhist -b1 -rfull -tu8 a -qq
-run gpuhist -b 1 -r full -- a -b
+refused gpuhist -b 1 -r full -- a -b
 run gpuhist --no-progress a
-run gpuhist '' -Z
+refused gpuhist '' -Z
 # Bad usage is reported before anything is opened
-run gpuhist -b 0 none
-run gpuhist -o none/h -b 0
+refused gpuhist -b 0 none
+refused gpuhist -o none/h -b 0
 # A slower way that fits the bound on memory is taken before the job is refused.
 run gpuhist -M 1M -b 1000000 --nonzero /dev/null
-run gpuhist -M 1K /dev/null
+refused gpuhist -M 1K /dev/null

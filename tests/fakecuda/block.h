@@ -2,10 +2,9 @@
 /*
  * block: the threads of one block, one at a time on the calling thread of the host.
  *
- * A thread runs until it reaches a barrier or an operation of its warp, ends, or is made to
- * wait at an atomic now and then. The next thread is drawn anew each time, by a seed: where a
- * barrier is missing, the result differs from seed to seed, and is wrong.
- * One block runs at a time in the process.
+ * A thread runs until it reaches a barrier or an operation of its warp, ends, or, now and then, is
+ * made to wait at an atomic. A seed then draws the next thread: if a barrier is missing, results
+ * are wrong and differ from seed to seed. The process runs one block at a time.
  */
 #ifndef FAKECUDA_BLOCK_H
 #define FAKECUDA_BLOCK_H
@@ -24,7 +23,7 @@ struct block_index {
 	unsigned x, y, z;
 };
 
-/* What the kernels see as threadIdx, blockIdx, blockDim, gridDim. */
+/* The kernels' threadIdx, blockIdx, blockDim and gridDim. */
 extern struct block_index block_thread, block_at, block_size, block_grid;
 
 /* Runs body(argument) as each of block_size.x threads, to the end of all. */

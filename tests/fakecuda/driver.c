@@ -2,15 +2,15 @@
 /*
  * driver: a libcuda.so.1 without a GPU, found through LD_LIBRARY_PATH by the program that ships.
  *
- * Work is queued and done late by a thread of the device's own (stream.c): a copy reads the
- * host's memory when it is done, not when it is queued. Device memory is apart and poisoned
- * (memory.c). The kernels are those that ship, compiled for the host (kernels.cpp). What the
- * device reports: two multiprocessors.
+ * The device has a thread that does queued work late (stream.c): a copy reads the host's memory
+ * when it is done, not when it is queued. Device memory is separate and poisoned (memory.c). The
+ * kernels are the shipped ones, compiled for the host (kernels.cpp). The device reports two
+ * multiprocessors.
  *
  * The environment makes it fail:
  *   FAKECUDA_SEED=N                  draws the order of streams, threads and blocks
  *   FAKECUDA_FAIL=symbol:N[:error]   the Nth call of symbol (or of "any") fails, and all after it
- *   FAKECUDA_ONCE=symbol:N:error     the Nth call fails, the others do not
+ *   FAKECUDA_ONCE=symbol:N:error     only the Nth call fails
  *   FAKECUDA_STICKY=N:error          the Nth counting kernel kills the context when it runs:
  *                                    the next call, whatever it is, returns the error
  *   FAKECUDA_WRONG=N[:high]          the Nth counting kernel counts one sample too many; or, in
@@ -19,21 +19,21 @@
  *   FAKECUDA_KILL=symbol:N           the process is killed in the Nth call of symbol (or of "any")
  *   FAKECUDA_STOP=symbol:N           it is stopped there, by SIGSTOP
  *   FAKECUDA_HANG_CALL=symbol:N      this call never returns
- *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not
+ *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to send or write wrong data
  *                                    (hostile.c)
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_SHARED=BYTES            shared memory that a block may have (227 KiB, at most)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
- *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
- *                                    ..." before it aborts, and "+kind" for what is made
+ *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that happened, "wrong:
+ *                                    ..." before an abort, and "+kind" for each object made
  *
- * It says what is wrong and aborts when the program does what a driver would punish or forgive
- * in silence: copies and fills past an allocation, host memory that is not page-locked, a call
- * without a current context, or with another device's handles. More shared memory than a kernel was
- * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
+ * It reports an error and aborts if the program does something that a driver would punish or
+ * silently forgive: copies and fills past an allocation, host memory that is not page-locked, calls
+ * without a current context or with another device's handles. Like a driver, it refuses more shared
+ * memory than a kernel was allowed. A kernel that accesses other memory dies (memory.c).
  *
- * What is still open at the end of the process is no fault: the program tears nothing down by
+ * Anything still open at the end of the process is fine: the program tears nothing down by
  * design.
  */
 #include <stdio.h>
@@ -105,7 +105,7 @@ static int device_count(void)
 
 /* ---- entering a call ---- */
 
-/* Takes the lock; anything but CUDA_SUCCESS is what the call returns. */
+/* Take the lock; a result other than CUDA_SUCCESS is returned to the program. */
 static CUresult enter(const char *symbol)
 {
 	pthread_mutex_lock(&fake_lock);
@@ -469,7 +469,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 	return leave(r);
 }
 
-/* Of the many queries for one chunk, the first and the last count as calls in a plan of failure. */
+/* A plan of failures counts only the first and the last of the many queries for one chunk. */
 CUresult cuEventQuery(CUevent event)
 {
 	pthread_mutex_lock(&fake_lock);

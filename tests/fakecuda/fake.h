@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake: what the files of the simulated driver share.
+ * fake: shared by the files of the simulated driver.
  *
  *   driver.c   the driver's functions: handles, contexts, what may be called when
- *   faults.c   which call fails, and the log of what was met
- *   hostile.c  what a process that has gone mad may say and write to the one that started it
+ *   faults.c   which call fails, and the log of calls
+ *   hostile.c  the messages and writes of a GPU process that has gone mad
  *   memory.c   device memory, page-locked host memory
  *   stream.c   the device: a thread that does the streams' work, late and in a random order
  *   kernels.cpp, block.c, shim.h   the shipped kernels on the host
@@ -37,7 +37,7 @@ unsigned long setting(const char *name);
 unsigned draw(unsigned below);
 uint64_t *draw_state(void);
 
-/* What this call of `symbol` has to return, CUDA_SUCCESS for its result. */
+/* The error that this call of `symbol` returns, or CUDA_SUCCESS. */
 CUresult fate(const char *symbol);
 
 /* From now on every call fails with this. */
@@ -47,7 +47,7 @@ CUresult death(void);
 /* A line for FAKECUDA_LOG. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Does what is named, at once or from now on: hostile.c has the list. Under lock. */
+/* Do the named thing, at once or from now on: hostile.c has the list. Under lock. */
 void hostile_act(const char *what);
 
 /* ---- memory ---- */
@@ -79,7 +79,7 @@ struct operation {
 	size_t bytes;
 	uint32_t value; /* FILL */
 	CUevent event;
-	/* WAIT: for so many operations of another stream; NULL: for ever */
+	/* WAIT: until another stream has done this many operations; NULL: for ever */
 	CUstream other;
 	uint64_t place;
 	struct launch *launch; /* the operation's own */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faults: the plan of what fails, from the environment; driver.c's head has the list. */
+/* faults: the planned faults, from the environment; the head of driver.c lists them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static int append(const char *line)
 	return done || !path ? 0 : -1;
 }
 
-/* Also into the log: what the program has made of standard error need not reach anybody's eyes. */
+/* Into the log too: the program may have redirected standard error. */
 void wrong(const char *format, ...)
 {
 	char line[300] = "wrong: ";
@@ -102,7 +102,7 @@ static bool planned(const char *plan, const char *symbol, unsigned *calls, CUres
 	return ++*calls == n;
 }
 
-/* What ends or stops the whole process in the middle of a call. */
+/* Faults that end or stop the whole process in the middle of a call. */
 static void misfortune(const char *symbol)
 {
 	static unsigned kills, stops, hangs, hostile;

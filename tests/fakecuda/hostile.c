@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile: a helper whose driver or device has gone mad, as the program that started it sees it
- * (gpu/region.h). Nothing of it may harm the program, or change a count.
+ * hostile: a GPU process whose driver or device has gone mad, as seen by the program that started it
+ * (gpu/region.h). None of this may harm the program or change a count.
  *
- * Said at once, and then no more:
+ * Sent at once, and then nothing more:
  *
  *	kind               a notice of an unknown kind
  *	short              too few bytes
- *	slots0, slotsmany  so many slots: none, 2^32-1
+ *	slots0, slotsmany  number of slots: none, 2^32-1
  *	failed, escape     a failure without a reason; one with bytes for a terminal
- *	close              the socket's end, and the process lives on
+ *	close              the end of the socket; the process lives on
  *
  * Written again and again, from then on, by a thread:
  *
- *	cells, extent      what was counted, and between which samples
+ *	cells, extent      the counters, the least and greatest sample
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 static struct region *region;
 static const char *writes;
 
-/* Where this process has mapped the region; false: nowhere. */
+/* Find the region that this process has mapped; false: none. */
 static bool find_region(void)
 {
 	char line[512];

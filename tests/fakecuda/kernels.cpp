@@ -33,7 +33,7 @@ typedef void resolve_kernel(struct unpack_memory, u32);
 /* The bounds of the section, from the linker. */
 extern "C" const char __start_kernels[], __stop_kernels[];
 
-/* ---- what a name means ---- */
+/* ---- the meaning of a name ---- */
 
 int kernel_find(const char *name, struct kernel *k)
 {
@@ -114,7 +114,7 @@ static size_t counters(const struct launch *l)
 	return r.channels * (l->kernel.codes ? l->kernel.codes : r.bins.bins + CELL_EXTRA);
 }
 
-/* All of a batch, whichever of it the kernel uses; of its packed bytes only what is before them. */
+/* The memory that a kernel may use, all of it; of the packed bytes only the first and those before. */
 static unsigned unpack_ranges(const unpack_memory &u, struct kernel_range *m)
 {
 	const size_t sequences = 4 * (size_t)UNPACK_SEQUENCES,

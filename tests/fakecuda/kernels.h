@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels: the kernels that ship, found by name and run on the host. */
+/* kernels: the shipped kernels, found by name and run on the host. */
 #ifndef FAKECUDA_KERNELS_H
 #define FAKECUDA_KERNELS_H
 
@@ -29,7 +29,7 @@ struct kernel {
 	const void *code;
 	enum kernel_kind kind;
 	unsigned sample; /* bytes; 0: it reads none */
-	unsigned codes;  /* counters, where they do not depend on the bins */
+	unsigned codes;  /* number of counters, if it does not depend on the bins */
 };
 
 struct launch {

@@ -3,8 +3,8 @@
  * memory: the device's memory, poisoned, between pages that cannot be accessed; and the host's
  * page-locked memory.
  *
- * An allocation ends less than 256 bytes before the end of a page: an access beyond the page dies
- * of SIGSEGV, a write into the rest of the page is detected after the next kernel.
+ * An allocation ends less than 256 bytes before the end of a page: an access beyond the page raises
+ * SIGSEGV, and a write into the rest of the page is found after the next kernel.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim: as much of CUDA C++ as the kernels use, for the host's compiler. A kernel that uses
- * more does not compile; it is added here then.
+ * shim: the part of CUDA C++ that the kernels use, for the host's compiler. If a kernel does not
+ * compile because it uses more, add that here.
  *
- * The kernels' own text chooses the arithmetic of the device (__CUDACC__).
+ * The kernels choose the arithmetic of the device themselves (__CUDACC__).
  */
 #ifndef FAKECUDA_SHIM_H
 #define FAKECUDA_SHIM_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream: the device. Its thread takes the first operation of a random stream, does it without the
- * lock, and goes on. Work is due immediately, or when an event after it has been queried often
- * enough, as is drawn for each chunk; or, so that nothing waits for ever, when the device has been
- * idle for a while. Until then a copy has read nothing and a kernel has written nothing.
+ * lock, and repeats. Each chunk draws whether its work is due immediately or only after an event
+ * behind it has been queried a number of times; so that no wait lasts for ever, all work is due
+ * once the device has been idle for a while. Until then copies read and kernels write nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static CUstream streams;
 
-/* ---- what an operation does ---- */
+/* ---- operations ---- */
 
 static void fill(uint32_t *to, uint32_t value, size_t words)
 {
@@ -63,7 +63,7 @@ static void perform(const struct operation *o, uint64_t seed)
 {
 	switch (o->kind) {
 	case COPY_IN:
-		/* memcpy: a sanitizer sees which of the program's memory is read, and when */
+		/* memcpy: a sanitizer checks the program's memory when it is read */
 		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
 		break;
 	case COPY_OUT:

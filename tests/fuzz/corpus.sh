@@ -188,7 +188,7 @@ if command -v zstd >/dev/null; then
 	done
 fi
 
-# Flags, record, memory, skip, limit; then frames: stored, and what the command makes, if it is there.
+# Flags, record, memory, skip, limit; then frames: stored ones, and the zstd command's if it is installed.
 for flags in 0 1 4 5 8 13 78 139; do
 	{
 		bytes $flags $((flags % 5)) 3 0 99 0
@@ -214,7 +214,7 @@ done
 	printf '\050\265\057\375\040\000\000\000\000\001\000\000\001\030\003\000\000\000abc'
 } | seed zstd
 
-# What frame, and how many changes; what it is made of; changes.
+# The kind of frame, and the number of changes; its contents; the changes.
 for kind in 0 1 2 3; do
 	for changes in 0 1 2 5; do
 		for data in 0 1 2 3 4 5 6 7; do
@@ -241,7 +241,7 @@ for type in 0 1 2 3 4 5 6 7 8; do
 	done
 done
 
-# Flags, skip, limit; then an input that says what it is.
+# Flags, skip, limit; then an input with a header.
 for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
 	{
 		bytes $flags 4 3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz: what the harnesses share: bytes taken from the fuzzer's input, a check that ends the
+ * fuzz: shared by the harnesses: bytes taken from the fuzzer's input, a check that ends the
  * process, and a slow division that knows the nearest binary64.
  */
 #ifndef GPUHIST_FUZZ_H
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                       \
 	} while (0)
 
-struct bytes { /* what is left of the input */
+struct bytes { /* the rest of the input */
 	const uint8_t *data;
 	size_t size;
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block: our decoder of blocks beside libzstd: what it accepts, libzstd accepts, in one call and as
- * a stream, and both decode the same bytes. It may refuse more.
+ * block: our decoder of blocks compared with libzstd: if it accepts a frame, so does libzstd, in one
+ * call and as a stream, and both decode the same bytes. It may refuse more.
  *
  * A frame is the input itself, or libzstd's with drawn parameters, or made of drawn tables and
- * streams (block_make.h); then it is changed where its structure is. What was made and not changed is
- * to be accepted. Checksums are left out, as they would hide all else.
+ * streams (block_make.h); then its structure is changed. Made frames that were not changed must be
+ * accepted. Checksums are left out, because they would hide everything else.
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "base/isa.h"
 #include "fuzz.h"
-/* What makes frames has nothing to tell the fuzzer, and was most of its time. */
+/* Not instrumented: making frames teaches the fuzzer nothing, and took most of its time. */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 #endif
@@ -120,7 +120,7 @@ struct place {
 	size_t at, block; /* block: of its header */
 };
 
-/* Where something begins or ends in the n bytes of a frame; how many places. */
+/* Find the offsets in a frame at which a part begins or ends; returns how many. */
 static unsigned find_places(size_t n, struct place *place)
 {
 	struct frame_header header;
@@ -187,7 +187,7 @@ static size_t change(struct bytes *b, size_t n, const struct place *place, unsig
 	case 3:
 		frame[p.at] = (uint8_t)(frame[p.at] + (v & 1 ? 1 : -1));
 		break;
-	case 4: /* what is at another place */
+	case 4: /* copy bytes from another offset */
 		p.block = count > 0 ? place[v % count].at : v;
 		memmove(frame + p.at, frame + p.block,
 			n - (p.block > p.at ? p.block : p.at) > 6

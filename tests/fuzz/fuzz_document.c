@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: any text is histograms or an error that names the input. A histogram that is read holds its
- * own audit; written and read again it is the same, and added to itself it is twice that.
+ * document: any text is histograms, or an error that names the input. A histogram that was read
+ * passes its audit; written and read again it is the same, and added to itself it doubles.
  */
 #include "document/document.h"
 
@@ -23,7 +23,7 @@ static struct documents *open_bytes(const void *data, size_t size, int *fd)
 	return d;
 }
 
-/* What write_json makes of it; the caller frees it. */
+/* The text that write_json makes of it, which the caller frees. */
 static char *written(const struct document *document, bool nonzero, size_t *size)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -85,7 +85,7 @@ static void check_join(struct document *a)
 	REQUIRE(hist_audit(&a->hist, &fail) == 0 &&
 			hist_set_stats(&a->hist, &(struct quantiles){1, {500000}}, &fail) == 0,
 		"%s", fail.text);
-	/* What a sum has not. */
+	/* Members that a sum does not have. */
 	a->from.options = NULL;
 	a->from.inputs += a->from.inputs == 0;
 	char *const text = written(a, false, &size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * edges and binning: for any type, bins, range, list and modulus, every sample falls in the cell
- * that comparing it with the edges gives; the edges are computed here: linspace in binary64,
- * rationals in 128 bits. A spec is refused exactly when it should be. test_edges is this with
- * inputs from a seed.
+ * found by comparing it with the edges. The edges are computed here: linspace in binary64, rationals
+ * in 128 bits. A spec is refused exactly when it should be. test_edges runs this on inputs from a
+ * seed.
  */
 #include "bins/edges.h"
 
@@ -175,7 +175,7 @@ static bool edge_fits(const struct plain *p, uint32_t i, double *x)
 	return isfinite(*x);
 }
 
-/* Samples at edge i and beside it. */
+/* Samples at edge i and next to it. */
 static void try_edge(const struct edges *e, const struct plain *p, const struct sample_type *t,
 		     uint32_t i)
 {
@@ -337,7 +337,7 @@ static void take_list(struct bytes *b, uint32_t bins)
 		qsort(list, bins + 1, sizeof(*list), by_value);
 }
 
-/* The list without what is there twice. */
+/* Remove duplicates from the list. */
 static uint32_t unique(uint32_t bins)
 {
 	uint32_t kept = 0;
@@ -364,7 +364,7 @@ static bool rises(const struct plain *p)
 	return true;
 }
 
-/* What edges_init should say, and the edges if it accepts. */
+/* The result that edges_init must have, and the edges if it accepts them. */
 static bool plain_init(struct plain *p, const struct edges_spec *spec, const struct sample_type *t)
 {
 	const bool is_float = t->kind == SAMPLE_FLOAT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges_arg: the argument of --edges: rising finite numbers, or a message that begins with what was
- * read. Numbers that were read are read again as they are printed, and a text without a comment, a
- * comma or a letter is the list that strtod reads.
+ * edges_arg: the argument of --edges: rising finite numbers, or a message that begins with the
+ * argument. Numbers are read back as they are printed, and a text without comments, commas and
+ * letters is the list that strtod() reads.
  */
 #include "cli/edges_arg.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header: any bytes. Parsed step by step they are found, refused or none of ours, as their first
- * bytes say; a header that is found is possible, is found again from its own bytes alone and from
- * no fewer, and a picture's or a WAVE's own numbers, read here in the plainest way, say the same.
- * Then the bytes are an input, a file, a pipe, one zstd frame of either: exactly the samples are
- * counted, or it is refused where it must be.
+ * header: any bytes. Parsed step by step, they are a header, a bad header, or none, as the first
+ * bytes say. A header that is found is possible; it is found again in its own bytes and in no fewer;
+ * and the numbers of a picture or a WAVE, read here in the plainest way, agree with it. Then the
+ * bytes become an input: a file, a pipe, or a zstd frame in either. Exactly its samples are counted,
+ * or it is refused if it must be.
  *
  * The head of the input: flags, skip, limit; the rest is the input.
  */
@@ -144,7 +144,7 @@ static bool check_later(const uint8_t *p, size_t n)
 
 /* ---- the source ---- */
 
-/* What must be counted of n bytes whose records are bytes; false: it must be refused. */
+/* Bytes that must be counted of n, with records of one byte; false: must be refused. */
 static bool model(struct header_scan *h, enum header_result result, const uint8_t *p, size_t n,
 		  bool sized, const struct setup *spec, size_t *from, size_t *bytes)
 {
@@ -174,7 +174,7 @@ static bool model(struct header_scan *h, enum header_result result, const uint8_
 	*bytes = end - *from;
 	if (result == HEADER_BAD)
 		return false;
-	if (spec->use.limit <= *bytes) { /* what comes after the last record is not looked at */
+	if (spec->use.limit <= *bytes) { /* nothing after the last record is looked at */
 		*bytes = (size_t)spec->use.limit;
 		return true;
 	}
@@ -267,14 +267,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const enum formats which = spec.open.typed ? FORMATS_TYPED : FORMATS_ALL;
 	const bool found = first_format(bytes, b.size, which, &format) == HEADER_FOUND,
 		   header = header_known(bytes, b.size);
-	/* Of a pipe it may not have been seen. */
+	/* In a pipe it may not have been reached. */
 	const bool later = !spec.open.typed && !header && check_later(bytes, b.size),
 		   text = !spec.open.type_said && !header &&
 			  first_text(bytes, b.size, true) > TEXT_MORE,
 		   is_text = text || later,
 		   may_be = is_text && piped && !zstd && spec.use.limit != UINT64_MAX,
 		   refused = found && !header && !may_be;
-	/* What is compressed itself is for other harnesses. */
+	/* Other harnesses try compressed inputs. */
 	const bool plain = (bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f &&
 			    bytes[0] != 0xfd && bytes[0] != 'B' && bytes[0] != 0x04 &&
 			    bytes[0] != 0x1e && (bytes[0] < 0x22 || bytes[0] > 0x27));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number: any text is a number, a count or a size exactly when a grammar written down here says
- * so, with the value that strtod and digits added up in 128 bits give; any number becomes the
- * shortest text that reads back.
+ * number: a text is a number, a count or a size exactly if the grammar here says so, and its value
+ * is that of strtod() and of digits added up in 128 bits; a number becomes the shortest text that
+ * reads back.
  */
 #include "bins/exact.h"
 #include "bins/number.h"
@@ -106,7 +106,7 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		*value = n->negative ? -(int128_t)v : (int128_t)v;
 }
 
-/* The text ends at length; what follows must not be read. */
+/* The text ends at length; nothing after it may be read. */
 static void try_number(const char *text, size_t length)
 {
 	struct number n;

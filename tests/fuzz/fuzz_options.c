@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: any command line is refused with a usage error, or gives a job whose axis, layout and
- * output make sense; the options that its documents will have give the same job again.
+ * options: any command line is a usage error, or a job whose axis, layout and output make sense;
+ * the options in its documents give the same job again.
  */
 #include "cli/options.h"
 
@@ -24,7 +24,7 @@ static enum options_result parse(struct job *job, char *const *words, int count,
 }
 
 /*
- * Where an input may say the type, what u32 cannot have is refused only when the inputs are open.
+ * If an input may say the type, options that u32 cannot have are refused only after opening.
  * The caller frees the edges.
  */
 static bool refused_by_run(struct shape *shape, const struct job *job)
@@ -46,7 +46,7 @@ static bool refused_by_run(struct shape *shape, const struct job *job)
 	return true;
 }
 
-/* What is written, and where to; of a sum too. */
+/* Options for the output, which a sum has too. */
 static void check_output(const struct job *job, int argc)
 {
 	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
@@ -82,7 +82,7 @@ static void check_output(const struct job *job, int argc)
 				   job->machine.device == DEVICE_CPU &&
 				   strcmp(format, "svg") != 0 && !(text && job->style.nonzero)),
 		"rows, and what they do not go with");
-	/* It does not change what is counted, so that sums of rows have the run's options. */
+	/* It changes no counts, so sums of rows have the run's options. */
 	REQUIRE(any || !strstr(job->options, "--each"), "%s", job->options);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source: the input is cut into files, redirected files and pipes, and read as a job reads.
- * The records, the totals and the verdict must be those of a plain walk over the bytes.
+ * The records, the totals and the verdict must match a plain walk over the bytes.
  *
  * The head of the input, in this order: flags, record size, inputs, skip (2), limit (2), fills;
- * for each input a kind, with how often it is repeated, and a length (2); then their bytes.
+ * for each input a kind with a number of repetitions, and a length (2); then their bytes.
  */
 #include "input/source.h"
 
@@ -43,7 +43,7 @@ struct plan {
 	struct feed feed[INPUTS];
 	char *paths[INPUTS];
 	unsigned fills; /* how large the buffers are */
-	unsigned stop;  /* source_stop after so many fills; 0: never */
+	unsigned stop;  /* number of fills before source_stop; 0: never */
 };
 
 struct plain { /* what must come out */

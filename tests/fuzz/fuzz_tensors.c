@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tensors: any text as the header of a safetensors file. A list that is believed holds: each name
- * once, no byte in two tensors, sizes that are those of shape and type, all of it below 2^64; what is
- * found by name is what the list has. No byte behind the text is looked at.
+ * tensors: any text as the header of a safetensors file. If the list is accepted, each name is there
+ * once, no byte is in two tensors, sizes agree with shapes and types, everything is below 2^64, and a
+ * search by name finds the tensor in the list. No byte behind the text is looked at.
  */
 #include "input/tensors.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: lines in pieces of any size, beside a plain reading of the whole: the same samples, up to the
- * same bad line.
+ * text: lines in pieces of any size, compared with a plain reading of the whole: the same samples,
+ * up to the same bad line.
  *
  * The head of the input: type, column (0: none; 4: by name), size of the pieces, room for samples. In
  * the text a byte 1 stands for 30,000 letters.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_json: a small histogram of any counts over any bins, written and read again by the plainest
- * of parsers, is the same histogram. The oracle has tables, transcripts counters and pictures.
+ * write_json: a small histogram with any counts and bins is the same after it was written, and read
+ * by the plainest of parsers. The oracle checks tables, the transcripts counters and pictures.
  */
 #include "output/format.h"
 
@@ -19,7 +19,7 @@ static char option[16];
 static const struct provenance FROM = {
 	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
-static char *text;     /* what was written, and a zero after it */
+static char *text;     /* the output, and a zero */
 static const char *at; /* how far it was read */
 
 static void expect(const char *word)
@@ -145,7 +145,7 @@ static void read_axis(const struct hist *h)
 	expect(", \"underflow\": true, \"overflow\": true, \"circular\": false}]");
 }
 
-/* The storage: under, bins, over; or only the places, or the counts, of what is not 0. */
+/* The storage: under, bins, over; or, without zeros, only the indices or the counts. */
 enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
 static void read_entries(const struct hist *h, enum listed listed)

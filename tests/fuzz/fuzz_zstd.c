@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder,
- * given all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one
- * call gives another result, either is right.
+ * given all of it at once, decides: the same bytes, or no success. If libzstd's decoding in one call
+ * gives another result, either is right.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	size_t decoded, used = 0;
 	const enum verdict verdict = decode(b.data, b.size, plain, &decoded);
 	const struct input_format *format;
-	/* What shows in the first decoded bytes is for fuzz_header.c. */
+	/* fuzz_header.c covers everything that the first decoded bytes show. */
 	if (decoded >= DECODED_MAX / 2 ||
 	    first_format(plain, decoded, FORMATS_TYPED, &format) == HEADER_FOUND)
 		return 0;
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		rc = read_all(s, spec.use.record, flags & 8, ours, &used, &fail);
 	const struct source_totals *t = rc == 0 ? source_totals(s) : NULL;
 	const size_t body = decoded > spec.open.skip ? decoded - (size_t)spec.open.skip : 0;
-	/* What is after the last record of -n is not looked at. */
+	/* Nothing after the last record of -n is looked at. */
 	const bool limited =
 		spec.use.limit < UINT64_MAX && used == spec.use.limit * spec.use.record;
 	if (rc != 0) {

@@ -43,7 +43,7 @@ static void draw_log(struct job *j)
 	j->real_hi = strtod(j->hi, NULL);
 }
 
-/* To within a unit in the last place, which is near enough for data beside it. */
+/* To within a unit in the last place: near enough to draw samples around it. */
 static double log_edge(const struct job *j, uint64_t i)
 {
 	long double lo = j->real_lo, ratio = j->real_hi / (lo > 0 ? lo : 1);
@@ -67,7 +67,7 @@ static double draw_sample_value(const struct type *t)
 	return (double)(min_of(t) + (wide)(draw() & mask_of(t)));
 }
 
-/* n numbers; those of a sort may be equal and in any order. */
+/* Draw n numbers of one sort, in any order; some may be equal. */
 static void draw_numbers(const struct job *j, double *x, uint64_t n)
 {
 	const struct type *t = j->type;
@@ -246,8 +246,8 @@ static void draw_cluster(struct job *j)
 }
 
 /*
- * The next value towards 0 that is a multiple of a power of two, where a bin may end; if it is in
- * the cluster.
+ * Round a key towards 0 to a multiple of a power of two, which may be the end of a bin; keep it as
+ * it is if that would leave the cluster.
  */
 static uint64_t round_key(const struct job *j, uint64_t key)
 {

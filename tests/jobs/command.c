@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command: every option in every way to write it. */
+/* command: writes every option, in every way to write it. */
 
 #include "job.h"
 
@@ -43,7 +43,7 @@ static void option(struct command *c, char letter, const char *word, const char 
 	}
 }
 
-/* A name that the type has elsewhere: what comes before its bits, and its byte order. */
+/* A name that other tools have for the type: a prefix, the bits, the byte order. */
 static void other_name(char *text, size_t size, const struct job *j)
 {
 	static const char *const begins[][4] = {
@@ -90,7 +90,7 @@ static void type_option(struct command *c, const struct job *j)
 			 j->big_endian ? "be"
 			 : once_in(4)  ? "le"
 				       : "");
-	/* u32 is the default, which an input that says what it is does not contradict */
+	/* u32 is the default; an input with a header does not contradict it */
 	if (strcmp(text, "u32") || j->header || j->text || once_in(2))
 		option(c, 't', "type", text);
 }
@@ -110,7 +110,7 @@ static void skip_option(struct command *c, const struct job *j)
 
 /*
  * By the bins: --clamp and --closed with --mod, --closed where the samples say the range. By rows:
- * --nonzero, and what is for texts.
+ * --nonzero, and the options for text formats.
  */
 static bool refused(const struct job *j, size_t flag)
 {
@@ -198,7 +198,7 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	snprintf(text, sizeof(text), "%u", j->channels);
 	if (j->last_axis)
 		snprintf(text, sizeof(text), "last");
-	/* two are what a pair has */
+	/* a pair has two channels anyway */
 	if ((j->channels_given || j->last_axis) && !(j->pair && j->channels == 2 && once_in(2)))
 		option(c, 'c', "channels", text);
 	if (j->channels_given || j->last_axis) {
@@ -329,7 +329,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 	}
 	if (all && once_in(3))
 		arg(c, "--zstd");
-	if (once_in(4)) /* what is not damaged has the same counts */
+	if (once_in(4)) /* counts of undamaged data are the same */
 		arg(c, "--no-check");
 	for (unsigned k = 0; k < inputs; k++) {
 		if (in[k].route == BY_NAME)

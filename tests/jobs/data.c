@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* data: samples at the difficult values. */
+/* data: samples with difficult values. */
 #include "job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What only floats have: NaN of every sign and payload, infinities, subnormal
+/* Values that only floats have: NaN of every sign and payload, infinities, subnormal
  * numbers, both zeros. */
 static uint64_t draw_special(const struct type *t)
 {
@@ -31,8 +31,8 @@ static uint64_t draw_special(const struct type *t)
 enum pattern { NOISE, INSIDE, ON_EDGES, ON_ENDS, EXTREMES, SPECIALS, PATTERNS };
 
 /*
- * Of a job whose samples stay near one another: nothing that is far away, though not all of it is
- * finite.
+ * The pattern to draw instead if a job's samples must stay near one another: none far away, though
+ * some may not be finite.
  */
 static enum pattern tamed(const struct job *j, enum pattern pattern, bool narrow)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header: .npy, WAVE in its kinds, PGM, PPM and safetensors, as others write them. */
+/* header: .npy, all kinds of WAVE, PGM, PPM and safetensors, as other programs write them. */
 
 #include "job.h"
 
@@ -206,7 +206,7 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 		a->bytes_after += 8 + n + n % 2;
 	}
 	put(a, w.sizes_apart ? once_in(2) ? "RF64" : "BW64" : w.big_endian ? "RIFX" : "RIFF", 4);
-	put_number(a, 0xffffffff, 4, w.big_endian); /* known once all of it is there */
+	put_number(a, 0xffffffff, 4, w.big_endian); /* known once the file is complete */
 	put(a, "WAVE", 4);
 	if (w.sizes_apart) {
 		put(a, "ds64", 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* input: made, compressed, written. */
+/* input: makes, compresses and writes inputs. */
 
 #include "job.h"
 
@@ -91,7 +91,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	size_t tail = draw_tail(j);
 	size_t front = j->skip;
 
-	/* Later ones may say nothing, where the options say it all. */
+	/* If the options say it all, later inputs need no header. */
 	if (k && j->type_given && j->channels_given && once_in(3))
 		own.header = HEADERLESS;
 	if (j->header == PICTURE && !records)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job: what is counted and how, and what the files share that draw it, run it and judge it. Each uses
+ * job: a job, and the functions that draw it, run it and judge it. Each file uses
  * only those before it.
  */
 #ifndef JOBS_JOB_H
@@ -35,7 +35,7 @@ struct type {
 	const char *name;       /* the manual's */
 	const char *numpy;      /* after the order character; NULL: has none */
 	unsigned bits;          /* of a sample; packed without gaps if they are no whole bytes */
-	enum kind kind;         /* what they mean */
+	enum kind kind;         /* meaning of the bits */
 	unsigned exponent_bits; /* FLOAT: width of the exponent field */
 	bool finite;            /* FLOAT: no infinity; only the greatest magnitude is NaN */
 };
@@ -92,8 +92,8 @@ struct job {
 	bool tame;                        /* samples stay near one another, but for a few */
 	uint64_t edge_key[MAX_EDGE_KEYS]; /* first samples of some bins */
 	unsigned edge_keys;               /* how many there are */
-	enum header header;               /* what the inputs begin with */
-	unsigned header_channels;         /* what it says of channels, 1 if nothing */
+	enum header header;               /* of every input */
+	unsigned header_channels;         /* channels by the header, 1 without */
 	bool last_axis;                   /* NUMPY: -c last */
 	unsigned channels;                /* of the histogram */
 	bool channels_given;              /* --channels is given */
@@ -108,9 +108,9 @@ struct job {
 	uint64_t limit;           /* --count */
 	bool quiet;               /* -q */
 	char quantiles[64];       /* --stats; "": not given */
-	/* counted by so many runs, each a --part, and merged; 0: by one run */
+	/* number of runs with --part, merged afterwards; 0: one run */
 	unsigned slices;
-	unsigned finer; /* ... with so many times the bins, which the merge joins; 1 otherwise */
+	unsigned finer; /* factor by which they have more bins than the merge; else 1 */
 	/*
 	 * --each: rows as the oracle has them; or, by slices, documents of one run that are merged
 	 */
@@ -149,7 +149,7 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples);
 void fill_records(const struct job *j, unsigned char *at, size_t records);
 void fill_noise(unsigned char *at, size_t bytes);
 
-/* ---- header.c: what an input says of itself, and what may follow its samples ---- */
+/* ---- header.c: headers, and the bytes after the samples ---- */
 
 enum { MAX_AROUND = 4000 };
 
@@ -169,7 +169,7 @@ void draw_header_channels(struct job *j);
 /* TENSORS: the tensor that is counted. */
 #define TENSOR_NAME "h.0.mlp"
 
-/* For so many bytes of samples; TENSORS: `absent`: that tensor has another name. */
+/* Draw a header for this many bytes of samples; TENSORS: `absent`: under another name. */
 void make_around(const struct job *j, struct around *a, size_t bytes, bool absent);
 
 /* ---- text.c: samples as text ---- */
@@ -199,7 +199,7 @@ struct input {
 	size_t records;         /* about as many as it has */
 	char file[PATH_BYTES];  /* all of data */
 	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
-	char plain[PATH_BYTES]; /* what the oracle opens */
+	char plain[PATH_BYTES]; /* opened by the oracle */
 };
 
 /* Draws the inputs of a job, MAX_INPUTS at most, and writes their files; at
@@ -223,12 +223,12 @@ struct command {
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The options that both programs get in the same words; `output`: the command of ours that those of
- * the output go to.
+ * Draw options that both programs get in the same words; `output` is the command of ours that gets
+ * the options for the output.
  */
 void shared_flags(struct command *a, struct command *output, struct command *b,
 		  const struct job *j);
-/* of bins and layout */
+/* the same for options of bins and layout */
 void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
 
@@ -272,7 +272,7 @@ enum { MAX_SLICES = 40 };
 struct slices {
 	struct command *merge; /* what adds them up; their documents are added to its arguments */
 	unsigned count;        /* 0: one run counts all */
-	const char *row;       /* the documents are those of --each, of one run; NULL: slices */
+	const char *row;       /* --each of the one run that writes the documents; NULL: slices */
 	const char *folder;    /* for their documents */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout: where the samples are in a record. */
+/* layout: places of the samples in a record. */
 #include "job.h"
 
 static void draw_records(struct job *j)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process: started, fed at a pace, waited for. */
+/* process: starts a process, feeds it at a pace, and waits for it. */
 
 #include "job.h"
 

@@ -4,12 +4,11 @@
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
  *
- * A job is a type, a binning, a layout, flags, data on and near the edges, perhaps
- * a header, and a route by which the data comes. Each depends on SEED and its number alone, so
- * that --only K repeats job K. gpuhist gets the inputs by that route, the
- * oracle gets plain files of the same bytes; standard output and exit status
- * must be the same. The OPTIONs after -- are given to gpuhist in every job,
- * instead of a device drawn by chance.
+ * A job has a type, bins, a layout, flags, data on and near the edges, perhaps a header, and a
+ * route for the data. It depends only on SEED and its number, so --only K repeats job K. gpuhist
+ * gets the inputs by that route, the oracle gets plain files of the same bytes; standard output and
+ * exit status must be the same. In every job gpuhist also gets the OPTIONs after --, instead of a
+ * device drawn by chance.
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
@@ -44,7 +43,7 @@ static uint64_t draw_bins(void)
 	return ((uint64_t)1 << (20 + below(3))) + 1 + below(1000);
 }
 
-/* The kinds of things; what they are in detail follows from them. */
+/* Draw the kind of everything; details follow from it. */
 static void draw_kinds(struct job *j)
 {
 	static const enum binning ways[] = {
@@ -57,7 +56,7 @@ static void draw_kinds(struct job *j)
 	do
 		j->binning = ways[below(sizeof(ways) / sizeof(ways[0]))];
 	while (j->binning == MOD && j->type->kind == FLOAT && !once_in(20)); /* a usage error */
-	/* Of the others the range is that of their codes. */
+	/* Smaller types have the range of their codes. */
 	while (j->binning == AUTO && j->type->bits <= 16 && !once_in(8))
 		j->type = draw_type();
 	j->big_endian = j->type->bits != 8 && once_in(3);
@@ -141,7 +140,7 @@ static void draw_row_size(struct job *j, const struct input *in, unsigned inputs
 	if (j->slices > 0 || !once_in(20)) /* else it may end inside a byte, a usage error */
 		size += (packed - size % packed) % packed;
 	snprintf(j->row, sizeof(j->row), "%llu", (unsigned long long)(size + (size == 0)));
-	/* Documents are of rows; without records there is none. */
+	/* A document holds rows: no records, no document. */
 	if (once_in(5) || (j->slices > 0 && records == 0))
 		snprintf(j->row, sizeof(j->row), "file");
 }
@@ -333,7 +332,7 @@ int main(int argc, char **argv)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	setvbuf(stdout, NULL, _IOLBF, 0); /* a fork must not copy what is unwritten */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* or a fork would copy unwritten output */
 
 	for (uint64_t k = first; k < end && now() < stop; k++)
 		++*(run_job(&s, k, failed < MAX_KEPT) ? &passed : &failed);

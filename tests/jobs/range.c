@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * range: bounds that are difficult for some part of the program, and the samples at the edges of
- * bins.
+ * range: bounds that are difficult for some part of the program, and the samples next to the edges
+ * of bins.
  */
 #include "job.h"
 
@@ -47,7 +47,7 @@ static void set_whole_range(struct job *j, wide lo, wide hi)
 	write_whole(j->hi, sizeof(j->hi), hi);
 }
 
-/* Where something in the program or the machine changes its width. */
+/* Numbers at which a register or a loop of the program changes its width. */
 static wide draw_landmark(void)
 {
 	static const unsigned bits[] = {0, 7, 8, 10, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64};

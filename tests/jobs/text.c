@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text: samples as text, in every form that --text reads: printf writes them, and rounds them. */
+/* text: samples as text, in every form that --text reads; printf() writes and rounds them. */
 
 #include "job.h"
 

@@ -44,8 +44,7 @@ static void run_slices(const struct command *gpuhist, int fd, const struct slice
 		}
 		document_name(document, slices, k);
 		const int this = finish(start(part.argv, fd, document, ours->err));
-		if (i > 0 &&
-		    this != status) /* what is wrong with the job is wrong with every slice of it */
+		if (i > 0 && this != status) /* a wrong job is wrong in every slice */
 			status = 99;
 		else
 			status = this;
@@ -235,7 +234,7 @@ bool judge(const struct job *j, const struct result *ours, const struct result *
 		fprintf(why, "  the oracle itself failed, status %d\n", theirs->status);
 		return false;
 	}
-	/* Of a wrong option and a tensor that cannot be counted gpuhist names the option. */
+	/* With a wrong option and a tensor of an unknown type, gpuhist names the option. */
 	const bool both = j->header == TENSORS && ours->status == 2 && theirs->status == 3;
 
 	if (ours->status != theirs->status && !both) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bins: in which bin a sample falls, compared as real numbers. */
+/* bins: the bin of a sample, found by comparing real numbers. */
 #include <math.h>
 
 #include "oracle.h"
@@ -124,7 +124,7 @@ static wide numbered(const struct job *job, struct sample s, int k)
 	return s.whole >= 0 ? bin_of_whole(s.whole, k) : -1 - bin_of_whole(-1 - s.whole, k);
 }
 
-/* Where bin j >= 0 of whole numbers begins: the least that is in it or after it, up to `past`. */
+/* The first whole number in bin j >= 0 or after it, at most `past`. */
 static double begin_of_whole(wide j, int k, wide past)
 {
 	wide low = 0, high = past;
@@ -211,8 +211,8 @@ int compare(const struct job *job, struct sample s, uint64_t i)
 	return compare_whole_real(s.whole, job->edge[i]);
 }
 
-/* The last i below N with edge[i] <= x, for LO <= x < HI. Where edges
- * coincide this is the only bin of them that is not empty. */
+/* The last i below N with edge[i] <= x, for LO <= x < HI. If edges coincide, their other bins are
+ * empty. */
 uint64_t bin_of(const struct job *job, struct sample s)
 {
 	uint64_t low = 0, high = job->bins;

@@ -295,7 +295,7 @@ static void set_range(struct job *job, const char *text)
 	job->edge = linspace(job->lo.real, job->hi.real, job->bins);
 }
 
-/* ---- which of them ---- */
+/* ---- choosing one ---- */
 
 static void set_automatic(struct job *job)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* input: where the samples of a file are, and what its header says of them.
  *
- * Only what the headers of well-formed files need: a header that is cut, or
+ * Reads only the headers of well-formed files: a header that is cut, or
  * that says what no sample of ours can be, is bad data.
  */
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 struct place {
 	const char *name;    /* of the file, for messages */
-	struct input *input; /* what is known so far */
+	struct input *input; /* filled in as the header is read */
 	uint64_t bytes;      /* of the file */
 };
 
@@ -47,7 +47,7 @@ static void say_type(struct place *p, char kind, uint64_t bytes)
 
 /* ---- NumPy ---- */
 
-/* What follows 'KEY': in the dictionary. */
+/* The text after 'KEY': in the dictionary. */
 static const char *value_of(const struct place *p, const char *dictionary, const char *key)
 {
 	const char *at = strstr(dictionary, key);
@@ -115,7 +115,7 @@ static void read_wave_format(struct place *p, uint64_t at, bool big_endian)
 	say_type(p, tag == 3 ? 'f' : bytes == 1 ? 'u' : 'i', bytes);
 }
 
-/* What is written to a pipe: all ones, or sox's 0x7ffff000 in whole frames. */
+/* The size that a writer to a pipe leaves: all ones, or sox's 0x7ffff000 in whole frames. */
 static bool is_open(const struct input *in, uint64_t size)
 {
 	uint64_t frame = (uint64_t)in->channels * in->type->bits / 8;
@@ -123,7 +123,7 @@ static bool is_open(const struct input *in, uint64_t size)
 	return size == 0xffffffff || size == 0x7ffff000 - 0x7ffff000 % frame;
 }
 
-/* The beginning of another file, where a chunk would be. */
+/* Does another file begin here, instead of a chunk? */
 static bool is_second(const unsigned char *id)
 {
 	return !memcmp(id, "RIF", 3) || !memcmp(id, "RF64", 4) || !memcmp(id, "BW64", 4) ||

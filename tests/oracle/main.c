@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* oracle - counts samples into a histogram, the slow and obvious way
  *
- * Prints what gpuhist must print, and shares no line with it. Every sample is
- * put together byte by byte and becomes a number without rounding; its bin is
- * found by comparing it with the edges as real numbers. Everything is done in
- * the plainest way; nothing here is meant to be fast.
+ * Prints the output that gpuhist must print, and shares no line with it. Each sample is
+ * put together byte by byte and becomes a number without rounding; comparing it with the edges,
+ * as real numbers, gives its bin. Everything is done in the plainest way; nothing is meant to be
+ * fast.
  *
  *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
@@ -12,9 +12,8 @@
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
  *          [--each=N|file [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
- * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input
- * ends inside a record, or before the bytes to skip have passed, or its header
- * is wrong.
+ * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
+ * or within the bytes to skip, or its header is wrong.
  *
  * Files: sample, input, edges, bins, print, stats, rows (oracle.h).
  */
@@ -221,7 +220,7 @@ static int parse_options(struct job *job, int argc, char **argv)
 
 /* ---- inputs ---- */
 
-/* Of the first input; each later one must agree. */
+/* The first input decides; each later one must agree. */
 static void take_header(struct job *job, const struct input *in, const char *name)
 {
 	unsigned says = in->channels;
@@ -312,7 +311,7 @@ static void visit_record(struct job *job, const unsigned char *at, uint64_t k, v
 		    decode(job->type, job->big_endian, at, first + i));
 }
 
-/* Shows every sample to `see`. What follows the last record within -n is not looked at. */
+/* Pass every sample to `see`. Nothing after the last record of -n is looked at. */
 static void visit_all(struct job *job, char **names, visit *see)
 {
 	struct input first = {.type = NULL};

@@ -54,7 +54,7 @@ enum axis {
 	NUMBERED, /* the same of the numbers that a type has, in order: --log=auto */
 };
 
-/* What is counted by option, or by default. */
+/* The bins that an option or the default asks for. */
 struct binning {
 	const char *range, *log, *edges; /* the options' texts; NULL: not given */
 	bool mod, automatic;             /* --mod, --auto */
@@ -65,10 +65,10 @@ struct binning {
 
 enum format { TEXT, RAW_ROWS, NPY_ROWS };
 
-/* --each: a histogram for each so many records of an input, or for each input. */
+/* --each: a histogram for each N records of an input, or for each input. */
 struct rows {
 	uint64_t size;           /* records; UINT64_MAX: a row is an input; 0: not given */
-	char *name[64];          /* --name: what each input is called */
+	char *name[64];          /* --name: the name of each input */
 	unsigned names, input;   /* how many; which one is read */
 	uint64_t first, records; /* of the row that is being counted */
 	enum format format;
@@ -84,7 +84,7 @@ struct job {
 	const struct type *type;        /* of the samples */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
 	bool type_given;                /* -t */
-	unsigned channels;              /* -c, or what the first input says */
+	unsigned channels;              /* from -c or the first input */
 	bool channels_given, last_axis; /* -c N, -c last */
 	bool raw;                       /* --raw: no header is recognised */
 	const char *tensor;             /* --tensor; NULL: not given */
@@ -97,7 +97,7 @@ struct job {
 	uint64_t limit;    /* records that may be read */
 	bool ignore_tail;  /* --ignore-tail */
 	struct binning by; /* the options */
-	enum axis axis;    /* what they come to */
+	enum axis axis;    /* the axis that follows from the options */
 	/* N; DYADIC: as many as the samples need */
 	uint64_t bins;
 	struct bound lo, hi;           /* RATIONAL: the range */
@@ -122,7 +122,7 @@ _Noreturn void fail(int status, const char *what, const char *why);
 void *take_memory(size_t n, size_t size);
 unsigned char *read_file(const char *name, uint64_t *bytes);
 
-const struct type *type_named(const char *name, size_t length); /* NULL: there is none */
+const struct type *type_named(const char *name, size_t length); /* NULL: no such type */
 /* Sample i of those that lie side by side from these bytes on. */
 struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes,
 		     uint64_t i);
@@ -136,7 +136,7 @@ static inline bool by_samples(const struct job *job)
 
 /* ---- input.c ---- */
 
-/* What an input says of itself. */
+/* The contents of a header. */
 struct input {
 	unsigned char *data;     /* the whole file; freed by the caller */
 	uint64_t begin, end;     /* where its samples are */
@@ -184,7 +184,7 @@ void format_sample(const struct job *job, char *text, size_t size, struct sample
 /* Of every sample; then, when all are counted, what gpuhist says, but for mean and std. */
 void keep_sample(struct job *job, unsigned channel, struct sample s);
 void put_stats(const struct job *job);
-/* The figures of a channel as --each has them; those of mean and std are left empty. */
+/* Print a channel's figures in the columns of --each; mean and std stay empty. */
 void put_figures(const struct job *job, unsigned channel);
 
 /* ---- rows.c: --each ---- */

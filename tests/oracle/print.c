@@ -118,7 +118,7 @@ void format_sample(const struct job *job, char *text, size_t size, struct sample
 		format_whole(text, size, s.whole);
 }
 
-/* The count of channel 0, and those of the others, which are `apart` from one another. */
+/* Print the counts of all channels, which lie `apart` counters from each other. */
 static void put_row(const struct job *job, const char *bin, const char *lower, const char *upper,
 		    const uint64_t *count, uint64_t apart)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows: --each, a histogram for each so many records. */
+/* rows: --each, a histogram for each N records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

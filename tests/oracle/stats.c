@@ -57,7 +57,7 @@ static void say(const char *name, const char *text)
 	fprintf(stderr, "gpuhist: stats: %-10s  %s\n", name, text);
 }
 
-/* Six digits of what is no whole number. */
+/* Six digits, unless the number is whole. */
 static void shorten(char *text, size_t size)
 {
 	size_t digits = strspn(text + (*text == '-'), "0123456789") + (*text == '-');
@@ -224,7 +224,7 @@ static void say_end(const struct job *job, const char *name, struct sample end,
 		say_count(at, count_equal(sorted, n, end));
 }
 
-/* The first of n that at least so many of 10^6 of them do not exceed. */
+/* Index of the first of n sorted samples that reaches this share, in millionths. */
 static size_t place_of(size_t n, long long millionths)
 {
 	size_t k = 1;
@@ -234,7 +234,7 @@ static size_t place_of(size_t n, long long millionths)
 	return k - 1;
 }
 
-/* Of the small types, how many values between two of n samples none of them has. */
+/* For a small type, say how many values between the extremes no sample has. */
 static void say_never_hit(const struct job *job, const struct sample *sorted, size_t n)
 {
 	char text[32];
@@ -450,7 +450,7 @@ static struct sample *sorted_of(const struct job *job, unsigned channel, size_t 
 	return sorted;
 }
 
-/* The ends of a quantile of a row: those of its bin, or of what lies outside the bins. */
+/* The ends of a quantile of a row: the edges of its bin, or the outer edge and the extreme. */
 static void put_ends(const struct job *job, struct sample s, struct sample least,
 		     struct sample greatest)
 {

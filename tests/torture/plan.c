@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan: the jobs, and what may happen to them. */
+/* plan: the jobs, and the faults with their effects. */
 
 #include "torture.h"
 
@@ -178,9 +178,9 @@ void make_documents(void)
 }
 
 const struct fault FAULTS[] = {
-	/* a worker or the ring of a long frame, which a run does without; or what a merge needs */
+	/* a worker or the ring of a long frame, which a run does without; or memory that a merge needs */
 	{"aligned_alloc", "", ENOMEM, EITHER},
-	{"calloc", "", ENOMEM, EITHER}, /* a worker's, a thread's, or what all have in common */
+	{"calloc", "", ENOMEM, EITHER}, /* for a worker, a thread, or the whole run */
 	{"malloc", "", ENOMEM, EITHER},
 	{"realloc", "", ENOMEM, EITHER},
 	{"madvise", "", EINVAL, HARMLESS},

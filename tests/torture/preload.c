@@ -3,31 +3,28 @@
  * torture_preload: a library for LD_PRELOAD between the shipping program and libc, which makes
  * calls fail: one call, all calls from one on, or a little everywhere.
  *
- *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end,
- *                                   that
- *                        one alone; with :others, the Nth one of all threads but the first
+ *   TORTURE_FAIL=function:N:errno   the Nth call and all later ones fail; with :once at the end,
+ *                        only the Nth; with :others, the Nth of all threads but the first
  *   TORTURE_RAISE=function:N:signal:before|after   the process gets a signal around the Nth call
- *   TORTURE_NOISE=SEED   reads and writes are cut short, calls are interrupted (EINTR), and what
- *                        is non-blocking is sometimes not ready (EAGAIN)
- *   TORTURE_LOG=FILE     a line for each call: function, role, and "failed" or "raised" where
- *                        the plan met it. A role says what a descriptor is: in, out (standard
- *                        output, a file or a FIFO to write), err, folder, wake (a pipe's
- *                        writing end other than those), memory (a file without a name), or -
- *                        for calls without one;
- *                        worker where a thread that is not the first one allocates
- *
- *   TORTURE_STEP=N:COMMAND   before its Nth pread a thread waits until all others sleep, and runs the
- *                        shell's COMMAND: so a file changes at a moment that a test has chosen
+ *   TORTURE_NOISE=SEED   reads and writes are cut short, calls are interrupted (EINTR), and
+ *                        non-blocking descriptors are sometimes not ready (EAGAIN)
+ *   TORTURE_LOG=FILE     a line for each call: function, role, and "failed" or "raised" if the plan
+ *                        applied. The role of a descriptor: in, out (standard output, a file or a
+ *                        FIFO to write), err, folder, wake (the writing end of any other pipe),
+ *                        memory (a file without a name), or - for none; "worker" if a thread other
+ *                        than the first allocates
+ *   TORTURE_STEP=N:COMMAND   before its Nth pread a thread waits until all others sleep, then runs
+ *                        the shell COMMAND, so that a file changes at a chosen moment
  *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
- * so on, read for __read_chk. Noise spares close: when it is interrupted the descriptor is gone
- * and what was written may be lost, which is an error.
+ * so on, read for __read_chk. Noise spares close: after an interrupted close the descriptor is
+ * gone, and data already written may be lost, which is an error.
  *
- * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
- * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
- * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the
- * allocator alone, for the address sanitizer, which has its own; its runtime must be set not to
- * insist on being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
+ * Calls inside libc are out of reach: stdio's open, read and close (fopen fails as a whole, and so
+ * can its malloc), the system calls of malloc and pthread_create, and the loader. torture.c makes
+ * those fail by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the allocator alone, for the
+ * address sanitizer, which has its own; its runtime must not insist on being the first library
+ * (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -415,7 +412,7 @@ int __open_2(const char *path, int flags)
 
 /* ---- calls that fail, or are passed on as they are ---- */
 
-/* TYPE NAME PARAMETERS, with the role of its descriptor; what it returns where it FAILS. */
+/* TYPE NAME PARAMETERS, with the role of its descriptor, and the result if it FAILS. */
 #define CALL(type, name, parameters, role, cannot, failure, arguments) \
 	type name parameters                                           \
 	{                                                              \
@@ -520,7 +517,7 @@ extern void *__libc_realloc(void *p, size_t bytes);
 extern void *__libc_memalign(size_t align, size_t bytes);
 
 /*
- * Counted after begin(), where there is a plan: what the loader allocates before it is not counted.
+ * With a plan, calls count from begin() on, so the loader's allocations do not.
  */
 static struct call start_allocation(enum function f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process: started, fed, waited for. */
+/* process: starts a process, feeds it, and waits for it. */
 
 #include "torture.h"
 

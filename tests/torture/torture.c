@@ -5,17 +5,17 @@
  *   torture GPUHIST PRELOAD SEED           a quarter of these plans, another one for each seed
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
- * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each
- * job the Nth call of each function fails, alone or with all later ones, N rising to the last of
- * its calls; signals arrive before and after calls; reads and writes are cut short and interrupted;
+ * PRELOAD is torture_preload.so, made from preload.c, whose head explains plans. For each job and
+ * each function, the first call fails, then the second, up to the last, alone or with all later
+ * ones; signals arrive before and after calls; reads and writes are cut short and interrupted;
  * memory, descriptors and file sizes are limited.
  *
- * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
- * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
- * that was there is untouched. No temporary file is left. FAULTS says what each fault may do.
+ * What the program promises: it ends, by itself or by the signal that was sent. With exit status 0
+ * its output is exact to the byte. Otherwise it prints one line and publishes nothing: an existing
+ * file is untouched. No temporary file is left. FAULTS lists the effects that each fault may have.
  *
- * Files: files, plan (jobs and faults), process, verdict; here the systematic run and the random
- * one. A failure prints the plan, which is enough to repeat it.
+ * Files: files, plan (jobs and faults), process, verdict; this one has the systematic run and the
+ * random one. A failure prints its plan, which is enough to repeat it.
  */
 #include "torture.h"
 
@@ -76,7 +76,7 @@ static bool torture(const struct plan *plan)
 
 /* ---- the systematic run ---- */
 
-enum { SAMPLE = 4 }; /* with a seed, one plan of so many is run */
+enum { SAMPLE = 4 }; /* with a seed, one plan in four is run */
 
 static bool sampled;
 static struct bytes logs[JOBS_MAX]; /* the calls that a job makes when nothing fails */
@@ -116,7 +116,7 @@ static struct bytes joined(const char *names)
 }
 
 /*
- * What the job publishes and says, learned from a plain run of one thread; then its own threads,
+ * Learn the job's output and messages from a plain run of one thread; then its own threads,
  * with the library, and a fault far after the last call.
  */
 static void learn(size_t k)

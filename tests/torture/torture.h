@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* torture: what its files share. Each uses only those before it. */
+/* torture: shared by its files. Each uses only the files before it. */
 #ifndef TORTURE_H
 #define TORTURE_H
 
@@ -19,7 +19,7 @@ uint64_t draw(void);
 unsigned below(size_t n);
 
 struct bytes {
-	char *data; /* with a zero after them; NULL: the file is not there */
+	char *data; /* with a zero at the end; NULL: no such file */
 	size_t n;
 };
 
@@ -74,7 +74,7 @@ extern const char LOOKS_AHEAD[];
 /* Is the target a document that the run is added to? */
 bool adds(const struct job *job);
 
-/* What the file of OLD and LINK holds at first, and that of INTO_OLD; and their mode. */
+/* First contents of the file of OLD and LINK, and of INTO_OLD; and their mode. */
 extern const char OLD_BYTES[], OLD_DOCUMENT[];
 const char *old_bytes(const struct job *job);
 enum { OLD_MODE = 0640 };
@@ -82,10 +82,10 @@ enum { OLD_MODE = 0640 };
 /* The name that the user gives, and the file that it stands for. */
 extern const char *const TARGETS[], *const FILES_OF[];
 
-/* What a fault may do to a run that would have succeeded. */
+/* The effect that a fault may have on a run that would have succeeded. */
 enum effect {
 	HARMLESS, /* nothing: status 0, every byte */
-	FATAL,    /* status 1: what is lost cannot be replaced */
+	FATAL,    /* status 1: the loss cannot be made good */
 	EITHER,   /* the program may manage without; exact, or one line */
 };
 
@@ -119,7 +119,7 @@ struct plan {
 	unsigned at; /* the call that is signalled */
 	bool after, ignored;
 	bool closed;      /* standard output has no reader */
-	bool alone;       /* the document to add to is not there, whatever the target */
+	bool alone;       /* no document to add to, whatever the target */
 	uint64_t noise;   /* 0: none */
 	uint64_t feed;    /* seed of the pieces in which a pipe is fed */
 	unsigned threads; /* 0: as the job says */
@@ -157,25 +157,25 @@ void result_free(struct result *r);
 /* Removes all and counts what does not belong there. */
 unsigned clean(const char *path);
 
-/* ---- verdict.c: did a run do what it should? ---- */
+/* ---- verdict.c: was a run right? ---- */
 
 enum { JOBS_MAX = 80 };
 
-/* What each job publishes and says when nothing fails, from a plain run of the plainest route. */
+/* Learn each job's output and messages from a plain run in which nothing fails. */
 extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
 
-/* What standard output gets of a job with --tee. */
+/* The bytes that a job with --tee passes to standard output. */
 extern struct bytes passes[JOBS_MAX];
-/* Of jobs that are added to a document: what was counted, on its own. */
+/* For a job that adds to a document: its own counts. */
 extern struct bytes counted[JOBS_MAX];
 
-/* What is wrong with a run, or NULL. */
+/* Say what is wrong with a run; NULL: nothing. */
 const char *judge(const struct plan *plan, const struct result *r);
 
 /* May a run have left a temporary file? */
 bool may_leave(const struct plan *plan, const struct result *r);
 
-/* Is what was written synced before its name is there, and the name afterwards? */
+/* Is the data synced before the file gets its name, and the folder afterwards? */
 const char *judge_order(size_t k, const char *log);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict: what failed, from the log, and whether the program did what it can about it. */
+/* verdict: reads from the log what failed, and judges whether the program coped with it. */
 
 #include "torture.h"
 
@@ -13,7 +13,7 @@
 
 struct bytes expected[JOBS_MAX], said[JOBS_MAX], passes[JOBS_MAX], counted[JOBS_MAX];
 
-/* What failed by the log: the worst effect allowed, and whether other things may be affected. */
+/* Read the log: the worst effect that the faults allow, and whether others may be affected. */
 struct damage {
 	enum effect effect;
 	bool to_stderr; /* messages may be missing */
@@ -72,7 +72,7 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 	return d;
 }
 
-/* Is this one whole message, or, where it could not be written whole, the beginning of one? */
+/* Is this one whole message, or the beginning of one that could not be written whole? */
 static bool one_line(struct bytes err, bool cut)
 {
 	static const char START[] = "gpuhist: ";
@@ -120,7 +120,7 @@ static const char *judge_file(const struct plan *plan, const struct result *r,
 	if (job->passes && all && !finished ? !same(r->out, passes[plan->job])
 					    : !begins(passes[plan->job], r->out))
 		return "what was passed is not the input";
-	/* Where a list or a group cannot be kept, the group gets fewer permissions. */
+	/* If the access list or the group cannot be kept, the group gets fewer permissions. */
 	if (!made &&
 	    (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
 		return "the file is more readable than it was";
@@ -131,7 +131,7 @@ static const char *judge_file(const struct plan *plan, const struct result *r,
 	return NULL;
 }
 
-/* What could not be added is in the file that the message names, or could not be saved either. */
+/* Counts that could not be added are in the file that the message names, if it could be written. */
 static const char *judge_rescue(const struct plan *plan, const struct result *r)
 {
 	static const char SAVED[] = "this run's histogram is saved in ";
@@ -165,7 +165,7 @@ static const char *judge_exit(const struct plan *plan, const struct result *r,
 
 	if (r->raised && !survives(plan) && !finishes(plan))
 		return "outlived the signal";
-	/* The default of -M is a part of what the process may use, and may hold no decoder. */
+	/* The default of -M is a share of the process's memory, which may be too little for a decoder. */
 	const bool little = plan->resource == RLIMIT_AS && status == 5;
 
 	if (status != usual && status != 1 && !little)
