@@ -131,7 +131,7 @@ static void refusals(void)
 	for (const char *name; (name = strsep(&rest, ";")) != NULL;) {
 		const char *const why = sample_type_refused(name);
 		CHECK(sample_type_named(&t, &pair, name) == -1, "'%s' is taken", name);
-		CHECK(strncmp(why, "unknown type; ", 14) == 0, "'%s': %s", name, why);
+		CHECK(strncmp(why, "is not a known type; ", 21) == 0, "'%s': %s", name, why);
 		/* The list of types is that of the table. */
 		for (size_t k = 0; k < TYPE_COUNT; k++)
 			CHECK(strstr(why, TYPES[k].name), "%s is not listed", TYPES[k].name);
