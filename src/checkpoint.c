@@ -33,8 +33,8 @@ static int check_size(const struct tensors *list, const struct bytes *b, struct 
 		const struct tensor *const t = &list->of[i];
 		if (t->begin + t->bytes > bytes_size(b))
 			return fail_set(fail, STATUS_DATA,
-					"%s holds %llu bytes, but its tensor %s ends after %llu: "
-					"is it cut short?",
+					"%s holds %llu bytes, but its tensor %s ends after %llu; "
+					"was the file cut short?",
 					bytes_name(b), (ull)bytes_size(b), t->name,
 					(ull)(t->begin + t->bytes));
 	}
@@ -62,10 +62,9 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 	rc = stream ? 0 : content_open(&content, b, &rules, fail);
 	if (rc == 0 && (stream || content.is_zstd))
 		rc = fail_set(fail, STATUS_USAGE,
-			      "--each=tensor: %s is %s, but tensors are read at their places in a "
-			      "file: %s first",
+			      "--each=tensor needs an uncompressed file, but %s is %s; %s first",
 			      bytes_name(b), stream ? "a stream" : "compressed",
-			      stream ? "save it as one" : "zstd -d it");
+			      stream ? "save it to a file" : "run zstd -d");
 	if (rc == 0)
 		rc = check_size(list, b, fail);
 	bytes_close(b);
@@ -87,9 +86,10 @@ static void warn_left_out(const struct tensors *list, const char *path)
 					 left > 1 ? ", " : "", t->name, t->dtype);
 	}
 	if (left > 0)
-		msg_warning("%s: left out %llu tensor%s of types that gpuhist does not have: %s%s",
-			    path_shown(path), (ull)left, left == 1 ? "" : "s", names,
-			    left > 4 ? " and more" : "");
+		msg_warning(
+			"%s has %llu tensor%s of unsupported types, which were not counted: %s%s",
+			path_shown(path), (ull)left, left == 1 ? "" : "s", names,
+			left > 4 ? " and more" : "");
 }
 
 /* ---- rows ---- */

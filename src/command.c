@@ -35,12 +35,11 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 	int rc = run_job(&job, rows, hist, report, fail);
 	/* Warn immediately: a capture may go on for days after its first bad byte. */
 	if (rc != 0 && tee_rest(&tee, 1))
-		msg_warning("%s; nothing is counted any more, and the bytes still pass",
-			    fail->text);
+		msg_warning("%s; counting has stopped, but --tee goes on copying", fail->text);
 	(void)tee_rest(&tee, 0);
 	const int passed = tee_end(&tee, &passing);
 	if (passed > 0)
-		msg_warning("standard output: its reader ended before all bytes had passed");
+		msg_warning("the reader of standard output exited before all bytes were copied");
 	if (passed < 0) {
 		/* If --tee ended the run, report its failure; the run has none of its own. */
 		*fail = passing;
@@ -69,7 +68,7 @@ static void set_interrupted(const struct job *job)
 	char text[128];
 
 	snprintf(text, sizeof(text), "interrupted; %s%s",
-		 as_they_come     ? "the rows that follow were not written"
+		 as_they_come     ? "the remaining rows were not written"
 		 : job->every > 0 ? "the final counts were not written"
 		 : job->tee       ? "no histogram was written"
 				  : "nothing was written",
@@ -85,8 +84,8 @@ static int choose_isa(struct fail *fail)
 	if (!isa || !*isa || isa_force(isa) == 0)
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
-			"GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, "
-			"avx512)",
+			"GPUHIST_ISA=%s is not an instruction set of this machine; use base, avx2 "
+			"or avx512",
 			isa);
 }
 

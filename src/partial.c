@@ -42,7 +42,7 @@ static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 	}
 	if (rc == 0 && hist->samples != p->records * shape->samples)
 		rc = fail_set(fail, STATUS_INTERNAL,
-			      "internal error: %llu samples of %llu records: please report this",
+			      "internal error: %llu samples in %llu records; please report this",
 			      (unsigned long long)hist->samples, (unsigned long long)p->records);
 	counts_free(&copy);
 	free(scratch);
@@ -104,7 +104,8 @@ void partial_write(struct partial *p)
 		return;
 	const bool failed = replace(p, &fail) != 0;
 	if (failed && !p->failed)
-		msg_warning("--every: %s (the work goes on)", fail.text);
+		msg_warning("--every could not write the counts so far (%s); counting goes on",
+			    fail.text);
 	p->failed = failed;
 	p->written = !failed;
 }

@@ -180,7 +180,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 	if (gpu_wait(run->work.gpu, INFINITY))
 		return 0;
 	gpu_describe(run->work.gpu, &gpu);
-	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
+	return fail_set(fail, STATUS_DEVICE, "--device=gpu cannot be used: %s", gpu.why);
 }
 
 /* Join all workers. The last one may start another until it is joined. */
@@ -302,8 +302,7 @@ static void start_watch(struct run *run)
 	});
 	if (!run->watch && job->every > 0)
 		msg_warning(
-			"--every: no thread could be started: only the last output will be "
-			"written");
+			"--every could not start a thread; only the final output will be written");
 }
 
 /* ---- from the first record to the last ---- */
@@ -333,7 +332,7 @@ static const char *choose_gpu(struct run *run)
 	if (!kernel_image)
 		return "the program was built without kernels";
 	if (run->plan.lanes == 0)
-		return "its buffers and counters do not fit -M (--device=gpu starts it anyway)";
+		return "its buffers and counters do not fit in -M (--device=gpu starts it anyway)";
 	const bool text = run->job->source.text.on;
 	if (run->job->machine.device == DEVICE_GPU ||
 	    (!text && (!gpu_size(&gpu).stays || reads_files(run->job))))
@@ -361,7 +360,8 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 	*plan = plan_make(job, &run->shape, &facts);
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
-				"--memory %s: one worker needs %zu bytes: -M %zuK is enough",
+				"--memory %s is too small for one worker, which needs %zu bytes; "
+				"-M %zuK is enough",
 				job->machine.memory_text, plan->tables,
 				(2 * plan->tables + 1023) / 1024);
 	run->report.plan.isa = isa_name(isa_best());
@@ -530,8 +530,7 @@ static int audit(const struct run *run, struct fail *fail)
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "
-				"records counted: "
-				"please report this",
+				"records counted; please report this",
 				(unsigned long long)t->bytes, (unsigned long long)run->hist.samples,
 				(unsigned long long)records);
 	return hist_audit(&run->hist, fail);
@@ -549,7 +548,7 @@ static int count_all(struct run *run, struct fail *fail)
 		rc = source_failure(source, fail);
 	if (rc == 0 && !source_finished(source))
 		rc = fail_set(fail, STATUS_INTERNAL,
-			      "internal error: the input was left unread: please report this");
+			      "internal error: the input was left unread; please report this");
 	if (rc != 0)
 		return -1;
 	if (run->work.each && each_finish(run->work.each, run->report.work.records, &run->counts,
@@ -612,7 +611,7 @@ int run_job(const struct job *job, struct output *rows, struct hist *hist,
 
 	if (!lost || job->machine.device == DEVICE_GPU || !reads_files(job))
 		return rc;
-	msg_warning("the GPU failed (%s): counting begins again, on the CPU", report->gpu.why);
+	msg_warning("the GPU failed (%s); counting starts again on the CPU", report->gpu.why);
 	if (job_reads_stdin(job))
 		(void)lseek(STDIN_FILENO, start, SEEK_SET);
 	again.machine.device = DEVICE_CPU;

@@ -73,7 +73,7 @@ head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
 		0) check "twice, read $when: right" grep -q '^0,0,256,6631072$' out ;;
 		3) check "twice, read $when: damaged" test "$(wc -l <err)" -eq 1 ;;
 		*)
-			check "twice, read $when: it differs" test "$status" -eq 70 -a "$(grep -c 'decoded twice' err)" -eq 1
+			check "twice, read $when: it differs" test "$status" -eq 70 -a "$(grep -c 'differs when decoded again' err)" -eq 1
 			again=$((again + 1))
 			;;
 		esac

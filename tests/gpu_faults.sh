@@ -173,7 +173,7 @@ done <<-'END'
 END
 # Counters that do not fit -M: auto has no GPU, --device=gpu two slots, and -v says what they took.
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
-check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit -M' err
+check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit in -M' err
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
 check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 24.0 MiB with all counters, ' err
 # --every: what a lane has counted so far is in the output while its input waits, and adds up; the end is the CPU's.
@@ -220,7 +220,7 @@ each lost "$plain" STICKY=1:700 STICKY=2:719 STICKY=6:214 ONCE=cuMemcpyHtoDAsync
 	ONCE=cuLaunchKernel:3:719 ONCE=cuMemcpyDtoHAsync_v2:3:719 ONCE=cuEventRecord:3:719 WRONG=1 WRONG=2 WRONG=6 KILL=cuEventQuery:3
 refused 'driver: FAKE_ERROR_100' "$plain" DEVICES=0
 refused 'driver: FAKE_ERROR_100' "$plain" FAIL=cuInit:1:100
-refused 'driver: an error without a name' "$plain" 'NAMELESS=1 FAIL=cuInit:1:4711'
+refused 'driver: unknown error' "$plain" 'NAMELESS=1 FAIL=cuInit:1:4711'
 refused 'context: FAKE_ERROR_46' "$plain" FAIL=cuDevicePrimaryCtxRetain:1:46
 refused 'kernels: FAKE_ERROR_209' "$plain" FAIL=cuModuleLoadData:1:209
 refused 'FAKE_ERROR_801' "$plain" ONCE=cuMemHostRegister_v2:1:801
@@ -527,7 +527,7 @@ again() {
 		done
 		judge spared "again, $faults"
 		check "again, $faults: the warning" \
-			[ "$(grep -c 'warning: the GPU failed (.*): counting begins again, on the CPU' err)" -eq 1 ]
+			[ "$(grep -c 'warning: the GPU failed (.*); counting starts again on the CPU' err)" -eq 1 ]
 		check "again, $faults: another warning" [ "$(grep -c 'the GPU failed' err)" -eq 1 ]
 	done
 }

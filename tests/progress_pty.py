@@ -117,7 +117,7 @@ def main():
     check(run.read(rb"1\.05 MB"), f"{run.data!r}")
     check(run.end() == 3, "status of a cut sample")
     shown = screen(run.data, 200)
-    check(shown and shown[0].startswith("gpuhist: standard input: ends inside a record") and shown[1:] == [""],
+    check(shown and shown[0].startswith("gpuhist: standard input ends inside a record") and shown[1:] == [""],
           f"before a message: {shown!r}")
     # INT leaves what is drawn, and says what became of the counts.
     run = Run(["--progress"])

@@ -55,10 +55,10 @@ def run(arguments, typed, on_terminal=True):
 
 END = b"abc\n\x04"
 BYTES = ["-t", "u8", "-b", "1", "-r", "full", "--no-header", "--no-progress"]
-WAITS = "gpuhist: waiting for samples from the terminal; end with Ctrl-D\n"
+WAITS = "gpuhist: waiting for samples from the terminal; press Ctrl-D to end\n"
 
 status, out, err = run([], b"")
-check((status, out) == (2, "") and err.startswith("gpuhist: nothing to count: "), f"no words: {status} {out!r} {err!r}")
+check((status, out) == (2, "") and err.startswith("gpuhist: there is nothing to count; "), f"no words: {status} {out!r} {err!r}")
 
 status, out, err = run(BYTES, END)
 check((status, out, err) == (0, "0,0,256,4\n", WAITS), f"options: {status} {out!r} {err!r}")
@@ -99,7 +99,7 @@ def seen(arguments, samples, columns=80, lines=24, output=False):
     return data.decode()
 
 
-READ_AS = "gpuhist: samples were read as u32, little endian (-t names another type)\r\n"
+READ_AS = "gpuhist: samples were read as u32, little endian (use -t for another type)\r\n"
 with tempfile.TemporaryDirectory() as folder:
     named = os.path.join(folder, "a.u32")
     with open(named, "wb") as file:

@@ -248,11 +248,11 @@ static void bad_arrays(void)
 		{"{'descr': '>M8[ns]', 'fortran_order': False, 'shape': (3,)}",
 		 "--raw -t i64be -S 128"},
 		{"{'descr': '<m8', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64 -S 128"},
-		{"{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "objects"},
-		{"{'descr': '<U7', 'fortran_order': False, 'shape': (3,)}", "dtype '<U7': text"},
+		{"{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "Python object"},
+		{"{'descr': '<U7', 'fortran_order': False, 'shape': (3,)}", "dtype '<U7' is text"},
 		{"{'descr': '|S7', 'fortran_order': False, 'shape': (3,)}", "text"},
 		{"{'descr': '<f16', 'fortran_order': False, 'shape': (3,)}",
-		 "dtype '<f16': not a type"},
+		 "dtype '<f16' is not a type"},
 		{"{'descr': '<c32', 'fortran_order': False, 'shape': (3,)}", "'<c32'"},
 		{"{'descr': '<c9', 'fortran_order': False, 'shape': (3,)}", "'<c9'"},
 		{"{'descr': '|u2', 'fortran_order': False, 'shape': (3,)}", "'|u2'"},
@@ -296,9 +296,9 @@ static void bad_arrays(void)
 		 "an unknown key 'x'"},
 		{"{'descr': '<f4', 'fortran_order': False, 'descr': '<f4'}",
 		 "a second key 'descr'"},
-		{"{'descr' '<f4'}", "no dictionary of"},
+		{"{'descr' '<f4'}", "not a dictionary of"},
 		{"{'descr': '<f4' 'fortran_order': False}", "no comma after 'descr'"},
-		{"('descr', '<f4')", "no dictionary"},
+		{"('descr', '<f4')", "not a dictionary"},
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} x",
 		 "more than a dictionary"},
 	};
@@ -310,7 +310,7 @@ static void bad_arrays(void)
 	}
 	struct made m = {.at = NULL};
 	put(&m, "\x93NUMPY\4\0\0\0", 10);
-	refused(&m, "version 4.0");
+	refused(&m, "version is 4.0");
 	m = (struct made){.at = NULL};
 	put(&m, "\x93NUMPY\1\0\0\0", 10);
 	refused(&m, "0 bytes long");
@@ -378,13 +378,13 @@ static void bad_waves(void)
 	}
 	struct made m = {.at = NULL};
 	put(&m, "RIFF\0\0\0\0WAVEdata\4\0\0\0abcd", 24);
-	refused(&m, "data chunk at offset 12, before the fmt chunk");
+	refused(&m, "data chunk at offset 12 comes before the fmt chunk");
 	m = (struct made){.at = NULL};
 	put(&m, "RIFF\0\0\0\0WAVEfmt \4\0\0\0abcd", 24);
 	refused(&m, "a fmt chunk of 4 bytes");
 	m = (struct made){.at = NULL};
 	put(&m, "RF64\0\0\0\0WAVEds64\4\0\0\0abcd", 24);
-	refused(&m, "a ds64 chunk of 4 bytes");
+	refused(&m, "ds64 chunk has 4 bytes");
 	m = (struct made){.at = NULL};
 	put(&m, "RIFF\0\0\0\0WAVE", 12);
 	for (unsigned i = 0; i < 1025; i++)
@@ -406,13 +406,13 @@ static void bad_waves(void)
 static void bad_pictures(void)
 {
 	static const char *const BAD[][2] = {
-		{"P5 0 3 255\n", "a width of 0"},
-		{"P6 3 0 255\n", "a height of 0"},
-		{"P5 3 3 0\n", "a maximum value of 0"},
-		{"P5 3 3 65536\n", "a maximum value of 65536"},
+		{"P5 0 3 255\n", "the width is 0"},
+		{"P6 3 0 255\n", "the height is 0"},
+		{"P5 3 3 0\n", "the maximum value is 0"},
+		{"P5 3 3 65536\n", "the maximum value is 65536"},
 		{"P5 3x3 255\n", "byte 0x78 at offset 4"},
-		{"P5 3 3 255x", "greatest value"},
-		{"P5 18446744073709551616 3 255\n", "a width of more than 2^64"},
+		{"P5 3 3 255x", "maximum value"},
+		{"P5 18446744073709551616 3 255\n", "the width is more than 2^64"},
 		{"P6 4294967296 4294967296 255\n", "more than 2^64 bytes"},
 		{"P6 4294967296 2147483648 255\n", "more than 2^64 bytes"},
 		{"P5 3 3", "ends inside it, after 6 bytes"},

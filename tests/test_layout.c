@@ -37,16 +37,16 @@ static const struct {
 } BAD[] = {
 	{{0, 0, 0, 65, 0, 0}, 1, "channels"},
 	{{0, 0, 3, 2, 0, 0}, 1, "multiple"},
-	{{3, 0, 0, 0, 0, 0}, 4, "end after"},
-	{{8, 5, 0, 0, 0, 0}, 4, "end after"},
-	{{0, 4, 0, 0, 0, 0}, 4, "size of the records"},
-	{{8, UINT32_MAX, 0, 0, 0, 0}, 8, "end after"},
-	{{0, 0, 1u << 30, 0, 0, 0}, 4, "end after"},
-	{{4, 0, (1u << 30) + 1, 0, 0, 0}, 4, "end after"},
-	{{0, 0, 0, 0, 0, 100}, 1, "length of the rows"},
-	{{0, 0, 0, 0, 101, 100}, 1, "row end"},
-	{{0, 0, 0, 0, 1u << 30, 0}, 4, "row end"},
-	{{4, 0, 0, 0, (1u << 30) + 1, 4}, 4, "row end"},
+	{{3, 0, 0, 0, 0, 0}, 4, "too small"},
+	{{8, 5, 0, 0, 0, 0}, 4, "too small"},
+	{{0, 4, 0, 0, 0, 0}, 4, "needs a record size"},
+	{{8, UINT32_MAX, 0, 0, 0, 0}, 8, "too small"},
+	{{0, 0, 1u << 30, 0, 0, 0}, 4, "too small"},
+	{{4, 0, (1u << 30) + 1, 0, 0, 0}, 4, "too small"},
+	{{0, 0, 0, 0, 0, 100}, 1, "needs a row length"},
+	{{0, 0, 0, 0, 101, 100}, 1, "row is too small"},
+	{{0, 0, 0, 0, 1u << 30, 0}, 4, "row is too small"},
+	{{4, 0, 0, 0, (1u << 30) + 1, 4}, 4, "row is too small"},
 };
 
 int main(void)

@@ -92,7 +92,7 @@ static void overflow_of_rows(const char *format, bool flow)
 		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT,
 		      "row %d past u32 was published", which);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
-		CHECK(strstr(fail.text, "1 count passed") && access("h.rescue.json", F_OK) == 0,
+		CHECK(strstr(fail.text, "1 count exceeded") && access("h.rescue.json", F_OK) == 0,
 		      "%s", fail.text);
 		scratch_clean();
 		wish.style.counter = COUNTER_U64;

@@ -66,7 +66,7 @@ static void bottlenecks(const struct job *job)
 	/* A worker on a lane of a GPU sleeps while the bus works. */
 	run.work.gpu_records = 999;
 	says(job, &run, BOTTLENECK,
-	     "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time");
+	     "bottleneck: transfers and counting on the GPU took 90% of the workers' time");
 
 	run = BASE;
 	run.work.read_seconds = 15;
@@ -74,7 +74,7 @@ static void bottlenecks(const struct job *job)
 	says(job, &run, BOTTLENECK, "bottleneck: reading took 75% of the workers' time");
 	run.totals.packed = 1000;
 	says(job, &run, BOTTLENECK,
-	     "bottleneck: reading, decompression included, took 75% of the workers' time");
+	     "bottleneck: reading and decompressing took 75% of the workers' time");
 	run.totals.packed = 0;
 	run.totals.streamed = true;
 	run.totals.waited = 4.9;
@@ -83,13 +83,16 @@ static void bottlenecks(const struct job *job)
 
 	run.totals.waited = 9.1;
 	says(job, &run, BOTTLENECK,
-	     "bottleneck: the writer of the input: 800 MB/s; gpuhist waited 91% of the time");
+	     "bottleneck: the writer of the input, at 800 MB/s; gpuhist waited for it 91% of the "
+	     "time");
 	run.totals.packed = 34000000000;
 	says(job, &run, BOTTLENECK,
-	     "bottleneck: the writer of the input: 3.40 GB/s; gpuhist waited 91% of the time");
+	     "bottleneck: the writer of the input, at 3.40 GB/s; gpuhist waited for it 91% of the "
+	     "time");
 	run.totals.packed = 4000;
 	says(job, &run, BOTTLENECK,
-	     "bottleneck: the writer of the input: 400 B/s; gpuhist waited 91% of the time");
+	     "bottleneck: the writer of the input, at 400 B/s; gpuhist waited for it 91% of the "
+	     "time");
 
 	run.work.read_seconds = run.work.count_seconds = 0;
 	says(job, &run, BOTTLENECK, "");
@@ -107,7 +110,7 @@ static void gpu(struct job *job)
 	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
 	/* It was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
-	says(job, &run, GPU, "gpu: not ready before the end");
+	says(job, &run, GPU, "gpu: it was not ready before the end");
 	run.gpu.state = GPU_FAILED;
 	strcpy(run.gpu.why, "no NVIDIA driver found: libcuda.so.1");
 	says(job, &run, GPU, "gpu: no NVIDIA driver found: libcuda.so.1");

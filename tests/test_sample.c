@@ -81,7 +81,7 @@ static void refusals(void)
 	for (const char *name; (name = strsep(&rest, ";")) != NULL;) {
 		const char *const why = sample_type_refused(name);
 		CHECK(sample_type_named(&t, &pair, name) == -1, "'%s' is taken", name);
-		CHECK(strncmp(why, "unknown type; ", 14) == 0, "'%s': %s", name, why);
+		CHECK(strncmp(why, "is not a known type; ", 21) == 0, "'%s': %s", name, why);
 	}
 }
 

@@ -123,8 +123,8 @@ static void moving_files(void)
 		if (!spec.open.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {
 			CHECK(rc == -1 && fail.status == STATUS_DATA &&
 				      strstr(fail.text, CASES[k].shorter
-								? "m: became shorter while"
-								: "m: ends inside a record"),
+								? "m became shorter while"
+								: "m ends inside a record"),
 			      "to %ld: %d '%s'", CASES[k].to, rc, fail.text);
 			continue;
 		}
@@ -249,7 +249,7 @@ static void rewritten(void)
 		while (source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
 			source_done(r, &piece, piece.bytes);
 		(void)source_failure(s, &fail);
-		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r: became shorter while"),
+		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r became shorter while"),
 		      "to %ld: '%s'", TO[i], fail.text);
 		source_close(s);
 		free(buffer);
@@ -331,7 +331,7 @@ static void claimed_pieces(void)
 		struct fail shorter = {.status = STATUS_OK};
 		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &shorter) == -1 &&
 			      shorter.status == STATUS_DATA &&
-			      strstr(shorter.text, "big: became shorter while"),
+			      strstr(shorter.text, "big became shorter while"),
 		      "cut to %ld: '%s'", CUTS[i].to, shorter.text);
 	}
 	/* The limit that the cut pieces did not use goes to the next file. */

@@ -192,7 +192,7 @@ static void check_change(const unsigned char *data, size_t bytes, enum change ho
 		      fail.text);
 		CHECK(!fine || records == bytes / 8, "change %d, late %d, %u/2: %llu records",
 		      (int)how, late, k, (ull)records);
-		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f: has changed")),
+		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f has changed")),
 		      "%s", fail.text);
 	}
 }
@@ -249,7 +249,7 @@ static void less_than_its_size(void)
 		spec.open.ignore_tail = i / 2;
 		const struct outcome o = read_all(&spec, 1, 4096);
 		CHECK(o.rc == -1 && o.fail.status == STATUS_DATA &&
-			      strstr(o.fail.text, "hold what its size says"),
+			      strstr(o.fail.text, "less than its size says"),
 		      "%d %s", o.rc, o.fail.text);
 	}
 }

@@ -625,7 +625,7 @@ static void again(unsigned char *data)
 			      (unsigned long long)w.records, n, fail.text);
 		else
 			CHECK(rc == -1 && fail.status == STATUS_INTERNAL &&
-				      strstr(fail.text, "zstd frame at offset 0: "),
+				      strstr(fail.text, "zstd frame at offset 0 differs"),
 			      "round %u: %d '%s'", round, rc, fail.text);
 		source_close(s);
 		free(room);
@@ -643,7 +643,7 @@ static void again(unsigned char *data)
  */
 static void piped(unsigned char *data)
 {
-	static const char *const WHY[] = {NULL, "doesn't match checksum", "corrupt block",
+	static const char *const WHY[] = {NULL, "doesn't match checksum", "block is corrupt",
 					  "ends inside", "as much as its header"};
 	struct pack p = {.state = 1};
 	uint64_t records, sum;

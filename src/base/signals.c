@@ -24,7 +24,7 @@ int signals_finish_fd = -1;
 
 static pthread_t main_thread;
 static int finish_pipe;
-static int finishing;          /* the signal of --finish has arrived; atomic */
+static int finishing;          /* the signal of --finish, once it has arrived; atomic */
 static double finishing_began; /* when it arrived; used only by the main thread */
 static sigset_t ours;          /* signals that we handle, including USR1 */
 
@@ -46,7 +46,7 @@ static bool finishes(int number)
 
 	if (signals_finish_fd < 0 || (number != SIGINT && number != SIGTERM))
 		return false;
-	if (__atomic_exchange_n(&finishing, 1, __ATOMIC_SEQ_CST))
+	if (__atomic_exchange_n(&finishing, number, __ATOMIC_SEQ_CST))
 		return clock_seconds() - finishing_began < TWICE_SECONDS;
 	finishing_began = clock_seconds();
 	(void)!write(finish_pipe, "", 1);
@@ -166,6 +166,13 @@ bool signals_finished(void)
 	/* The signal may still be on its way to the main thread. */
 	sigpending(&pending);
 	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0;
+}
+
+const char *signals_finish_name(void)
+{
+	const int number = __atomic_load_n(&finishing, __ATOMIC_SEQ_CST);
+
+	return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "a signal";
 }
 
 bool signals_finished_soon(void)

@@ -62,6 +62,9 @@ extern int signals_finish_fd;
  */
 bool signals_finished(void);
 
+/* The name of that signal for messages, or "a signal" if it has not been handled yet. */
+const char *signals_finish_name(void);
+
 /*
  * Like signals_finished, for a thread that has seen an end of input that the signal may have
  * caused. Between delivery and handler the signal is invisible, so with --finish this waits a

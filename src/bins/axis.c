@@ -136,7 +136,7 @@ static void edges_why(char why[AXIS_WHY], const struct axis *axis, const struct 
 	if (strcmp(ends, other) != 0)
 		snprintf(why, AXIS_WHY, "its range is %s, not %s", other, ends);
 	else
-		snprintf(why, AXIS_WHY, "it has other edges between %s", ends);
+		snprintf(why, AXIS_WHY, "its edges between %s differ", ends);
 }
 
 bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *more)
@@ -152,20 +152,20 @@ bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *m
 		snprintf(why, AXIS_WHY, "its samples are %s, not %s", more->type.name,
 			 axis->type.name);
 	else if (kind->from_samples != is_auto || (is_auto && axis->kind != more->kind))
-		snprintf(why, AXIS_WHY, "its bins are %sthose of --%s", is_auto ? "" : "not ",
+		snprintf(why, AXIS_WHY, "its bins %s from --%s", is_auto ? "come" : "do not come",
 			 AXIS_KINDS[is_auto ? more->kind : axis->kind].name);
 	else if (bins != more_bins)
-		snprintf(why, AXIS_WHY, "it %s%s%s %lu bin%s, not %lu", is_auto ? "is --" : "has",
+		snprintf(why, AXIS_WHY, "it %s%s%s %lu bin%s, not %lu", is_auto ? "used --" : "has",
 			 is_auto ? kind->name : "", is_auto ? " with at most" : "",
 			 (unsigned long)more_bins, more_bins == 1 ? "" : "s", (unsigned long)bins);
 	else if (kind->ordered != ordered)
-		snprintf(why, AXIS_WHY, "they differ in binning");
+		snprintf(why, AXIS_WHY, "only one of them used --mod");
 	else if (!is_auto && !same_edges(&axis->edges, &more->edges))
 		edges_why(why, axis, more);
 	else if (axis->edges.closed != more->edges.closed)
-		snprintf(why, AXIS_WHY, "they differ in --closed");
+		snprintf(why, AXIS_WHY, "only one of them used --closed");
 	else if (axis->clamp != more->clamp)
-		snprintf(why, AXIS_WHY, "they differ in --clamp");
+		snprintf(why, AXIS_WHY, "only one of them used --clamp");
 	else
 		return true;
 	return false;

@@ -11,9 +11,9 @@
 #include "bins/exact.h"
 
 static const char TOO_NARROW[] =
-	"the bins are narrower than binary64 can tell apart: fewer bins or a wider range would do";
+	"the bins are too narrow for binary64; use fewer bins or a wider range";
 
-const char edges_no_memory[] = "no memory for the edges";
+const char edges_no_memory[] = "not enough memory for the edges";
 
 /* Set linspace edges from lo to hi; both are finite, and lo < hi. */
 static void set_linspace(struct edges *e, double lo, double hi)
@@ -121,7 +121,7 @@ static int init_log(struct edges *e, const struct edges_spec *spec, const struct
 		    const char **why)
 {
 	if (!(spec->lo.value > 0 && spec->lo.value < spec->hi.value)) {
-		*why = "LO must be above 0 and less than HI";
+		*why = "LO must be above 0 and below HI";
 		return -1;
 	}
 	assert(spec->bins <= BINS_LOG_MAX);
@@ -140,7 +140,7 @@ static int init_mod(struct edges *e, const struct edges_spec *spec, const struct
 	const uint64_t bias = (uint64_t)-sample_min(type);
 
 	if (type->kind == SAMPLE_FLOAT) {
-		*why = "--mod is for integer types";
+		*why = "--mod works only with integer types";
 		return -1;
 	}
 	e->form = EDGES_RATIONAL;
@@ -178,10 +178,10 @@ static int init_auto(struct edges *e, const struct edges_spec *spec, const struc
 	const bool log = spec->kind == AXIS_RANKS;
 
 	if (spec->bins < auto_bins_least(type)) {
-		*why = log ? "--log=auto needs 2 bins or more, because a bin from 0 on holds no "
-			     "negative value"
-			   : "--auto needs 2 bins or more, because a bin from 0 on holds no "
-			     "negative value";
+		*why = log ? "--log=auto needs at least 2 bins, because no bin holds both negative "
+			     "and nonnegative values"
+			   : "--auto needs at least 2 bins, because no bin holds both negative and "
+			     "nonnegative values";
 		return -1;
 	}
 	e->auto_bins = (struct auto_bins){.type = *type, .most = spec->bins, .log = log};
@@ -220,11 +220,11 @@ static int init_range(struct edges *e, const struct edges_spec *spec,
 		return 0;
 	}
 	if (whole && (!spec->lo.exact || !spec->hi.exact)) {
-		*why = "whole LO and HI of an integer type must be below 2^96";
+		*why = "for an integer type, whole LO and HI must be below 2^96";
 		return -1;
 	}
 	if (whole ? spec->lo.integer >= spec->hi.integer : spec->lo.value >= spec->hi.value) {
-		*why = "LO must be less than HI";
+		*why = "LO must be below HI";
 		return -1;
 	}
 	if (whole) {
@@ -261,7 +261,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 			    .integers = type->kind != SAMPLE_FLOAT,
 			    .binning.bins = spec->bins};
 	if (spec->closed && (!kind->ordered || kind->from_samples)) {
-		*why = "--closed needs a last edge, such as that of --range";
+		*why = "--closed works only with bins whose last edge is given, as by --range";
 		return -1;
 	}
 	return kind->init(e, spec, type, why);

@@ -99,10 +99,10 @@ static const struct {
 #define TWO "has two meanings: "
 #define UNPACKED(kind, bits) \
 	TWO kind "16 (each sample in 2 bytes) or " kind bits "bit (packed without gaps)"
-#define ORDER(bits)                                                                          \
-	"has a bit order of its own, which is not read: u" bits "bit is GenICam's Mono" bits \
-	"p; convert the samples to u16"
-#define ALSA TWO "i24 or u24 (3 bytes), or ALSA's, which has 4 bytes (i32, u32)"
+#define ORDER(bits)                                                                       \
+	"has a bit order that gpuhist does not read (u" bits "bit is GenICam's Mono" bits \
+	"p); convert the samples to u16"
+#define ALSA TWO "i24 or u24 (3 bytes), or ALSA's format of 4 bytes (i32 or u32)"
 static const char *const AMBIGUOUS[][2] = {
 	{"u1", TWO "u8 (1 byte, NumPy's |u1) or u1bit"},
 	{"u2", TWO "u16 (2 bytes, NumPy's <u2) or u2bit"},
@@ -240,10 +240,10 @@ const char *sample_type_refused(const char *text)
 	const char *const why = sample_type_ambiguous(text);
 
 	return why ? why
-		   : "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 "
-		     "f32 f64 u1bit u2bit u4bit u10bit u12bit u14bit i2bit i4bit "
-		     "i10bit i12bit i14bit f8e4m3 f8e5m2, u16be and so on for "
-		     "big endian (the manual has all names)";
+		   : "is not a known type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 "
+		     "bf16 f32 f64 u1bit u2bit u4bit u10bit u12bit u14bit i2bit i4bit i10bit "
+		     "i12bit i14bit f8e4m3 f8e5m2, u16be and so on for big endian (the manual has "
+		     "all names)";
 }
 
 /* ---- values ---- */

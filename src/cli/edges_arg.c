@@ -22,8 +22,7 @@ struct reading {
 	struct fail *fail;
 };
 
-/* "--edges @FILE: number 3: " */
-#define NUMBER "%s: number %zu: "
+/* "--edges @FILE: number 3" */
 #define WHICH(r) (r)->what, (r)->count + 1
 
 static int add_edge(struct reading *r, const char *text, size_t length)
@@ -32,17 +31,18 @@ static int add_edge(struct reading *r, const char *text, size_t length)
 	char before[NUMBER_TEXT], now[NUMBER_TEXT];
 
 	if (number_parse(&n, text, length) != 0)
-		return fail_set(r->fail, STATUS_USAGE, NUMBER "'%.*s' is not a finite number",
-				WHICH(r), (int)(length < SHOWN ? length : SHOWN), text);
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: number %zu is '%.*s', which is not a finite number", WHICH(r),
+				(int)(length < SHOWN ? length : SHOWN), text);
 	if (r->count == EDGES_MAX)
-		return fail_set(r->fail, STATUS_USAGE, NUMBER "more than 1048577 edges (2^20 bins)",
-				WHICH(r));
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: there are more than 1048577 edges (2^20 bins)", r->what);
 	if (r->count > 0 && !(r->edges[r->count - 1] < n.value)) {
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, n.value);
 		return fail_set(r->fail, STATUS_USAGE,
-				NUMBER "edges must rise, and %s is not above %s", WHICH(r), now,
-				before);
+				"%s: number %zu is %s, which is not above %s; edges must increase",
+				WHICH(r), now, before);
 	}
 	r->edges[r->count++] = n.value + 0.0; /* -0 is 0 */
 	return 0;
@@ -76,9 +76,10 @@ static int read_numbers(struct reading *r, const char *text, size_t size)
 		i++;
 	}
 	if (comma || r->count < 2)
-		return fail_set(r->fail, STATUS_USAGE,
-				NUMBER "is missing: edges are two numbers or more, such as 0,1,10",
-				WHICH(r));
+		return fail_set(
+			r->fail, STATUS_USAGE,
+			"%s: number %zu is missing; edges are at least two numbers, such as 0,1,10",
+			WHICH(r));
 	return 0;
 }
 

@@ -102,13 +102,13 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 		const struct says says = name_says(paths[i]);
 		if (says.ambiguous)
 			return fail_set(fail, STATUS_USAGE,
-					"%s: its name ends in %s, which %s; choose with --type",
+					"%s ends in %s, which %s; name the type with --type",
 					path_shown(paths[i]), says.suffix, says.ambiguous);
 		if (says.named != first.named || strcmp(says.type.name, first.type.name) != 0 ||
 		    says.channels != first.channels)
 			return fail_set(fail, STATUS_USAGE,
-					"%s and %s: their names do not end in one type: --type "
-					"must say what both are",
+					"the names of %s and %s do not end in the same type; name "
+					"the type with --type",
 					path_shown(paths[0]), path_shown(paths[i]));
 	}
 	return 0;
@@ -139,23 +139,25 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	uint64_t n = said->channels;
 
 	if (asked->last && array && said->fortran)
-		return fail_set(fail, STATUS_USAGE,
-				"--channels last: %s: the array is in Fortran order", name);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--channels last needs an array in C order, but %s is in Fortran order",
+			name);
 	if (asked->last && array)
 		n = said->last <= LAYOUT_CHANNELS_MAX ? said->last * n : said->last;
 	/* An array of plain numbers says nothing about channels. */
 	if (asked->channels > 1 && asked->channels != n && !(array && n == 1))
 		return fail_set(fail, STATUS_USAGE,
-				"--channels %lu: %s: its %s header says %llu (-c 1 counts all of "
-				"them together)",
+				"--channels %lu contradicts %s, whose %s header says %llu (-c 1 "
+				"counts all of them together)",
 				(unsigned long)asked->channels, name, said->format,
 				(unsigned long long)n);
 	if (asked->channels > 0)
 		n = asked->channels;
 	if (n < 1 || n > LAYOUT_CHANNELS_MAX)
 		return fail_set(fail, STATUS_USAGE,
-				"%s: %llu channels: from 1 to 64 can be counted apart (-c 1 counts "
-				"all of them together)",
+				"%s has %llu channels, but only 1 to 64 can be counted apart (-c 1 "
+				"counts all of them together)",
 				name, (unsigned long long)n);
 	*channels = (uint32_t)n;
 	return 0;
@@ -172,29 +174,32 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 
 	if (sample_unpacks(type) && o->record > 0 && o->channels % packed != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--record %s: the samples of a record must end with a byte: "
-				"--channels must be a multiple of %lu with %s",
-				o->record_text, (unsigned long)packed, type->name);
+				"--record %s does not go with --channels %lu: with %s, the "
+				"channels must be a multiple of %lu, to fill whole bytes",
+				o->record_text, (unsigned long)o->channels, type->name,
+				(unsigned long)packed);
 	if (sample_unpacks(type) && o->width % sample_together(type, o->channels) != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--rows %s: WIDTH must be a multiple of %lu: that many samples of "
-				"%s end with a byte",
+				"--rows %s needs a WIDTH that is a multiple of %lu, because that "
+				"many samples of %s fill whole bytes",
 				o->rows_text, (unsigned long)sample_together(type, o->channels),
 				type->name);
 	if (sample_unpacks(type))
 		return 0;
 	if (o->channels % packed != 0 && packed % o->channels != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--channels %lu: of %s there must be 1%s or a multiple of %lu",
-				(unsigned long)o->channels, type->name,
-				packed == 8   ? ", 2, 4"
-				: packed == 4 ? ", 2"
-					      : "",
-				(unsigned long)packed);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--channels %lu does not go with %s, which needs 1%s or a multiple of %lu",
+			(unsigned long)o->channels, type->name,
+			packed == 8   ? ", 2, 4"
+			: packed == 4 ? ", 2"
+				      : "",
+			(unsigned long)packed);
 	if (o->width % packed != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--rows %s: WIDTH must be a multiple of the %lu samples of a byte",
-				o->rows_text, (unsigned long)packed);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--rows %s needs a WIDTH that is a multiple of the %lu samples in a byte",
+			o->rows_text, (unsigned long)packed);
 	return 0;
 }
 
@@ -206,17 +211,17 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 
 	if (o->width % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--rows %s: WIDTH must be a multiple of the %lu channels",
+				"--rows %s needs a WIDTH that is a multiple of the %lu channels",
 				o->rows_text, (unsigned long)o->channels);
 	if (o->pitch < width)
 		return fail_set(fail, STATUS_USAGE,
-				"--rows %s: PITCH must be %llu or more, to hold %lu of %s",
+				"--rows %s needs a PITCH of at least %llu, to hold %lu of %s",
 				o->rows_text, (unsigned long long)width, (unsigned long)o->width,
 				type->name);
 	if (o->record > 0 && o->record < end)
 		return fail_set(fail, STATUS_USAGE,
-				"--record %s: must be %llu or more, to hold %lu of %s at --offset "
-				"%lu",
+				"--record %s is too small; it must be at least %llu, to hold %lu "
+				"of %s at --offset %lu",
 				o->record_text, (unsigned long long)end, (unsigned long)o->channels,
 				type->name, (unsigned long)o->offset);
 	return 0;
@@ -232,11 +237,9 @@ static int check_whole(const char *option, const char *text, uint64_t n, const s
 		return 0;
 	return fail_set(
 		fail, STATUS_USAGE,
-		"--%s %s: must be a multiple of %lu, such as %llu: that many %s of %s end with a "
-		"byte",
-		option, text, (unsigned long)packed,
-		(unsigned long long)((n / packed + 1) * packed),
-		shape->channels > 1 ? "records" : "samples", type->name);
+		"--%s %s ends inside a byte; with %s it must be a multiple of %lu, such as %llu",
+		option, text, type->name, (unsigned long)packed,
+		(unsigned long long)((n / packed + 1) * packed));
 }
 
 static int set_limit(struct shape *shape, const struct job *job, const struct sample_type *type,
@@ -261,7 +264,8 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	const char *why;
 
 	if (asked.last && !header)
-		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
+		return fail_set(fail, STATUS_USAGE,
+				"--channels last needs a header, and %s has none",
 				path_shown(job->source.paths[0]));
 	if (asked.channels == 0)
 		asked.channels = channels;
@@ -310,10 +314,10 @@ static int make_axis(struct axis *axis, const struct job *job, const struct samp
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
-		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
+		return fail_set(fail, STATUS_USAGE, "--%s %s is invalid for --type %s: %s",
 				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text, type->name,
 				why);
-	return fail_set(fail, STATUS_USAGE, "--type %s: %s", type->name, why);
+	return fail_set(fail, STATUS_USAGE, "%s (the type is %s)", why, type->name);
 }
 
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
@@ -328,27 +332,26 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 		return -1;
 	if (sample_unpacks(&type) && job->machine.device == DEVICE_GPU)
 		return fail_set(fail, STATUS_DEVICE,
-				"--device=gpu: only the CPU counts %s; leave --device out",
+				"--device=gpu does not go with %s, which only the CPU counts; "
+				"leave --device out",
 				type.name);
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
 	    make_axis(&shape->axis, job, &type, fail) != 0)
 		return -1;
 	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--each %s: all rows have the same bins, which must be known before "
-			"the first sample: -r, --edges, --log or --mod, or -b of integers",
-			job->each_text);
+		return fail_set(fail, STATUS_USAGE,
+				"--each %s needs bins that are known before the first sample; use "
+				"-r, --edges, --log or --mod, or -b with integers",
+				job->each_text);
 	/* Counters have 32-bit indices (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
 			    channels = shape->channels;
 	if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
 		return 0;
-	return fail_set(
-		fail, STATUS_USAGE,
-		"--channels %lu: too many with %lu bins each: all of them must be fewer than "
-		"2^32",
-		channels, bins);
+	return fail_set(fail, STATUS_USAGE,
+			"--channels %lu with %lu bins each is too many; all channels together must "
+			"have fewer than 2^32 bins",
+			channels, bins);
 }
 
 int job_shape_check(const struct job *job, struct fail *fail)

@@ -75,17 +75,17 @@ static const struct known KNOWN[] = {
 	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.edges.bins, 1, BINS_MAX),
 		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400"},
 	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends, .text = TO(job.bins_text),
-		.must = "must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or full"},
+		.must = "must be LO:HI, LO:HI:STEP or full, with finite numbers, such as -1:1 or 0:1:0.1"},
 	{"auto", 0, NULL, .about = DECIDES},
 	{"log", 0, "=LO:HI|auto", DECIDES, .read = read_ends, .text = TO(job.bins_text),
-		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1, or auto"},
+		.must = "must be LO:HI, with finite numbers, such as 1:1000 or 1e-6:1, or auto"},
 	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges},
 	{"mod", 0, NULL, .about = DECIDES},
 	{"clamp", 0, NULL, DECIDES, FLAG(job.bins.clamp)},
 	{"closed", 0, NULL, DECIDES, FLAG(job.bins.edges.closed)},
 	{"skip", 'S', "=SIZE", DECIDES, NUMBER(job.source.skip, 0, UINT64_MAX),
 		.must = "must be a number of bytes below 2^64, " SIZES,
-		.apart = {{"text", "lines have no fixed size; tail -n +101 leaves out the first 100"}}},
+		.apart = {{"text", "lines have no fixed size; tail -n +101 skips the first 100"}}},
 	{"count", 'n', "=N", DECIDES, NUMBER(job.layout_options.limit, 0, UINT64_MAX),
 		.text = TO(job.layout_options.limit_text),
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200"},
@@ -96,30 +96,28 @@ static const struct known KNOWN[] = {
 	{"record", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.record, 1, LAYOUT_BYTES_MAX),
 		.text = TO(job.layout_options.record_text),
 		.must = "must be a number of bytes from 1 " TO_16M,
-		.apart = {{"rows", "each of them says what a record is"},
+		.apart = {{"rows", "both say what a record is"},
 			{"text", "lines have no fixed size; --text=COLUMN reads one of their columns"}}},
 	{"offset", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.offset, 0, LAYOUT_BYTES_MAX),
 		.must = "must be a number of bytes from 0 " TO_16M,
 		.needs = {"record", "needs --record, the size of the records"}},
 	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .text = TO(job.layout_options.rows_text),
-		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024",
+		.must = "must be WIDTH:PITCH, in samples and in bytes, each from 1 to 16777216 (16 MiB), such as 640:1024",
 		.apart = {{"text", "lines have no padding; -c N reads N numbers as a record"}}},
 	{"ignore-tail", 0, NULL, DECIDES, FLAG(job.source.ignore_tail)},
 	{"part", 0, "=K/N", COUNTS, READ(read_part, job.source),
-		.must = "must be K/N, from 1/N to N/N with N up to 2^31",
-		.apart = {{"tee", "an input that is passed on is read whole"},
-			{"into", "a file that parts were added to cannot tell which are in it; give each "
-				"part a file by -o, and add them by --merge"},
-			{"text", "where a line begins is not known before all lines before it are "
-				"read; split -n l/K/N FILE | gpuhist --text counts a part"}}},
+		.must = "must be K/N, with K from 1 to N, and N at most 2^31",
+		.apart = {{"tee", "--tee copies each input whole"},
+			{"into", "the file would not tell which parts it holds; write each part to its own file with -o, and add them with --merge"},
+			{"text", "finding a line means reading all lines before it; try split -n l/K/N FILE | gpuhist --text"}}},
 	{"tensor", 0, "=NAME", DECIDES, .text = TO(job.source.tensor)},
 	{"each", 0, "=N|file|tensor", COUNTS, READ(read_each, job.each), .text = TO(job.each_text),
-		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file, or tensor",
+		.must = "must be file, tensor or a number of records above 0, such as 4096, 64K or 1e6",
 		.apart = {{"every", "a row is written when it is complete"},
-			{"into", "a row is no run to be added"},
+			{"into", "rows are histograms of their own, which are not added"},
 			{"part", "a slice may begin inside a row"}}},
 	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw),
-		.apart = {{"text", "it counts the bytes of an input as they are"}}},
+		.apart = {{"text", "--raw counts the bytes of an input as they are"}}},
 	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd),
 		.apart = {{"text", "try zstd -dc FILE | gpuhist --text"}}},
 	{"counter", 'C', "=KIND", WRITES, READ(read_word, job.style.counter),
@@ -135,17 +133,15 @@ static const struct known KNOWN[] = {
 	{"finish", 0, NULL, COUNTS, FLAG(job.finish)},
 	{"color", 0, "=WHEN", WRITES, READ(read_word, job.color),
 		.must = "must be auto, always or never"},
-	{"plot", 'p', "[=log]", WRITES, READ(read_plot, job.plot), .must = "must be log, or nothing"},
+	{"plot", 'p', "[=log]", WRITES, READ(read_plot, job.plot), .must = "must be log or left out"},
 	{"title", 0, "=TEXT", .about = WRITES},
 	{"stats", 0, "[=Q,...]", WRITES, READ(read_stats, job.quantiles),
-		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, as in "
-			"2,50,98,99.9"},
+		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, such as 2,50,98,99.9"},
 	{"flow", 0, NULL, WRITES, FLAG(job.style.flow)},
 	{"nonzero", 0, NULL, WRITES, FLAG(job.style.nonzero)},
 	{"no-header", 0, NULL, WRITES, FLAG(job.style.header), .off = true},
 	{"device", 0, "=DEVICE", COUNTS, READ(read_device, job),
-		.must = "must be auto, cpu, gpu or gpu:N, one GPU; for several, run a process for each "
-			"with --part"},
+		.must = "must be auto, cpu, gpu or gpu:N; for several GPUs, run a process for each with --part"},
 	{"no-check", 0, NULL, COUNTS, FLAG(job.source.no_check)},
 	{"threads", 'T', "=N", COUNTS, NUMBER(job.machine.threads, 0, THREADS_MAX),
 		.must = "must be a number from 1 to 4096, or 0 for all cores"},
@@ -200,7 +196,7 @@ static void *to(struct given *g, const struct known *o)
 
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", name, *text ? text : "''", why);
+	return fail_set(fail, STATUS_USAGE, "--%s %s %s", name, *text ? text : "''", why);
 }
 
 static int set(struct given *g, const struct known *o, const char *text)
@@ -305,9 +301,9 @@ static int refuse_step(const struct given *g, const struct known *o, const char 
 		snprintf(end, sizeof(end), "%.15g", lo->value + steps * step->value);
 	if (number_parse(&hi, end, strlen(end)) != 0 || count_steps(lo, &hi, step, &divides) == 0 ||
 	    !divides)
-		return given_refuse(o->name, text, "STEP must divide the range", g->fail);
+		return given_refuse(o->name, text, "needs a STEP that divides the range", g->fail);
 	return fail_set(g->fail, STATUS_USAGE,
-			"--%s %s: STEP must divide the range: %.*s:%s%s would do", o->name, text,
+			"--%s %s needs a STEP that divides the range; try %.*s:%s%s", o->name, text,
 			(int)strcspn(text, ":"), text, end, strrchr(text, ':'));
 }
 
@@ -324,11 +320,11 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 		return -1;
 	const double steps = count_steps(&spec->lo, &spec->hi, &step, &divides);
 	if (!(step.value > 0))
-		why = "STEP must be above 0";
+		why = "needs a STEP above 0";
 	else if (steps == 0)
-		why = "LO must be less than HI";
+		why = "needs LO below HI";
 	else if (steps > BINS_MAX)
-		why = "makes more than 268435456 bins (2^28): STEP must be larger";
+		why = "makes more than 268435456 bins (2^28); use a larger STEP";
 	if (why)
 		return given_refuse(o->name, text, why, g->fail);
 	if (!divides)
@@ -355,7 +351,7 @@ static int read_ends(struct given *g, const struct known *o, const char *text)
 	    number_parse(&spec->hi, hi, hi_length) != 0)
 		return -1;
 	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
-		return given_refuse(o->name, text, "LO must be above 0 and below HI", g->fail);
+		return given_refuse(o->name, text, "needs LO above 0 and below HI", g->fail);
 	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1) : 0;
 }
 
@@ -407,11 +403,12 @@ static int read_part(struct given *g, const struct known *o, const char *text)
 	uint64_t n[2];
 
 	if (strcmp(text, "auto") == 0)
-		return given_refuse(o->name, text,
-				    "the shell of each task has the numbers: srun sh -c 'gpuhist "
-				    "--part=$((SLURM_PROCID+1))/$SLURM_NTASKS "
-				    "-o part.$SLURM_PROCID.json ...'",
-				    g->fail);
+		return given_refuse(
+			o->name, text,
+			"is no longer supported; the shell of each task has the numbers, as in "
+			"srun sh -c 'gpuhist --part=$((SLURM_PROCID+1))/$SLURM_NTASKS -o "
+			"part.$SLURM_PROCID.json ...'",
+			g->fail);
 	if (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1])
 		return -1;
 	source->part = (uint32_t)n[0];
@@ -591,19 +588,20 @@ static int refuse_word(int result, char **argv, struct fail *fail)
 	if (o)
 		return fail_set(fail, STATUS_USAGE, "option '--%s' %s", o->name,
 				result == '?' ? "takes no value"
-					      : "needs a value (gpuhist --help lists them)");
+					      : "needs a value (gpuhist --help lists all options)");
 	if (optopt != 0)
 		return fail_set(fail, STATUS_USAGE,
-				"unknown option '-%c' (gpuhist --help lists them)", optopt);
+				"unknown option '-%c' (gpuhist --help lists all options)", optopt);
 	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
 	for (size_t i = 0; i < OPTIONS; i++) {
 		names[i] = KNOWN[i].name;
 		begins |= *text && strncmp(names[i], text, strlen(text)) == 0;
 	}
 	const char *const near = near_word(text, names);
-	return fail_set(fail, STATUS_USAGE, "%s option '%.*s'%s%s%s (gpuhist --help lists them)",
+	return fail_set(fail, STATUS_USAGE,
+			"%s option '%.*s'%s%s%s (gpuhist --help lists all options)",
 			begins ? "ambiguous" : "unknown", length, word,
-			near ? ": did you mean --" : "", near ? near : "", near ? "?" : "");
+			near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 /* ---- in a document ---- */
@@ -661,7 +659,8 @@ static int give(struct given *g, const struct known *o, const char *text)
 	struct value *const v = value_of(g, o);
 
 	if (o->read && o->read(g, o, text) != 0)
-		return given_refuse(o->name, text, o->must, g->fail);
+		return fail_set(g->fail, STATUS_USAGE, "--%s %s is invalid; it %s", o->name,
+				*text ? text : "''", o->must);
 	v->given = true;
 	v->text = text;
 	if (o->text > 0)
@@ -678,8 +677,8 @@ static int give_implied(struct given *g)
 		return -1;
 	if (g->steps > 0 && value_of(g, bins)->given)
 		return fail_set(g->fail, STATUS_USAGE,
-				"--bins %s does not go with --range %s, whose STEP says how many "
-				"bins there are",
+				"--bins %s does not go with --range %s, whose STEP gives the "
+				"number of bins",
 				value_of(g, bins)->text, g->job.bins_text);
 	if (g->steps > 0)
 		g->job.bins.edges.bins = g->steps;
@@ -694,8 +693,8 @@ static int check_together(struct given *g)
 			continue;
 		if (g->job.merge && (o->about == COUNTS || o->about == DECIDES))
 			return fail_set(g->fail, STATUS_USAGE,
-					"--%s does not go with --merge, which adds histograms that "
-					"were counted before",
+					"--%s does not go with --merge, which adds histograms and "
+					"counts no samples",
 					o->name);
 		for (const struct other *other = o->apart; other->name; other++)
 			if (given(g, other->name))

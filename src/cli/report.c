@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/progress.h"
 #include "output/figures.h"
@@ -22,7 +23,7 @@ typedef unsigned long long ull;
 
 /* ---- warnings ---- */
 
-static void warn_saturated(const struct style *style, const struct hist *hist)
+static void note_saturated(const struct style *style, const struct hist *hist)
 {
 	const ull max = COUNTERS[style->counter].max;
 	const ull bins = hist_exceeding(hist, max);
@@ -33,7 +34,7 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 		return;
 	if (rows > 0)
 		snprintf(more, sizeof(more), " and " COUNTED " of --flow", COUNT(rows, "row"));
-	msg_warning(COUNTED "%s saturated at %llu", COUNT(bins, "bin"), more, max);
+	msg_note(COUNTED "%s saturated at %llu", COUNT(bins, "bin"), more, max);
 }
 
 void report_outside(const struct hist_flow *flow, uint64_t samples, const char *advice)
@@ -101,7 +102,7 @@ static void name_range(char *advice, size_t size, const struct hist *hist, bool 
 	bound_text(least, hist->least, -1);
 	bound_text(greatest, hist->greatest, 1);
 	number_format(past, hist->greatest + 1);
-	const int used = snprintf(advice, size, "; %svalues are from %s to %s",
+	const int used = snprintf(advice, size, "; %svalues range from %s to %s",
 				  is_float ? "finite " : "", least, greatest);
 	advice += used;
 	size -= (size_t)used;
@@ -110,14 +111,14 @@ static void name_range(char *advice, size_t size, const struct hist *hist, bool 
 	    (is_float && hist->least == hist->greatest))
 		return;
 	if (is_float)
-		snprintf(advice, size, ": -r %s:%s --closed covers them", least, greatest);
+		snprintf(advice, size, "; -r %s:%s --closed covers them", least, greatest);
 	else if (hist->axis.kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
-		snprintf(advice, size, ": -b %s covers them", past);
+		snprintf(advice, size, "; -b %s covers them", past);
 	else if (value_is_bin)
-		snprintf(advice, size, ": -r %s:%s -b %.0f covers them", least, past,
+		snprintf(advice, size, "; -r %s:%s -b %.0f covers them", least, past,
 			 hist->greatest - hist->least + 1);
 	else
-		snprintf(advice, size, ": -r %s:%s covers them", least, past);
+		snprintf(advice, size, "; -r %s:%s covers them", least, past);
 }
 
 /*
@@ -141,7 +142,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 	/* Too few bins for 10-bit or 12-bit samples in 16 bits do not speak against the type. */
 	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin) &&
 	    !text)
-		used = snprintf(advice, ADVICE, "; more than half: check --type %s",
+		used = snprintf(advice, ADVICE, "; that is more than half; check --type %s",
 				hist->axis.type.name);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
@@ -160,9 +161,10 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 	struct sample_type says = {.name = ""};
 	const size_t misnamed_count = job_misnamed(job, &misnamed, &says);
 	const bool text_on = job->source.text.on;
-	char tail[32], text[FAIL_TEXT], more[32];
+	char tail[40], text[FAIL_TEXT], more[32];
 
-	snprintf(tail, sizeof(tail), COUNTED, COUNT(t->tail, "byte"));
+	snprintf(tail, sizeof(tail), COUNTED " %s", COUNT(t->tail, "byte"),
+		 t->tail == 1 ? "was" : "were");
 	const struct {
 		uint64_t inputs;
 		const char *name, *one, *several, *first, *second;
@@ -170,12 +172,12 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		/* perhaps the command before the pipe failed */
 		{t->empty, t->empty_name, text_on ? "has no numbers" : "is empty",
 		 text_on ? "have no numbers" : "are empty", "", ""},
-		{t->shorter, NULL, "became shorter while read: what was left was counted", NULL, "",
-		 ""},
+		{t->shorter, NULL, "became shorter while being read; what was left was counted",
+		 NULL, "", ""},
 		{t->cut, NULL,
-		 "held fewer samples than the header said: those present were counted", NULL, "",
+		 "held fewer samples than the header said; those present were counted", NULL, "",
 		 ""},
-		{t->tails, NULL, "ended inside a record: %s not counted", NULL, tail, ""},
+		{t->tails, NULL, "ended inside a record; %s not counted", NULL, tail, ""},
 		{run->type.bits > 8 ? t->texts : 0, t->text_name,
 		 "is text, but was counted as binary %s samples (--text reads its numbers, -t u8 "
 		 "its bytes)",
@@ -183,9 +185,9 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 "u8 their bytes)",
 		 type, ""},
 		{t->odd, t->odd_name,
-		 "was counted as %s, but does not begin like a %s file (--raw if that is right)",
-		 "were counted as %s, but do not begin as their names promise (--raw if that is "
-		 "right)",
+		 "was counted as %s, but does not begin like a %s file (--raw silences this)",
+		 "were counted as %s, but do not begin as their names promise (--raw silences "
+		 "this)",
 		 type, t->odd_suffix},
 		{misnamed_count, misnamed, "was counted as %s (--type), but its name says %s",
 		 "were counted as %s (--type), but the name of the first says %s", type, says.name},
@@ -219,7 +221,7 @@ static bool advise_log(const struct picture *p, uint32_t k)
 	if (all < 100 || row <= all - all / 20 ||
 	    (bin_is_value(axis, p->facts[0].fullest) && most > all - all / 20))
 		return false;
-	msg_note("one row holds %u %% of the samples: --log=auto or -r LO:HI tells them apart",
+	msg_note("one row holds %u %% of the samples; --log=auto or -r LO:HI tells them apart",
 		 (unsigned)((uint128_t)row * 100 / all));
 	return true;
 }
@@ -241,7 +243,7 @@ static void advise_comb(const struct picture *p)
 	for (int128_t each = (width + bins - 1) / bins; each < 64; each++)
 		if (width % each == 0) {
 			msg_note(
-				"bins hold different numbers of whole values: -b %llu makes them "
+				"bins cover different numbers of whole values; -b %llu makes them "
 				"equal",
 				(ull)(width / each));
 			return;
@@ -278,38 +280,37 @@ static void advise_whole(const struct job *job, const struct hist *hist,
 	if (job->source.text.on && !run->totals.fractions && run->type.kind == SAMPLE_FLOAT &&
 	    hist->axis.kind == AXIS_AUTO && e->binning.bins > 1 &&
 	    edges_value(e, 1) - edges_value(e, 0) < 1)
-		msg_note(
-			"all numbers are whole, and bins are narrower: -t i64 has bins of whole "
-			"numbers");
+		msg_note("all numbers are whole, but the bins are narrower than 1; try -t i64");
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
-	char advice[ADVICE], unopened[48] = "";
+	char advice[ADVICE], unopened[64] = "";
 
 	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
-		msg_warning("--part: parts are added by --merge, which reads json, not %s",
+		msg_warning("--merge, which adds parts, reads json, not %s; use -f json",
 			    job->format->name);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s); the CPU counted the rest", run->gpu.why);
 	if (totals->unopened > 0)
-		snprintf(unopened, sizeof(unopened), ", and " COUNTED " not opened",
-			 COUNT(totals->unopened, "input"));
+		snprintf(unopened, sizeof(unopened), "; " COUNTED " %s not opened",
+			 COUNT(totals->unopened, "input"), totals->unopened == 1 ? "was" : "were");
 	if (totals->finished || totals->unopened > 0)
-		msg_note("stopped by a signal; everything read so far was counted%s", unopened);
+		msg_note("stopped by %s; everything read so far was counted%s",
+			 signals_finish_name(), unopened);
 	warn_inputs(job, run);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
-		msg_note("samples were read as u32, little endian (-t names another type)");
+		msg_note("samples were read as u32, little endian (use -t for another type)");
 	advise(advice, hist, job->source.text.on);
 	warn_outside(hist, advice);
 	if (job->each == 0) {
-		warn_saturated(&job->style, hist);
+		note_saturated(&job->style, hist);
 		advise_picture(job, hist);
 		advise_whole(job, hist, run);
 	} else if (run->saturated > 0) {
-		msg_warning(COUNTED " of rows saturated at %llu", COUNT(run->saturated, "count"),
-			    (ull)COUNTERS[job->style.counter].max);
+		msg_note(COUNTED " in rows saturated at %llu", COUNT(run->saturated, "count"),
+			 (ull)COUNTERS[job->style.counter].max);
 	}
 }
 
@@ -318,7 +319,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 	const struct hist *const hist = &sum->total.hist;
 
 	warn_outside(hist, "");
-	warn_saturated(&job->style, hist);
+	note_saturated(&job->style, hist);
 	advise_picture(job, hist);
 	if (job->voice == VOICE_VERBOSE)
 		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
@@ -505,10 +506,10 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 		msg_note("%llu WAVE headers give no length; counted to the end of each input",
 			 (ull)t->unsized);
 	if (job->source.parts > 0 && run->work.records > 0)
-		msg_note("records %llu to %llu of %llu", (ull)t->first + 1,
+		msg_note("counted records %llu to %llu of %llu", (ull)t->first + 1,
 			 (ull)(t->first + run->work.records), (ull)t->all);
 	else if (job->source.parts > 0)
-		msg_note("none of %llu records", (ull)t->all);
+		msg_note("counted none of %llu records", (ull)t->all);
 }
 
 /* Report the GPU's share, or why it has none. */
@@ -517,7 +518,7 @@ static void report_gpu(const struct run_report *run)
 	const struct gpu_report *const gpu = &run->gpu;
 	char unpacked[64] = "";
 	const char *const why = gpu->state == GPU_FAILED ? gpu->why
-				: gpu->state != GPU_NONE ? "not ready before the end"
+				: gpu->state != GPU_NONE ? "it was not ready before the end"
 				: run->plan.no_gpu
 					? run->plan.no_gpu
 					: "starting it would have taken longer than it saved "
@@ -551,9 +552,9 @@ static void report_bottleneck(const struct run_report *run)
 			       : run->totals.packed > 0 ? run->totals.packed
 							: run->totals.bytes;
 	const bool gpu = work->gpu_records > work->records / 2;
-	const char *const what = !reading && gpu          ? "counting, by the bus and the GPU,"
+	const char *const what = !reading && gpu          ? "transfers and counting on the GPU"
 				 : !reading               ? "counting"
-				 : run->totals.packed > 0 ? "reading, decompression included,"
+				 : run->totals.packed > 0 ? "reading and decompressing"
 				 : run->totals.text > 0   ? "reading text, one worker at a time,"
 				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
 							  : "reading";
@@ -564,8 +565,8 @@ static void report_bottleneck(const struct run_report *run)
 	if (run->totals.waited > run->seconds / 2) {
 		size_text(size, (double)bytes / run->seconds);
 		msg_note(
-			"bottleneck: the writer of the input: %s/s; gpuhist waited %.0f%% of the "
-			"time",
+			"bottleneck: the writer of the input, at %s/s; gpuhist waited for it "
+			"%.0f%% of the time",
 			size, 100 * run->totals.waited / run->seconds);
 		return;
 	}
@@ -597,7 +598,8 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	if (t->packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)t->packed);
 	if (t->held > 0)
-		msg_note("zstd: the memory (-M) held " COUNTED " at a time, for %u threads",
+		msg_note("zstd: -M left memory for " COUNTED
+			 " at a time, and there were %u threads",
 			 COUNT(t->held, "decoder"), job->machine.threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "

@@ -74,7 +74,7 @@ static int settle_bins(struct given *g, struct fail *fail)
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
 			return fail_set(fail, STATUS_USAGE,
-					"--%s and --%s exclude each other: choose one way to bin",
+					"--%s does not go with --%s; choose one kind of bins",
 					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
 	}
@@ -83,7 +83,8 @@ static int settle_bins(struct given *g, struct fail *fail)
 		job->bins_text = NULL;
 	}
 	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)
-		return fail_set(fail, STATUS_USAGE, "--bins %s: --%s takes at most %lu (2^%d)",
+		return fail_set(fail, STATUS_USAGE,
+				"--bins %s is too many for --%s, which takes at most %lu (2^%d)",
 				given_text(g, "bins"), AXIS_KINDS[spec->kind].name,
 				(unsigned long)AXIS_KINDS[spec->kind].most,
 				__builtin_ctz(AXIS_KINDS[spec->kind].most));
@@ -91,7 +92,7 @@ static int settle_bins(struct given *g, struct fail *fail)
 		return 0;
 	if (spec->bins != 0 && spec->bins != g->edges - 1)
 		return fail_set(fail, STATUS_USAGE,
-				"--bins %s: --edges gives %zu edges, which make %zu bin%s",
+				"--bins %s contradicts --edges, whose %zu edges make %zu bin%s",
 				given_text(g, "bins"), g->edges, g->edges - 1,
 				g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
@@ -115,10 +116,10 @@ static int check_tensors(const struct given *g, struct fail *fail)
 		{"record", "the numbers of a tensor follow one another", false},
 		{"rows", "the rows of a tensor are not padded", false},
 		{"raw", "the header of the file says where a tensor is", false},
-		{"tensor", "it counts all tensors", true},
-		{"zstd", "tensors are read at their places in a file: zstd -d it first", true},
+		{"tensor", "it counts every tensor", true},
+		{"zstd", "tensors are read at their offsets in a file; run zstd -d first", true},
 		{"ignore-tail", "the file must hold all of its tensors", true},
-		{"tee", "tensors are read at their places in a file", true},
+		{"tee", "tensors are read at their offsets in a file, not in one stream", true},
 		{"text", "tensors are binary", false},
 		{"plot", "tensors have no bins in common", true},
 	};
@@ -142,11 +143,10 @@ static int settle_text(struct given *g, struct fail *fail)
 	if (!job->source.typed)
 		sample_type_parse(&job->type, "f64");
 	if (g->pair)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--text does not go with complex types: a line holds one number; -t %s -c "
-			"2 reads them from lines that alternate",
-			type->name);
+		return fail_set(fail, STATUS_USAGE,
+				"--text does not go with complex types: a line holds one number; "
+				"-t %s -c 2 reads real and imaginary parts from alternate lines",
+				type->name);
 	if (type->bits % 8 != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
@@ -176,8 +176,8 @@ static int check_tee(const struct job *job, struct fail *fail)
 	/* --into without -f and -o writes nothing but its FILE. */
 	if (output_is_stdout(job->output) && (job->output || job->format || !job->into))
 		return fail_set(fail, STATUS_USAGE,
-				"--tee passes the input on to standard output: -o FILE must say "
-				"where the histogram goes");
+				"--tee copies the input to standard output; write the histogram to "
+				"a file with -o FILE");
 	return check_inputs(job, NULL, fail);
 }
 
@@ -191,8 +191,8 @@ static int check_every(const struct job *job, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE, "--every works only with json, plot and svg");
 	if (!job_draws_in_place(job) && !output_is_file(job->output))
 		return fail_set(fail, STATUS_USAGE,
-				"--every needs -o FILE, or -f plot on a terminal: %s cannot be "
-				"replaced",
+				"--every needs -o FILE, or -f plot on a terminal, because %s "
+				"cannot be replaced",
 				job->output ? job->output : "standard output");
 	return 0;
 }
@@ -200,15 +200,16 @@ static int check_every(const struct job *job, struct fail *fail)
 static int check_each(const struct job *job, struct fail *fail)
 {
 	const bool stats = job->quantiles.n > 0, tensors = job->each == ROW_IS_TENSOR;
-	const char *const why = job->machine.device == DEVICE_GPU
-					? "rows are counted on the CPU: not with --device=gpu"
-				: tensors && !stats
-					? "it writes the figures of tensors: add --stats"
-				: tensors && job->format->kind == FORMAT_PICTURE
-					? "tensors have no bins in common: -f csv, tsv or json"
-				: job->style.nonzero && job->format->kind == FORMAT_ROWS
-					? "a row has a column for each bin: not with --nonzero"
-					: row_refused(job->format, stats, job->output);
+	const char *const why =
+		job->machine.device == DEVICE_GPU
+			? "does not go with --device=gpu: only the CPU counts rows"
+		: tensors && !stats ? "writes only the figures of tensors; add --stats"
+		: tensors && job->format->kind == FORMAT_PICTURE
+			? "cannot be drawn, because tensors have no bins in common; use -f csv, "
+			  "tsv or json"
+		: job->style.nonzero && job->format->kind == FORMAT_ROWS
+			? "does not go with --nonzero: a row has a column for each bin"
+			: row_refused(job->format, stats, job->output);
 
 	return why ? given_refuse("each", job->each_text, why, fail) : 0;
 }
@@ -219,7 +220,7 @@ static int settle_into(struct job *job, struct fail *fail)
 
 	if (length < 5 || strcasecmp(job->into + length - 5, ".json") != 0)
 		return given_refuse("into", job->into,
-				    "must be the name of a file, and end in .json", fail);
+				    "is not the name of a file that ends in .json", fail);
 	if ((job->output || job->format) && output_is_output(job->output, job->into))
 		return fail_set(fail, STATUS_USAGE, "--into %s and %s%s are the same file",
 				job->into, job->output ? "--output " : "",
@@ -241,23 +242,23 @@ static int check_format(const struct given *g, struct fail *fail)
 	const struct style *const style = &job->style;
 	const bool rows = format->kind == FORMAT_ROWS;
 	const char *const only = given(g, "title") && format->kind != FORMAT_PICTURE && !job->plot
-					 ? "--title is for plot and svg"
+					 ? "--title works only with plot and svg"
 				 : !rows && (style->flow || !style->header)
-					 ? "--flow and --no-header are for csv and tsv"
+					 ? "--flow and --no-header work only with csv and tsv"
 				 : !rows && format->kind != FORMAT_DOCUMENT && style->nonzero
-					 ? "--nonzero is for csv, tsv and json"
+					 ? "--nonzero works only with csv, tsv and json"
 					 : NULL;
 
 	if (only)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
 	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE,
-				"%s holds exact counts: -C %s does not go with it", format->name,
-				COUNTERS[style->counter].name);
+				"-C %s does not go with %s, which holds exact counts",
+				COUNTERS[style->counter].name, format->name);
 	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
-				"standard output is a terminal, and %s counters are binary (-o - "
-				"writes them anyway)",
+				"standard output is a terminal, and %s counters are binary; use -o "
+				"FILE, or -o - to write them anyway",
 				format->name);
 	return 0;
 }
@@ -282,19 +283,18 @@ static int settle_output(struct given *g, struct fail *fail)
 	if (job->output && job->output[0] == '\0')
 		return given_refuse("output", "", "is not a file name", fail);
 	if (job->source.parts > 0 && job->output && strstr(job->output, "%K"))
-		return given_refuse(
-			"output", job->output,
-			"%K is not replaced: the shell of each task has the numbers, as "
-			"in -o part.$SLURM_PROCID.json",
-			fail);
+		return given_refuse("output", job->output,
+				    "contains %K, which gpuhist does not replace; the shell of "
+				    "each task has the number, as in -o part.$SLURM_PROCID.json",
+				    fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
 	if (wants_plot(g))
 		job->format = format_find("plot");
 	if (!job->format && !(job->format = format_of_path(job->output)))
-		return given_refuse(
-			"output", job->output,
-			"its suffix is not " FORMAT_SUFFIXES "; choose a format with -f", fail);
+		return given_refuse("output", job->output,
+				    "does not end in " FORMAT_SUFFIXES "; choose a format with -f",
+				    fail);
 	terminal_canvas(&job->style.canvas, output_descriptor(job->output), job->color);
 	/* If the output is a picture, --plot=log applies to it. */
 	if (job->style.canvas.log && job->format->kind == FORMAT_PICTURE)
@@ -322,9 +322,10 @@ int settle(struct given *g)
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))
 		return -1;
 	if (job->finish && job_file(job))
-		return fail_set(fail, STATUS_USAGE,
-				"--finish is for pipes and other streams: %s is a file",
-				job_file(job));
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--finish works only with pipes and other streams, but %s is a file",
+			job_file(job));
 	return settle_output(g, fail);
 }
 
@@ -334,11 +335,11 @@ int options_wait(const struct job *job, int words, struct fail *fail)
 		return 0;
 	if (words == 1)
 		return fail_set(fail, STATUS_USAGE,
-				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
-				"gpuhist (gpuhist -h shows how)");
-	msg_note("waiting for %s from the terminal; end with Ctrl-D", job->merge ? "JSON histograms"
-								      : job->source.text.on
-									      ? "numbers"
-									      : "samples");
+				"there is nothing to count; name a FILE or pipe samples in, as in "
+				"COMMAND | gpuhist (gpuhist -h shows more)");
+	msg_note("waiting for %s from the terminal; press Ctrl-D to end",
+		 job->merge            ? "JSON histograms"
+		 : job->source.text.on ? "numbers"
+				       : "samples");
 	return 0;
 }

@@ -13,19 +13,19 @@ static const char *complete(struct layout *l, uint32_t sample_bytes)
 	if (l->samples == 0)
 		l->samples = l->channels;
 	if (l->samples % l->channels != 0)
-		return "the samples of a record are no multiple of the channels";
+		return "the samples of a record are not a multiple of the channels";
 	const uint64_t end = l->offset + (uint64_t)l->samples * sample_bytes;
 	if (l->record == 0 && l->offset > 0)
-		return "an offset needs the size of the records";
+		return "an offset needs a record size";
 	if (end > (l->record > 0 ? l->record : UINT32_MAX))
-		return "the samples of a record end after it";
+		return "a record is too small for its samples";
 	if (l->record == 0)
 		l->record = (uint32_t)end;
 	if (l->row == 0)
-		return l->pitch == 0 ? NULL : "a pitch needs the length of the rows";
+		return l->pitch == 0 ? NULL : "a pitch needs a row length";
 	const uint64_t bytes = (uint64_t)l->row * l->record;
 	if (bytes > (l->pitch > 0 ? l->pitch : UINT32_MAX))
-		return "the records of a row end after it";
+		return "a row is too small for its records";
 	if (l->pitch == 0)
 		l->pitch = (uint32_t)bytes;
 	return NULL;

@@ -265,19 +265,19 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 	if (e->kind < AXIS_DEFAULT && AXIS_KINDS[e->kind].from_samples)
 		e->bins = (uint32_t)count_of(d, MOST, BINS_MAX, fail);
 	if (sample_type_parse(&type, text_of(d, TYPE)) != 0)
-		return "its type is not known";
+		return "its type is unknown";
 	if (e->kind == AXIS_DEFAULT)
-		return "its binning is not known";
+		return "its binning is unknown";
 	if (bins > 0 && !parse_range(e, text_of(d, RANGE)))
 		return "its range is not LO:HI";
 	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !e->list))
-		return "its number of bins does not go with its binning";
+		return "its number of bins does not fit its binning";
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
 	return !axis_kind_of(axis)->from_samples || place_bins(axis, e, (uint32_t)bins) ? NULL
-	       : e->kind == AXIS_AUTO ? "its bins are none that --auto makes"
-				      : "its bins are none that --log=auto makes";
+	       : e->kind == AXIS_AUTO ? "--auto does not make such bins"
+				      : "--log=auto does not make such bins";
 }
 
 /* Is edge i this number? Infinity is written as a finite number (write_json.c). */
@@ -395,7 +395,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	for (size_t i = 0; i < entries; i++) {
 		const uint64_t at = place ? place[i] : i;
 		if (at < next || at > over)
-			return refuse(d, fail, "its index must rise, up to %zu", over);
+			return refuse(d, fail, "its index must increase, up to %zu", over);
 		next = at + 1;
 		*(at < before  ? &listed.under
 		  : at == over ? &listed.over
@@ -429,7 +429,8 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 		       greatest = bins > 0 ? hist_count(h, c, bins - 1) : 0;
 	/* A single bin holds the samples clamped at both ends. */
 	if (under > least || over > greatest || (bins == 1 && over > least - under))
-		return refuse(d, fail, "an end bin holds fewer samples than were clamped");
+		return refuse(d, fail,
+			      "its first or last bin holds fewer samples than were clamped");
 	return 0;
 }
 
@@ -499,7 +500,7 @@ static int read_all(struct documents *d, enum member m, char close, unsigned dep
 	int mark = ',';
 
 	if (depth == DEPTH)
-		return json_bad(&d->in, fail, "more than %u brackets in one another", DEPTH);
+		return json_bad(&d->in, fail, "brackets are nested more than %u deep", DEPTH);
 	if (json_peek(&d->in, fail) < 0)
 		return -1;
 	if (*d->in.at == close)
@@ -520,7 +521,7 @@ static int read_list(struct documents *d, enum member m, struct fail *fail)
 	struct list *const list = &d->list[m];
 
 	if (list->at)
-		return json_bad(&d->in, fail, "\"%s\" twice", MEMBERS[m].name);
+		return json_bad(&d->in, fail, "\"%s\" appears twice", MEMBERS[m].name);
 	list->at = json_list(&d->in, m == EDGES ? JSON_REALS : JSON_COUNTS, &list->n, fail);
 	return list->at ? 0 : -1;
 }
@@ -536,9 +537,9 @@ static int read_plain(struct documents *d, enum member m, struct fail *fail)
 		return d->in.used = used, 0;
 	/* cppcheck-suppress arrayIndexOutOfBoundsCond */
 	if (d->value[m] > 0)
-		return json_bad(&d->in, fail, "\"%s\" twice", MEMBERS[m].name);
+		return json_bad(&d->in, fail, "\"%s\" appears twice", MEMBERS[m].name);
 	if (strlen(d->in.text + at) + 1 < d->in.used - at)
-		return json_bad(&d->in, fail, "\"%s\" has a zero byte", MEMBERS[m].name);
+		return json_bad(&d->in, fail, "\"%s\" contains a zero byte", MEMBERS[m].name);
 	d->value[m] = at;
 	return 0;
 }
@@ -582,7 +583,7 @@ static int read_document(struct documents *d, struct fail *fail)
 	forget_channel(d);
 	return d->seen == UINT64_MAX >> (64 - h->channels)
 		       ? 0
-		       : refuse(d, fail, "it has not all of its %lu channels",
+		       : refuse(d, fail, "some of its %lu channels are missing",
 				(unsigned long)h->channels);
 }
 

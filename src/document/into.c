@@ -27,13 +27,13 @@ static int lock_folder(const char *path, struct fail *fail)
 	output_folder(folder, target);
 	const int fd = open_again(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return fail_errno(fail, "%s: its folder", path);
+		return fail_errno(fail, "the folder of %s", path);
 	while (flock(fd, LOCK_EX) != 0) {
 		if (errno == EINTR)
 			continue;
 		/* NFS needs a writable descriptor, which no directory has. */
 		errno = errno == EBADF ? ENOLCK : errno;
-		fail_errno(fail, "%s: its folder cannot be locked, which --into needs", path);
+		fail_errno(fail, "--into cannot lock the folder of %s", path);
 		close(fd);
 		return -1;
 	}
@@ -51,7 +51,7 @@ static int find_file(const char *path, struct fail *fail)
 		return fail_set(fail, STATUS_SYSTEM, "%s is not a regular file", path);
 	if (st.st_size == 0)
 		return fail_set(fail, STATUS_DATA,
-				"%s is empty, not a histogram; remove it to begin a new one", path);
+				"%s is empty, not a histogram; remove it to start a new one", path);
 	return 1;
 }
 
@@ -71,14 +71,14 @@ static int read_document(const char *path, struct document *document, struct fai
 	rc = documents_next(documents, document, fail);
 	if (rc == 0)
 		rc = fail_set(fail, STATUS_DATA,
-			      "%s holds no histogram; remove it to begin a new one", path);
+			      "%s holds no histogram; remove it to start a new one", path);
 	if (rc > 0 && documents_next(documents, &second, fail) != 0) {
 		document_free(&second);
 		document_free(document);
-		rc = fail_set(fail, STATUS_DATA,
-			      "%s holds more than one histogram; gpuhist --merge makes one of "
-			      "them",
-			      path);
+		rc = fail_set(
+			fail, STATUS_DATA,
+			"%s holds more than one histogram; add them up with gpuhist --merge first",
+			path);
 	}
 	documents_close(documents);
 	return rc;
@@ -111,7 +111,8 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	int rc = 0;
 	if (document.from.partial || document.from.parts != 1)
 		rc = fail_set(fail, STATUS_DATA,
-			      "%s holds a part of a histogram, so no run can be added to it", path);
+			      "%s holds one part of a histogram, so no run can be added to it",
+			      path);
 	else if (!sum_fits(why, &document.hist, like))
 		rc = fail_set(fail, STATUS_DATA, "this run cannot be added to %s: %s", path, why);
 	document_free(&document);
@@ -175,7 +176,8 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 			 "%s; nothing was added, and this run's histogram is saved in %s", why.text,
 			 name);
 	else if (rc < 0)
-		fail_set(fail, why.status, "%s; nothing was added, and the rescue file failed: %s",
+		fail_set(fail, why.status,
+			 "%s; nothing was added, and the rescue file could not be written: %s",
 			 why.text, lost.text);
 	if (folder >= 0)
 		close(folder);

@@ -63,10 +63,10 @@ int json_unexpected(const struct json *r, const char *wanted, struct fail *fail)
 	const unsigned c = *r->at;
 
 	if (r->at == r->end)
-		return json_bad(r, fail, "%s expected, not the end of the input", wanted);
+		return json_bad(r, fail, "expected %s, but the input ends", wanted);
 	return json_bad(r, fail,
-			c > ' ' && c < 0x7f ? "%s expected, not '%c'"
-					    : "%s expected, not the byte 0x%02x",
+			c > ' ' && c < 0x7f ? "expected %s, not '%c'"
+					    : "expected %s, not the byte 0x%02x",
 			wanted, c);
 }
 
@@ -154,7 +154,7 @@ int json_mark(struct json *r, const char *marks, struct fail *fail)
 static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fail)
 {
 	if (r->used + n >= JSON_TEXT)
-		return json_bad(r, fail, "texts of more than %zu bytes", JSON_TEXT);
+		return json_bad(r, fail, "the texts take more than %zu bytes", JSON_TEXT);
 	if (r->used + n >= r->capacity) {
 		const size_t capacity = 2 * (r->used + n) + 1024;
 		char *const text = realloc(r->text, capacity);
@@ -186,7 +186,7 @@ static int take_escape(struct json *r, struct fail *fail)
 	const size_t length = utf8_unescape(utf8, r->at, &taken);
 
 	if (length == 0)
-		return json_bad(r, fail, "a backslash that JSON does not have");
+		return json_bad(r, fail, "this backslash begins no escape of JSON");
 	r->at += taken;
 	return add_text(r, utf8, length, fail);
 }
@@ -234,7 +234,7 @@ static size_t numeral(struct json *r, struct fail *fail)
 	if (p && p - r->at <= (ptrdiff_t)JSON_NUMBER)
 		return (size_t)(p - r->at);
 	if (p)
-		json_bad(r, fail, "a number of more than %u characters", JSON_NUMBER);
+		json_bad(r, fail, "a number has more than %u characters", JSON_NUMBER);
 	else
 		json_unexpected(r, "a JSON number", fail);
 	return 0;
@@ -325,12 +325,12 @@ static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fai
 	const char *const text = (const char *)r->at;
 	const bool finite = number_parse(&n, text, length) == 0;
 	if (real && !finite)
-		return json_bad(r, fail, "a number past the largest binary64");
+		return json_bad(r, fail, "a number exceeds the largest binary64");
 	if (!real && (!finite || !n.exact || n.integer < 0 || n.integer > (int128_t)UINT64_MAX ||
 		      (n.integer > SURE && strspn(text, "0123456789") < length)))
 		return json_bad(r, fail,
-				"a count must be a whole number from 0 to 2^64 - 1, and above 2^53 "
-				"of digits alone");
+				"a count must be a whole number from 0 to 2^64 - 1, in digits "
+				"alone if it is above 2^53");
 	*to = (uint64_t)n.integer;
 	if (real)
 		memcpy(to, &n.value, sizeof(*to));
@@ -357,7 +357,7 @@ void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *
 		if (*n < most)
 			mark = take_number(r, what == JSON_REALS, list + (*n)++, fail);
 		else if (*n > MOST)
-			mark = json_bad(r, fail, "a list of more than %zu numbers", MOST);
+			mark = json_bad(r, fail, "a list has more than %zu numbers", MOST);
 		else if (!(more = realloc(list, 2 * most * sizeof(*list))))
 			mark = fail_errno(fail, "%s", r->name);
 		else {

@@ -60,7 +60,7 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 	    __builtin_add_overflow(from->skipped, more->skipped, &from->skipped) ||
 	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
 		return refuse(s, document, STATUS_LIMIT,
-			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
+			      "the sum of the bytes or inputs exceeds 2^64 - 1", fail);
 	/* If the options differ, the sum records none. */
 	if (from->options && (!more->options || strcmp(from->options, more->options) != 0))
 		from->options = NULL;
@@ -79,18 +79,17 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 										     : "";
 
 	if (more->parts != sum->parts)
-		snprintf(why, WHY, "it is part %lu of %lu, not one of %lu", (ul)more->part,
+		snprintf(why, WHY, "it is part %lu of %lu, not of %lu", (ul)more->part,
 			 (ul)more->parts, (ul)sum->parts);
 	else if (sum->parts > 1 && strcmp(a, b) != 0)
 		snprintf(why, WHY,
-			 "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
-			 OPTIONS, a, OPTIONS, b);
+			 "parts must have the same options, but it has '%.*s', not '%.*s'", OPTIONS,
+			 a, OPTIONS, b);
 	else if (sum->parts > 1 && sum->state != more->state)
-		snprintf(
-			why, WHY,
-			"an input changed between part %lu and part %lu, or is a copy with another "
-			"time of modification (cp -p and rsync -t keep it)",
-			(ul)sum->part, (ul)more->part);
+		snprintf(why, WHY,
+			 "an input changed between part %lu and part %lu, or it is a copy with "
+			 "another modification time (cp -p and rsync -t keep it)",
+			 (ul)sum->part, (ul)more->part);
 	else
 		return true;
 	return false;
@@ -157,7 +156,7 @@ int sum_finish(struct sum *s, struct fail *fail)
 	if (missing > LISTED)
 		snprintf(more, sizeof(more), " and %llu more",
 			 (unsigned long long)missing - LISTED);
-	return fail_set(fail, STATUS_DATA, "%s is a part of %lu; part%s %s%s %s missing",
+	return fail_set(fail, STATUS_DATA, "%s is one of %lu parts; part%s %s%s %s missing",
 			s->total.name, (ul)from->parts, missing == 1 ? "" : "s", list, more,
 			missing == 1 ? "is" : "are");
 }
@@ -171,8 +170,7 @@ int sum_add(struct sum *s, struct document *document, struct fail *fail)
 
 	if (from->partial)
 		return fail_set(fail, STATUS_DATA,
-				"%s holds the counts of a run that was still going on",
-				document->name);
+				"%s holds the partial counts of an unfinished run", document->name);
 	if (s->documents > 0 && !parts_fit(why, &s->total.from, from))
 		return refuse(s, document, STATUS_DATA, why, fail);
 	if (from->parts > 1 && note_part(s, document, fail) != 0)

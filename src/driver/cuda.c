@@ -29,12 +29,12 @@ static void load(struct cuda *cuda)
 
 	if (!library)
 		cuda->fail("no NVIDIA driver found", LIBRARY);
-#define CUDA_FIND(name, symbol, arguments)                                  \
-	{                                                                   \
-		void *found = dlsym(library, symbol);                       \
-		if (!found)                                                 \
-			cuda->fail("driver", "too old: it has no " symbol); \
-		memcpy(&cuda->name, &found, sizeof(found));                 \
+#define CUDA_FIND(name, symbol, arguments)                                          \
+	{                                                                           \
+		void *found = dlsym(library, symbol);                               \
+		if (!found)                                                         \
+			cuda->fail("driver", "too old, because it has no " symbol); \
+		memcpy(&cuda->name, &found, sizeof(found));                         \
 	}
 	CUDA_FUNCTIONS(CUDA_FIND)
 #undef CUDA_FIND
@@ -47,7 +47,7 @@ void cuda_must(const struct cuda *cuda, CUresult result, const char *what)
 	if (result == CUDA_SUCCESS)
 		return;
 	if (cuda->error_name(result, &name) != CUDA_SUCCESS || !name)
-		name = "an error without a name";
+		name = "unknown error";
 	cuda->fail(what, name);
 }
 

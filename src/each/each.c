@@ -144,8 +144,8 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 				      (style->flow ? hist_rows_exceeding(hist, most) : 0);
 		if (over > 0 && style->counter == COUNTER_U32)
 			return fail_set(fail, STATUS_LIMIT,
-					"--each: %llu count%s of a row passed 4294967295, the "
-					"largest value of a u32 counter (use -C u64)",
+					"%llu count%s in a row of --each exceeded 4294967295, the "
+					"maximum of a u32 counter (use -C u64)",
 					(unsigned long long)over, over == 1 ? "" : "s");
 		*saturated += over;
 	}
@@ -739,7 +739,7 @@ int each_finish(struct each *e, uint64_t records, struct counts *totals, uint64_
 	if (e->records != records || e->waiting || e->begun)
 		return fail_set(
 			fail, STATUS_INTERNAL,
-			"internal error: rows hold %llu records of %llu: please report this",
+			"internal error: the rows hold %llu of %llu records; please report this",
 			(unsigned long long)e->records, (unsigned long long)records);
 	counts_add_counts(totals, &e->maker.totals);
 	row_end(e->file, e->spec, e->rows);

@@ -426,10 +426,10 @@ static const struct row_format *rows_of(const struct format *format)
 const char *row_refused(const struct format *format, bool stats, const char *output)
 {
 	if (stats && !rows_of(format)->stats)
-		return "--stats with --each needs csv, tsv, json, plot or svg";
+		return "with --stats needs csv, tsv, json, plot or svg";
 	if (format->write == write_npy && !output_is_file(output))
-		return "the header of npy says how many rows there are, so -o must name a regular "
-		       "file";
+		return "needs a regular file for npy, whose header gives the number of rows; use "
+		       "-o FILE";
 	return NULL;
 }
 

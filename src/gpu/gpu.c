@@ -355,7 +355,7 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	if (answer != GPU_DONE)
 		return answer;
 	if (lane->slots_of_k && take_extent(lane, slot) != 0) {
-		gpu_fail(gpu, "check", "a chunk's least and greatest sample are none of the type");
+		gpu_fail(gpu, "check", "the extremes of a chunk are not values of its type");
 		return GPU_LOST;
 	}
 	slot->cells = region_cells(gpu->region, slot->index);

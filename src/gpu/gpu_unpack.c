@@ -62,7 +62,7 @@ static enum unpacked done(void *arg, unsigned which, double seconds, size_t *byt
 	memcpy(&answer, region_cells(gpu->region, slot->index), sizeof(answer));
 	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELAXED);
 	if (answer.bytes > gpu->size.slot_bytes) {
-		gpu_fail(gpu, "check", "a batch has more decoded bytes than its room");
+		gpu_fail(gpu, "check", "a batch was decoded to more bytes than fit");
 		return UNPACKED_LOST;
 	}
 	*bytes = answer.bytes;

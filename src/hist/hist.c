@@ -640,7 +640,7 @@ int hist_audit(const struct hist *h, struct fail *fail)
 		return 0;
 	return fail_set(
 		fail, STATUS_INTERNAL,
-		"internal error: %llu samples were read, %llu were counted: please report this",
+		"internal error: %llu samples were read, but %llu were counted; please report this",
 		(unsigned long long)h->samples, (unsigned long long)sum);
 }
 
@@ -789,7 +789,7 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 	assert(h->channels == more->channels);
 	/* No count is above the number of samples. */
 	if (more->samples > UINT64_MAX - h->samples)
-		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
+		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
 	if (axis_kind_of(&h->axis)->from_samples)
 		return add_auto(h, more, fail);
 	for (uint32_t c = 0; c < h->channels; c++)
@@ -809,8 +809,8 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 		const uint32_t least = auto_bins_least(&h->axis.type);
 		if (bins < least || bins > most)
 			return fail_set(fail, STATUS_USAGE,
-					"--bins %lu: must be from %lu to %lu, the most bins that "
-					"--%s had",
+					"--bins %lu is invalid; it must be from %lu to %lu, the "
+					"maximum that --%s had",
 					(unsigned long)bins, (unsigned long)least,
 					(unsigned long)most, axis_kind_of(&h->axis)->name);
 		h->axis.edges.auto_bins.most = bins;
@@ -820,9 +820,10 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 		return -1;
 	}
 	if (had % bins != 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--bins %lu: must divide %lu, the number of bins of the histograms",
-				(unsigned long)bins, (unsigned long)had);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--bins %lu does not divide %lu, the number of bins of the histograms",
+			(unsigned long)bins, (unsigned long)had);
 	if (axis_join(&h->axis, bins) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)bins);
 	for (uint32_t c = 0; c < h->channels; c++)

@@ -280,7 +280,7 @@ static int refuse_messages(struct bytes *b, struct fail *fail)
 		return fail_errno(fail, "%s", b->name);
 	if (packets > 0)
 		return fail_set(fail, STATUS_DATA,
-				"%s: a pipe in packet mode (O_DIRECT): pipe it through `cat`, "
+				"%s is a pipe in packet mode (O_DIRECT); pipe it through `cat`, "
 				"which reads whole packets",
 				b->name);
 	b->checked = true;
@@ -339,7 +339,7 @@ static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t
 	for (*got = 0; rc == 0 && *got < least && !is_over(b);) {
 		size_t n;
 		if (text_take(b->text, to + *got, cap - *got, &n) != 0)
-			return fail_set(fail, STATUS_DATA, "%s: %s", b->name, b->text->why);
+			return fail_set(fail, STATUS_DATA, "%s%s", b->name, b->text->why);
 		*got += n;
 		if (*got >= least || b->eof)
 			continue;

@@ -59,7 +59,7 @@ struct peek {
 
 static int no_memory(const struct bytes *b, struct fail *fail)
 {
-	return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", bytes_name(b));
+	return fail_set(fail, STATUS_SYSTEM, "%s: not enough memory for a decoder", bytes_name(b));
 }
 
 static void peek_close(struct peek *p)
@@ -98,8 +98,8 @@ static int peek_read(struct peek *p, struct fail *fail)
 
 	if (!bytes_in_file(b) && p->made && p->pos - bytes_passed(b) >= PEEK_MOST)
 		return fail_set(fail, STATUS_DATA,
-				"%s: more than 16 MiB of zstd before the samples: pipe it through "
-				"`zstd -dc`",
+				"%s has more than 16 MiB of zstd before the first sample; pipe it "
+				"through `zstd -dc`",
 				bytes_name(b));
 	const int rc = bytes_look(b, p->pos, 1, SIZE_MAX, &bytes, &got, fail);
 	p->over = rc == 0 && got == 0;
@@ -274,10 +274,10 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 {
 	static const char *const WHY[] = {
 		[KIND_LEGACY] =
-			": compressed by zstd before 0.8: pipe it through a `zstd -dc` that "
+			" was compressed by zstd before 0.8; pipe it through a `zstd -dc` that "
 			"still reads it, or count it as it is with --raw",
 		[KIND_TEXT] = " is text, but gpuhist reads binary samples; try --text",
-		[KIND_JSON] = ": a histogram in JSON, not samples: --merge reads it"};
+		[KIND_JSON] = " is a histogram in JSON, but gpuhist reads samples; try --merge"};
 	const char *const name = bytes_name(v->bytes);
 	const unsigned char *bytes;
 	size_t got;
@@ -288,7 +288,7 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 	const int rc = view_look(v, 0, FIRST_LATER, FIRST_LATER, &bytes, &got, fail);
 	if (rc != 0)
 		return rc;
-	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with %s%s", name,
+	return fail_set(fail, STATUS_DATA, "%s %s, or count it as it is with %s%s", name,
 			first_advice(format, bytes, got), format->packed ? "--raw" : "-t",
 			!c->is_zstd      ? format->packed ? "" : " or --raw"
 			: format->packed ? ", after zstd -dc"
@@ -365,7 +365,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		return refuse(c, v, *kind, *format, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
 		return fail_set(fail, STATUS_DATA,
-				"%s: not compressed by zstd, which --zstd requires",
+				"%s is not compressed by zstd, which --zstd requires",
 				bytes_name(v->bytes));
 	/* If the first bytes of a file are text, are more of them? */
 	if (*kind == KIND_SAMPLES && file && first_text(bytes, got, true) != TEXT_NONE) {
@@ -433,8 +433,9 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 	if (c->unseen)
 		return 0;
 	if (result != HEADER_FOUND)
-		return fail_set(fail, STATUS_DATA, "%s: %s header: %s%s", bytes_name(v->bytes),
-				scan->header.format, scan->why,
+		return fail_set(fail, STATUS_DATA,
+				"%s has a %s header that gpuhist cannot use: %s%s",
+				bytes_name(v->bytes), scan->header.format, scan->why,
 				content_way_out(c, strstr(scan->why, "--raw") != NULL));
 	c->header = scan->header;
 	settle_size(c, v->bytes);
@@ -463,14 +464,14 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 		return rc;
 	const uint64_t length = little64(bytes);
 	if (length == 0 || length > TENSORS_MOST)
-		return fail_set(
-			fail, STATUS_DATA,
-			"%s: a safetensors header of %llu bytes; the format allows 2 to %u%s", name,
-			(ull)length, TENSORS_MOST, way_out(c, rules));
+		return fail_set(fail, STATUS_DATA,
+				"%s has a safetensors header of %llu bytes, but the format allows "
+				"2 to %u%s",
+				name, (ull)length, TENSORS_MOST, way_out(c, rules));
 	if (length > most)
 		return fail_set(fail, STATUS_LIMIT,
-				"%s: its safetensors header of %llu bytes needs -M %lluK", name,
-				(ull)length, (ull)(length * TENSORS_SHARE + 1023) / 1024);
+				"%s has a safetensors header of %llu bytes, which needs -M %lluK",
+				name, (ull)length, (ull)(length * TENSORS_SHARE + 1023) / 1024);
 	while (rc == 0 && t->length < length) {
 		const uint64_t at = TENSORS_LENGTH + t->length;
 		const size_t want = (size_t)lesser(length - t->length, HEADER_PIECE);
@@ -510,7 +511,7 @@ static int pick(struct content *c, struct view *v, const struct content_rules *r
 
 	if (t && !tensor_header(&c->header, t))
 		return fail_set(fail, STATUS_DATA,
-				"%s: tensor %s is of %.20s, which gpuhist cannot count",
+				"%s has tensor %s in type %.20s, which gpuhist cannot count",
 				bytes_name(v->bytes), t->name, t->dtype);
 	if (!t) {
 		const uint64_t end = TENSORS_LENGTH + list->length;
@@ -531,7 +532,7 @@ static int refuse_tensors(const char *name, const struct tensors *list, struct f
 	utf8_make_plain(shown);
 	fail->lines = fail->status == STATUS_OK;
 	return fail_set(fail, STATUS_DATA,
-			"%s is a safetensors file: --tensor=NAME counts one of its tensors, "
+			"%s is a safetensors file; --tensor=NAME counts one of its tensors, and "
 			"--each=tensor --stats describes all:%s",
 			shown, text);
 }
@@ -551,8 +552,9 @@ static int read_tensors(struct content *c, struct view *v, const struct content_
 		rc = fail_set(fail, STATUS_DATA, "%s is not a safetensors file, which --%s needs",
 			      name, rules->tensor ? "tensor" : "each=tensor");
 	} else if (rc == 0 && tensors_parse(&list, why) != 0) {
-		rc = why[0] ? fail_set(fail, STATUS_DATA, "%s: safetensors header: %s%s", name, why,
-				       way_out(c, rules))
+		rc = why[0] ? fail_set(fail, STATUS_DATA,
+				       "%s has a safetensors header that gpuhist cannot use: %s%s",
+				       name, why, way_out(c, rules))
 			    : fail_errno(fail, "%s", name);
 	} else if (rc == 0 && rules->tensor) {
 		rc = pick(c, v, rules, &list, fail);
@@ -596,7 +598,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 static int too_long(const struct content *c, const struct bytes *b, struct fail *fail)
 {
 	return fail_set(fail, STATUS_DATA,
-			"%s: goes on after the %llu bytes of samples that its %s header announces",
+			"%s goes on after the %llu bytes of samples that its %s header announces",
 			bytes_name(b), (ull)c->header.bytes, c->header.format);
 }
 
@@ -622,9 +624,8 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 		result = header_step(scan, v->kept + CONTENT_REST, CONTENT_END);
 	}
 	if (rc == 0 && result == HEADER_BAD)
-		return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s",
-				bytes_name(v->bytes), c->header.format, scan->why,
-				content_way_out(c, false));
+		return fail_set(fail, STATUS_DATA, "%s has %s, but gpuhist counts only one%s",
+				bytes_name(v->bytes), scan->why, content_way_out(c, false));
 	return rc;
 }
 

@@ -19,24 +19,24 @@
 #define OTHER(magic, advice) MAGIC(magic), NULL, false, advice, NULL
 
 /* Advice for a file that a module of Python makes an array of. */
-#define NUMPY(what, module, array)                            \
-	what " file: `python3 -c 'import sys, numpy, " module \
-	     "; numpy.save(sys.stdout.buffer, " array ")' | gpuhist` counts it"
-#define HDF5 NUMPY("an HDF5", "h5py", "h5py.File(\"FILE\")[\"NAME\"][:]")
-#define MATLAB NUMPY("a MATLAB", "scipy.io", "scipy.io.loadmat(\"FILE\")[\"NAME\"]")
-#define NETCDF NUMPY("a NetCDF", "netCDF4", "netCDF4.Dataset(\"FILE\")[\"NAME\"][:].data")
+#define NUMPY(what, module, array)                                \
+	what " file; try `python3 -c 'import sys, numpy, " module \
+	     "; numpy.save(sys.stdout.buffer, " array ")' | gpuhist`"
+#define HDF5 NUMPY("is an HDF5", "h5py", "h5py.File(\"FILE\")[\"NAME\"][:]")
+#define MATLAB NUMPY("is a MATLAB", "scipy.io", "scipy.io.loadmat(\"FILE\")[\"NAME\"]")
+#define NETCDF NUMPY("is a NetCDF", "netCDF4", "netCDF4.Dataset(\"FILE\")[\"NAME\"][:].data")
 #define TABLE "read_table(\"FILE\")[\"COLUMN\"].to_numpy()"
-#define PARQUET NUMPY("a Parquet", "pyarrow.parquet", "pyarrow.parquet." TABLE)
-#define ARROW NUMPY("an Arrow", "pyarrow.feather", "pyarrow.feather." TABLE)
-#define TIFF NUMPY("a TIFF", "tifffile", "tifffile.imread(\"FILE\")")
-#define GGUF                    \
-	NUMPY("a GGUF", "gguf", \
+#define PARQUET NUMPY("is a Parquet", "pyarrow.parquet", "pyarrow.parquet." TABLE)
+#define ARROW NUMPY("is an Arrow", "pyarrow.feather", "pyarrow.feather." TABLE)
+#define TIFF NUMPY("is a TIFF", "tifffile", "tifffile.imread(\"FILE\")")
+#define GGUF                       \
+	NUMPY("is a GGUF", "gguf", \
 	      "next(t.data for t in gguf.GGUFReader(\"FILE\").tensors if t.name == \"NAME\")")
-#define TORCH                       \
-	NUMPY("a PyTorch", "torch", \
+#define TORCH                          \
+	NUMPY("is a PyTorch", "torch", \
 	      "torch.load(\"FILE\", map_location=\"cpu\")[\"NAME\"].float().numpy()")
-#define FITS NUMPY("a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
-#define AIFF "an AIFF file: pipe it through `sox -t aiff - -t wav -`"
+#define FITS NUMPY("is a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
+#define AIFF "is an AIFF file; pipe it through `sox -t aiff - -t wav -`"
 
 extern const struct header_format header_npy, header_pnm, header_wave;
 
@@ -50,24 +50,23 @@ static const struct input_format FORMATS[] = {
 	{READ("P5#?", &header_pnm, ".pgm")},
 	{READ("P6_~", &header_pnm, ".ppm")},
 	{READ("P6#?", &header_pnm, ".ppm")},
-	{PACKED("\x1f\x8b\x08", "compressed by gzip: pipe it through `gzip -dc`")},
+	{PACKED("\x1f\x8b\x08", "is compressed by gzip; pipe it through `gzip -dc`")},
 	{PACKED("\xfd"
 		"7zXZ\0",
-		"compressed by xz: pipe it through `xz -dc`")},
+		"is compressed by xz; pipe it through `xz -dc`")},
 	/* a digit, and then those of pi, which begin a block */
-	{PACKED("BZh?1AY&SY", "compressed by bzip2: pipe it through `bzip2 -dc`")},
-	{PACKED("\x04\x22\x4d\x18", "compressed by lz4: pipe it through `lz4 -dc`")},
+	{PACKED("BZh?1AY&SY", "is compressed by bzip2; pipe it through `bzip2 -dc`")},
+	{PACKED("\x04\x22\x4d\x18", "is compressed by lz4; pipe it through `lz4 -dc`")},
 	{PACKED("PK\3\4",
-		"a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a "
-		"member of it")},
-	{PACKED("fLaC", "a FLAC file: pipe it through `flac -dc -`")},
-	{PACKED("OggS", "an Ogg file: pipe it through `ffmpeg -i - -f wav -`")},
+		"is a zip archive, as .npz files are; try `unzip -p ARCHIVE MEMBER | gpuhist`")},
+	{PACKED("fLaC", "is a FLAC file; pipe it through `flac -dc -`")},
+	{PACKED("OggS", "is an Ogg file; pipe it through `ffmpeg -i - -f wav -`")},
 	{OTHER("FORM????AIFF", AIFF)},
 	{OTHER("FORM????AIFC", AIFF)},
-	{OTHER(".snd", "an AU file: pipe it through `sox -t au - -t wav -`")},
+	{OTHER(".snd", "is an AU file; pipe it through `sox -t au - -t wav -`")},
 	/* sox reads these two from files only */
-	{OTHER("riff\x2e\x91\xcf\x11", "a W64 file: `sox FILE -t wav - | gpuhist` counts it")},
-	{OTHER("caff\0\1", "a CAF file: `sox FILE -t wav - | gpuhist` counts it")},
+	{OTHER("riff\x2e\x91\xcf\x11", "is a W64 file; try `sox FILE -t wav - | gpuhist`")},
+	{OTHER("caff\0\1", "is a CAF file; try `sox FILE -t wav - | gpuhist`")},
 	{OTHER("\x89HDF\r\n\x1a\n", HDF5)},
 	{OTHER("MATLAB 7.3 MAT-f", HDF5)},
 	{OTHER("MATLAB 5.0 MAT-f", MATLAB)},
@@ -79,20 +78,20 @@ static const struct input_format FORMATS[] = {
 	       "F\xf9 j\xa8P\x19.",
 	       TORCH)}, /* before 1.6 */
 	{OTHER("version https://",
-	       "a Git LFS pointer, not the file itself: `git lfs pull` fetches that")},
+	       "is a Git LFS pointer, not the file itself; run `git lfs pull` to fetch it")},
 	{OTHER("PAR1", PARQUET)},
 	{OTHER("ARROW1", ARROW)},
 	{OTHER("II*\0", TIFF)},
 	{OTHER("MM\0*", TIFF)},
 	{OTHER("II+\0", TIFF)},
 	{OTHER("MM\0+", TIFF)},
-	{OTHER("\x89PNG\r\n\x1a\n", "a PNG file: `pngtopnm FILE | gpuhist` counts it")},
-	{OTHER("\xff\xd8\xff", "a JPEG file: `djpeg FILE | gpuhist` counts it")},
+	{OTHER("\x89PNG\r\n\x1a\n", "is a PNG file; try `pngtopnm FILE | gpuhist`")},
+	{OTHER("\xff\xd8\xff", "is a JPEG file; try `djpeg FILE | gpuhist`")},
 	{OTHER("SIMPLE  =", FITS)},
 	{OTHER("SQLite format 3\0",
-	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | gpuhist --text` "
-	       "counts it")},
-	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it",
+	       "is an SQLite database; try `sqlite3 FILE 'select COLUMN from TABLE' | gpuhist "
+	       "--text`")},
+	{"ustar", 5, 257, NULL, false, "is a tar archive; try `tar -xOf FILE MEMBER | gpuhist`",
 	 NULL},
 	/* safetensors: the upper half of a 64-bit length, 0, then the text of that length */
 	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL, ".safetensors"},

@@ -60,12 +60,13 @@ static int not_a_frame(const struct bytes *b, const struct frame *f, enum frame_
 		return frames_bad(b, f->offset, fail, "the input ends inside its header");
 	case FRAME_LEGACY:
 		return frames_bad(b, f->offset, fail,
-				  "written by zstd before 0.8, which is not supported");
+				  "it was written by zstd before 0.8, which gpuhist does not read");
 	case FRAME_BROKEN:
-		return frames_bad(b, f->offset, fail, "a header that no version of zstd writes");
+		return frames_bad(b, f->offset, fail, "no version of zstd writes such a header");
 	default:
-		return fail_set(fail, STATUS_DATA, "%s: garbage at offset %llu, after a zstd frame",
-				bytes_name(b), (ull)f->offset);
+		return fail_set(fail, STATUS_DATA,
+				"%s has garbage at offset %llu, after a zstd frame", bytes_name(b),
+				(ull)f->offset);
 	}
 }
 
@@ -120,7 +121,7 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 		if ((found = find_bytes(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)
 			return found;
 		if (frame_block_parse(bytes, &block) != 0)
-			return not_found(frames_bad(b, f->offset, fail, "corrupt block"));
+			return not_found(frames_bad(b, f->offset, fail, "a block is corrupt"));
 		frame_add_block(f, &block);
 	}
 	f->walked += f->header.checksum ? FRAME_CHECKSUM : 0;

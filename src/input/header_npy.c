@@ -48,21 +48,22 @@ static const char *take_quoted(struct words *t, size_t *length)
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
 	const char kind = length > 1 ? descr[1] : '\0', *as = NULL,
-		   *what = "not a type that gpuhist counts";
+		   *what = "is not a type that gpuhist counts";
 	const int shown = length < 40 ? (int)length : 40;
 
 	if (kind == 'V' && length == 3 && descr[2] == '2')
-		what = "bytes without a type, as bfloat16 is written", as = "bf16";
+		what = "is bytes without a type, as NumPy writes bfloat16", as = "bf16";
 	else if (kind == 'M' || kind == 'm')
-		what = "times, which are 64-bit integers", as = descr[0] == '>' ? "i64be" : "i64";
+		what = "is a time, stored as a 64-bit integer",
+		as = descr[0] == '>' ? "i64be" : "i64";
 	else if (kind == 'O')
-		what = "Python objects, which cannot be counted";
+		what = "is a Python object, which cannot be counted";
 	else if (kind == 'S' || kind == 'U' || kind == 'a')
-		what = "text";
+		what = "is text";
 	if (as)
-		return header_bad(h, "dtype '%.*s': %s: count it with --raw -t %s -S %llu", shown,
+		return header_bad(h, "dtype '%.*s' %s; count it with --raw -t %s -S %llu", shown,
 				  descr, what, as, (unsigned long long)h->header.begin);
-	return header_bad(h, "dtype '%.*s': %s", shown, descr, what);
+	return header_bad(h, "dtype '%.*s' %s", shown, descr, what);
 }
 
 /* The bytes of [('a', '<i2'), ('b', '<f4')]; 0 where a field is itself structured or an array. */
@@ -102,14 +103,13 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 		if (record > 0)
 			snprintf(size, sizeof(size), "%lu", record);
 		return header_bad(h,
-				  "a structured dtype: count one of its fields with --raw -S %llu "
-				  "--record=%s "
-				  "--offset=OFFSET -t TYPE",
+				  "its dtype is structured; count one of its fields with --raw -S "
+				  "%llu --record=%s --offset=OFFSET -t TYPE",
 				  (unsigned long long)h->header.begin, size);
 	}
 	const char *const descr = take_quoted(t, &length);
 	if (!descr)
-		return header_bad(h, "no dtype in quotes after 'descr'");
+		return header_bad(h, "there is no dtype in quotes after 'descr'");
 	const char *p = descr, *const end = descr + length;
 	if (length > 0 && strchr("<>|=", *p))
 		order = *p++;
@@ -143,12 +143,12 @@ static enum header_result take_shape(struct header_scan *h, struct words *t)
 	bool empty = false, fits = true, product_fits = true;
 
 	if (!words_take(t, '('))
-		return header_bad(h, "no tuple after 'shape'");
+		return header_bad(h, "there is no tuple after 'shape'");
 	while (!words_take(t, ')')) {
 		uint64_t n;
 		bool one_fits;
 		if (!words_number(t, &n, &one_fits))
-			return header_bad(h, "a shape that is not a tuple of lengths");
+			return header_bad(h, "the shape is not a tuple of lengths");
 		if (t->at < t->end && *t->at == 'L') /* written by Python 2 */
 			t->at++;
 		axes++;
@@ -158,12 +158,12 @@ static enum header_result take_shape(struct header_scan *h, struct words *t)
 		h->header.last = n;
 		if (!words_take(t, ',') &&
 		    (axes == 1 || !(words_skip_space(t), t->at < t->end && *t->at == ')')))
-			return header_bad(h, "a shape that is not a tuple of lengths");
+			return header_bad(h, "the shape is not a tuple of lengths");
 	}
 	h->header.axes = axes;
 	/* An axis of length 0 makes the array empty, however long the others are. */
 	if (!fits || (!product_fits && !empty))
-		return header_bad(h, "the shape is of more than 2^64 bytes");
+		return header_bad(h, "the shape takes more than 2^64 bytes");
 	h->number[0] = empty ? 0 : count;
 	return HEADER_FOUND;
 }
@@ -175,7 +175,7 @@ static enum header_result take_order(struct header_scan *h, struct words *t)
 	words_skip_space(t);
 	h->header.fortran = take_word(t, "True");
 	if (!h->header.fortran && !take_word(t, "False"))
-		return header_bad(h, "neither True nor False after 'fortran_order'");
+		return header_bad(h, "'fortran_order' is neither True nor False");
 	return HEADER_FOUND;
 }
 
@@ -188,29 +188,31 @@ static enum header_result take_dictionary(struct header_scan *h, struct words *t
 	unsigned seen = 0;
 
 	if (!words_take(t, '{'))
-		return header_bad(h, "no dictionary");
+		return header_bad(h, "it is not a dictionary");
 	while (!words_take(t, '}')) {
 		size_t length, k = 0;
 		const char *const key = take_quoted(t, &length);
 		if (!key || !words_take(t, ':'))
-			return header_bad(h,
-					  "no dictionary of 'descr', 'fortran_order' and 'shape'");
+			return header_bad(
+				h,
+				"it is not a dictionary of 'descr', 'fortran_order' and 'shape'");
 		while (k < 3 &&
 		       (strlen(KEYS[k].key) != length || memcmp(KEYS[k].key, key, length) != 0))
 			k++;
 		if (k == 3 || (seen & 1u << k))
-			return header_bad(h, "%s key '%.*s'", k == 3 ? "an unknown" : "a second",
+			return header_bad(h, "it has %s key '%.*s'",
+					  k == 3 ? "an unknown" : "a second",
 					  length < 40 ? (int)length : 40, key);
 		seen |= 1u << k;
 		if (KEYS[k].value(h, t) != HEADER_FOUND)
 			return HEADER_BAD;
 		words_skip_space(t);
 		if (!words_take(t, ',') && (t->at == t->end || *t->at != '}'))
-			return header_bad(h, "no comma after '%s'", KEYS[k].key);
+			return header_bad(h, "there is no comma after '%s'", KEYS[k].key);
 	}
 	words_skip_space(t);
 	if (t->at != t->end)
-		return header_bad(h, "more than a dictionary");
+		return header_bad(h, "there is more than a dictionary");
 	for (size_t k = 0; k < 3; k++)
 		if (!(seen & 1u << k))
 			return header_bad(h, "no '%s'", KEYS[k].key);
@@ -229,17 +231,17 @@ static enum header_result finish(struct header_scan *h, const char *text)
 	found->fortran = found->fortran && found->axes > 1;
 	if (!header_product(h->number[0], sample_bytes(&found->type, found->channels),
 			    &found->bytes))
-		return header_bad(h, "the shape is of more than 2^64 bytes");
+		return header_bad(h, "the shape takes more than 2^64 bytes");
 	return HEADER_FOUND;
 }
 
 static enum header_result want_text(struct header_scan *h, uint32_t length)
 {
 	if (length > HEADER_PIECE)
-		return header_bad(h, "%lu bytes long, where NumPy reads 10000 at most",
+		return header_bad(h, "it is %lu bytes long, but NumPy reads at most 10000",
 				  (unsigned long)length);
 	if (length == 0)
-		return header_bad(h, "0 bytes long");
+		return header_bad(h, "it is 0 bytes long");
 	h->state = DICTIONARY;
 	return header_want(h, 0, length);
 }
@@ -253,8 +255,8 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 		return header_want(h, 0, 4);
 	case LENGTH:
 		if (p[0] < 1 || p[0] > 3)
-			return header_bad(h, "version %u.%u, where 1, 2 and 3 are known", p[0],
-					  p[1]);
+			return header_bad(h, "its version is %u.%u, but only 1, 2 and 3 are known",
+					  p[0], p[1]);
 		if (p[0] == 1)
 			return want_text(h, p[2] | (uint32_t)p[3] << 8);
 		h->number[0] = p[2] | (uint32_t)p[3] << 8;

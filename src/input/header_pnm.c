@@ -17,23 +17,23 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	const uint64_t width = h->number[0], height = h->number[1], greatest = h->number[2];
 
 	if (width == 0 || height == 0)
-		return header_bad(h, "a %s of 0", width == 0 ? "width" : "height");
+		return header_bad(h, "the %s is 0", width == 0 ? "width" : "height");
 	if (greatest == 0 || greatest > 65535)
-		return header_bad(h, "a maximum value of %llu, which must be 1 to 65535",
+		return header_bad(h, "the maximum value is %llu, but must be from 1 to 65535",
 				  (unsigned long long)greatest);
 	header_type(h, 'u', greatest < 256 ? 1 : 2, true);
 	found->begin = begin;
 	if (!header_product(width, height, &found->bytes) ||
 	    !header_product(found->bytes, sample_bytes(&found->type, found->channels),
 			    &found->bytes))
-		return header_bad(h, "width and height are of more than 2^64 bytes");
+		return header_bad(h, "width and height make more than 2^64 bytes");
 	return HEADER_FOUND;
 }
 
 /* Takes one more byte, at offset `at`; `state` numbers are complete. */
 static enum header_result take_byte(struct header_scan *h, unsigned char c, uint64_t at)
 {
-	static const char *const NAMES[] = {"width", "height", "greatest value"};
+	static const char *const NAMES[] = {"width", "height", "maximum value"};
 
 	if (h->comment && c != '\n' && c != '\r')
 		return HEADER_MORE;
@@ -43,7 +43,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 		h->digits = true;
 		if (!header_product(*n, 10, n) ||
 		    __builtin_add_overflow(*n, (uint64_t)(c - '0'), n))
-			return header_bad(h, "a %s of more than 2^64", NAMES[h->state]);
+			return header_bad(h, "the %s is more than 2^64", NAMES[h->state]);
 	} else if (words_is_space(c) && h->digits) {
 		h->digits = false;
 		if (++h->state == 3)
@@ -51,7 +51,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	} else if (c == '#') {
 		h->comment = true;
 	} else if (!words_is_space(c)) {
-		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c,
+		return header_bad(h, "byte 0x%02x at offset %llu is in or before the %s", c,
 				  (unsigned long long)at, NAMES[h->state]);
 	}
 	return HEADER_MORE;
@@ -72,7 +72,7 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 			return result;
 	}
 	if (h->at + h->want >= HEADER_MOST)
-		return header_bad(h, "longer than %u bytes", HEADER_MOST);
+		return header_bad(h, "it is longer than %u bytes", HEADER_MOST);
 	return header_want(h, 0, 1);
 }
 

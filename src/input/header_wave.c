@@ -79,29 +79,28 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 
 	if (tag == TAG_EXTENSIBLE) {
 		if (n < FMT_MOST)
-			return header_bad(
-				h, "a fmt chunk of %zu bytes, where the extensible one has 40", n);
+			return header_bad(h, "its extensible fmt chunk has %zu bytes, not 40", n);
 		tag = tag_of_guid(h, p + 24);
 		valid = half(h, p + 18) > 0 ? half(h, p + 18) : bits;
 	}
 	if (tag != TAG_PCM && tag != TAG_FLOAT)
-		return header_bad(h, "format %lu is neither PCM (1) nor float (3): decode it first",
+		return header_bad(h, "format %lu is neither PCM (1) nor float (3); decode it first",
 				  (unsigned long)tag);
 	if (channels == 0)
-		return header_bad(h, "0 channels");
+		return header_bad(h, "it has 0 channels");
 	if (block == 0 || block % channels != 0)
-		return header_bad(h, "blocks of %lu bytes for %lu channels", (unsigned long)block,
-				  (unsigned long)channels);
+		return header_bad(h, "it has blocks of %lu bytes for %lu channels",
+				  (unsigned long)block, (unsigned long)channels);
 	/* The container decides, not the valid bits: 20 of them are the upper ones of 24. */
 	const uint32_t bytes = block / channels;
 	if (tag == TAG_FLOAT ? bytes != 4 && bytes != 8 : bytes == 0 || (bytes > 4 && bytes != 8))
-		return header_bad(h, "%s of %lu bytes", tag == TAG_FLOAT ? "floats" : "integers",
-				  (unsigned long)bytes);
+		return header_bad(h, "it has %s of %lu bytes",
+				  tag == TAG_FLOAT ? "floats" : "integers", (unsigned long)bytes);
 	if (tag == TAG_FLOAT && valid < 8 * bytes)
-		return header_bad(h, "%lu valid bits in floats of %lu bytes", (unsigned long)valid,
-				  (unsigned long)bytes);
+		return header_bad(h, "it has %lu valid bits in floats of %lu bytes",
+				  (unsigned long)valid, (unsigned long)bytes);
 	if (bits == 0 || bits > 8 * bytes || valid > 8 * bytes)
-		return header_bad(h, "%lu bits in %lu bytes",
+		return header_bad(h, "it has %lu bits in %lu bytes",
 				  (unsigned long)(valid > bits ? valid : bits),
 				  (unsigned long)bytes);
 	header_type(h, tag == TAG_FLOAT ? 'f' : bytes == 1 ? 'u' : 'i', bytes, h->big);
@@ -120,7 +119,7 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	struct header *found = &h->header;
 
 	if (h->block == 0)
-		return header_bad(h, "a data chunk at offset %llu, before the fmt chunk",
+		return header_bad(h, "the data chunk at offset %llu comes before the fmt chunk",
 				  (unsigned long long)h->at);
 	found->begin = h->at + 8;
 	found->chunks = true;
@@ -153,10 +152,10 @@ static enum header_result take_behind(struct header_scan *h, const unsigned char
 
 	for (size_t i = 0; i <= padding; i++)
 		if (first_format(p + i, 8, FORMATS_READ, &other) != HEADER_NONE)
-			return header_bad(h, "what begins like another file, at offset %llu",
+			return header_bad(h, "the start of another file at offset %llu",
 					  (unsigned long long)(h->at + i));
 	if (memcmp(p + padding, "data", 4) == 0)
-		return header_bad(h, "a second data chunk, at offset %llu",
+		return header_bad(h, "a second data chunk at offset %llu",
 				  (unsigned long long)(h->at + padding));
 	if (h->chunks++ == CHUNKS_MOST)
 		return HEADER_NONE;
@@ -173,10 +172,11 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	if (memcmp(p, "data", 4) == 0)
 		return found_data(h, size);
 	if (h->chunks++ == CHUNKS_MOST)
-		return header_bad(h, "more than %u chunks before the samples", CHUNKS_MOST);
+		return header_bad(h, "there are more than %u chunks before the samples",
+				  CHUNKS_MOST);
 	if (memcmp(p, "ds64", 4) == 0 && h->wide) {
 		if (size < DS64_BYTES)
-			return header_bad(h, "a ds64 chunk of %lu bytes, where it has 24 or more",
+			return header_bad(h, "the ds64 chunk has %lu bytes, not 24 or more",
 					  (unsigned long)size);
 		h->state = DS64;
 		h->number[0] = padded;
@@ -184,7 +184,7 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	}
 	if (memcmp(p, "fmt ", 4) == 0) {
 		if (size < FMT_LEAST || h->block > 0)
-			return header_bad(h, "%s fmt chunk of %lu bytes",
+			return header_bad(h, "it has %s fmt chunk of %lu bytes",
 					  h->block > 0 ? "a second" : "a", (unsigned long)size);
 		h->state = FMT;
 		h->number[0] = padded;

@@ -77,9 +77,8 @@ int pipe_check_socket(int fd, const char *name, struct fail *fail)
 		return fail_errno(fail, "%s", name);
 	if (type != SOCK_STREAM)
 		return fail_set(fail, STATUS_DATA,
-				"%s: a socket that keeps messages apart: pipe it through `dd "
-				"bs=16M`, which reads whole "
-				"messages",
+				"%s is a socket that keeps messages apart; pipe it through `dd "
+				"bs=16M`, which reads whole messages",
 				name);
 	return 0;
 }

@@ -140,28 +140,28 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 	unsigned seen = 0;
 
 	if (!words_take(w, '{'))
-		return "no object";
+		return "an object is missing";
 	while (!words_take(w, '}')) {
 		const char *const key = take_string(w);
 		if (!key || !words_take(w, ':'))
-			return "no member";
+			return "a member is missing";
 		const unsigned member = strcmp(key, "dtype") == 0          ? DTYPE
 					: strcmp(key, "shape") == 0        ? SHAPE
 					: strcmp(key, "data_offsets") == 0 ? OFFSETS
 									   : 0;
 		if (seen & member)
-			return "a member twice";
+			return "a member appears twice";
 		seen |= member;
 		if (member == DTYPE     ? !(t->dtype = take_string(w))
 		    : member == SHAPE   ? !(t->shape = take_shape(w, &count))
 		    : member == OFFSETS ? !take_offsets(w, &t->begin, &end)
 					: !pass_value(w))
-			return member == DTYPE     ? "no dtype"
-			       : member == SHAPE   ? "no shape of at most 2^64 numbers"
-			       : member == OFFSETS ? "no data_offsets below 2^64"
+			return member == DTYPE     ? "dtype is not text"
+			       : member == SHAPE   ? "shape is invalid or larger than 2^64 numbers"
+			       : member == OFFSETS ? "data_offsets are not two numbers below 2^64"
 						   : "the header ends inside it";
 		if (!take_comma(w, '}'))
-			return "no comma after a member";
+			return "there is no comma after a member";
 	}
 	if (seen != (DTYPE | SHAPE | OFFSETS))
 		return "dtype, shape or data_offsets is missing";
@@ -170,7 +170,7 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 	t->bytes = end - t->begin;
 	if (tensor_type(t, &type) &&
 	    (!header_product(count, type.code_bytes, &bytes) || bytes != t->bytes))
-		return "its data_offsets do not agree with its shape and dtype";
+		return "its data_offsets do not fit its shape and dtype";
 	return NULL;
 }
 
@@ -185,7 +185,7 @@ static int take_next(struct words *text, struct tensor *t, const char **why)
 		if (words_take(text, '}'))
 			return 0;
 		const char *const name = take_string(text);
-		*why = "no name in quotes";
+		*why = "a name in quotes is missing";
 		if (!name || !words_take(text, ':'))
 			return -1;
 		const bool data = strcmp(name, "__metadata__") != 0;
@@ -194,7 +194,7 @@ static int take_next(struct words *text, struct tensor *t, const char **why)
 		       : pass_value(text) ? NULL
 					  : "the header ends inside it";
 		if (!*why && !take_comma(text, '}'))
-			*why = "no comma after it";
+			*why = "there is no comma after it";
 		if (*why || data)
 			return *why ? -1 : 1;
 	}
@@ -226,7 +226,8 @@ static bool disagree(const struct tensors *t, const struct tensor **sorted, char
 	qsort(sorted, t->n, sizeof(sorted[0]), by_name);
 	for (size_t i = 1; i < t->n; i++)
 		if (by_name(&sorted[i - 1], &sorted[i]) == 0)
-			return snprintf(why, HEADER_WHY, "two tensors \"%.80s\"", sorted[i]->name);
+			return snprintf(why, HEADER_WHY, "two tensors are called \"%.80s\"",
+					sorted[i]->name);
 	for (size_t i = 0; i < t->n; i++)
 		if (t->of[i].bytes > 0)
 			sorted[full++] = &t->of[i];
@@ -242,7 +243,7 @@ static bool disagree(const struct tensors *t, const struct tensor **sorted, char
 int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 {
 	struct words text = {t->text, t->text + t->length};
-	const char *what = "no object";
+	const char *what = "an object is missing";
 	int rc = words_take(&text, '{') ? 1 : -1;
 	struct tensor one = {.name = NULL};
 
@@ -254,14 +255,14 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 		/* From offsets in the data to offsets in the file. */
 		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
 		    one.begin > UINT64_MAX - one.bytes) {
-			what = "its data_offsets reach past 2^64";
+			what = "its data_offsets exceed 2^64";
 			rc = -1;
 		}
 		t->of[t->n++] = one;
 	}
 	words_skip_space(&text);
 	if (rc == 0 && text.at < text.end) {
-		what = "more than an object";
+		what = "there is more than an object";
 		rc = -1;
 	}
 	if (rc < 0) {

@@ -42,7 +42,8 @@ static int no_tensor(const struct source *s, const char *near, struct fail *fail
 	return fail_set(fail, STATUS_DATA, "%s has %stensor %s%s%s%s",
 			several ? "none of the inputs" : path_shown(s->spec.paths[0]),
 			several ? "" : "no ", s->spec.tensor,
-			*near ? "; did you mean " : " (without --tensor the first are listed)",
+			*near ? "; did you mean "
+			      : " (gpuhist lists the first ones if --tensor is left out)",
 			near, *near ? "?" : "");
 }
 
@@ -119,7 +120,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 {
 	if (use->record == 0 || use->record > SOURCE_RECORD_MAX)
 		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: records of %lu bytes: please report this",
+				"internal error: records of %lu bytes; please report this",
 				(unsigned long)use->record);
 	s->use = *use;
 	s->use.packed += use->packed == 0;
@@ -239,17 +240,17 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 	if (in->shorter)
 		return fail_set(
 			fail, STATUS_DATA,
-			"%s: became shorter while it was read (--ignore-tail counts what is left)",
+			"%s became shorter while it was read (--ignore-tail counts what is left)",
 			in->name);
 	if (cut)
 		return fail_set(fail, STATUS_DATA,
-				"%s: holds less than the %llu bytes of samples that its %s header "
-				"announces (--ignore-tail counts what is there)",
+				"%s holds less than the %llu bytes of samples that its %s header "
+				"announces (--ignore-tail counts what it holds)",
 				in->name, (unsigned long long)in->content.header.bytes,
 				in->content.header.format);
 	return fail_set(
 		fail, STATUS_DATA,
-		"%s: ends inside a record: %llu of %llu bytes (--ignore-tail leaves them out)",
+		"%s ends inside a record, after %llu of %llu bytes (--ignore-tail leaves them out)",
 		in->name, (unsigned long long)tail,
 		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
 }

@@ -128,25 +128,28 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 	if (s->spec.raw || in->content.unseen || in->content.absent)
 		return 0;
 	if (s->spec.typed && h->format && !same_type(&h->type, &s->use.type))
-		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s",
+		return fail_set(fail, STATUS_USAGE,
+				"--type %s contradicts %s, whose %s header says %s%s",
 				s->use.type.name, in->name, h->format, h->type.name,
 				content_way_out(&in->content, false));
 	if (!s->spec.typed && !h->format != !first->format)
-		return fail_set(fail, STATUS_DATA,
-				"%s: has %s header, and %s has %s: --type must say what both are",
-				in->name, h->format ? "a" : "no", other,
-				first->format ? "one" : "none");
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s has %s header, but %s has %s; name the type of both with --type",
+			in->name, h->format ? "a" : "no", other, first->format ? "one" : "none");
 	if (h->format && first->format && !same_type(&h->type, &first->type))
-		return fail_set(fail, STATUS_DATA, "%s: %s of %s, but %s is of %s", in->name,
-				h->format, h->type.name, other, first->type.name);
+		return fail_set(fail, STATUS_DATA,
+				"%s has a %s header that gives %s, but the header of %s gives %s",
+				in->name, h->format, h->type.name, other, first->type.name);
 	if (h->format && s->use.channels > 0 && h->channels != s->use.channels)
 		return fail_set(fail, STATUS_DATA,
-				"%s: %s of %lu channels, where there must be %lu", in->name,
-				h->format, (unsigned long)h->channels,
+				"%s has a %s header that gives %lu channel%s, not %lu", in->name,
+				h->format, (unsigned long)h->channels, h->channels == 1 ? "" : "s",
 				(unsigned long)s->use.channels);
 	if (h->format && s->use.last > 0 && (h->last != s->use.last || h->fortran))
 		return fail_set(fail, STATUS_DATA,
-				"%s: %s with a last axis of %llu%s, where it must be %llu",
+				"%s has a %s header with a last axis of %llu%s, but it must be "
+				"%llu in C order",
 				in->name, h->format, (ull)h->last,
 				h->fortran ? " in Fortran order" : "", (ull)s->use.last);
 	return 0;
@@ -156,8 +159,8 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
-			(ull)s->spec.skip);
+	return fail_set(fail, STATUS_DATA, "%s ends before the end of the %llu bytes to skip",
+			in->name, (ull)s->spec.skip);
 }
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)

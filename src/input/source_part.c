@@ -41,10 +41,11 @@ uint64_t part_records(const struct slice *slice)
 /* Sets *fail and returns -1: the input is no file that can be cut into slices. */
 static int refuse(const char *path, const char *is, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE,
-			"%s is %s, and --part takes regular files that are not compressed: count "
-			"each input in a process of its own (-o NAME.json) and add them by --merge",
-			path_shown(path), is);
+	return fail_set(
+		fail, STATUS_USAGE,
+		"%s is %s, but --part needs regular files that are not compressed; count each "
+		"input in a process of its own (-o NAME.json), and add the results with --merge",
+		path_shown(path), is);
 }
 
 int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail)
@@ -60,7 +61,7 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 	for (size_t i = 0; i < path && path_is_stdin(name); i++)
 		if (path_is_stdin(spec->paths[i]))
 			return fail_set(fail, STATUS_USAGE,
-					"--part: standard input can be named once only");
+					"--part can read standard input only once");
 	return 0;
 }
 
@@ -78,8 +79,8 @@ static int check_size(const struct input *in, struct fail *fail)
 		return -1;
 	return got == 0 ? 0
 			: fail_set(fail, STATUS_USAGE,
-				   "--part: %s: how much it holds is known only after reading it: "
-				   "copy it to a file first",
+				   "--part needs to know the size of %s before reading it; copy it "
+				   "to a file first",
 				   in->name);
 }
 
@@ -169,9 +170,10 @@ static int measure_all(struct source *s, struct fail *fail)
 			return -1;
 		const uint64_t records = layout_records(m->bytes, record, s->use.packed);
 		if (records > UINT64_MAX - m->records)
-			return fail_set(fail, STATUS_LIMIT,
-					"--part: %s: with it there are more than 2^64 - 1 records",
-					s->spec.paths[i]);
+			return fail_set(
+				fail, STATUS_LIMIT,
+				"--part finds more than 2^64 - 1 records in the inputs up to %s",
+				s->spec.paths[i]);
 		next->groups += m->bytes / record + (m->bytes % record > 0);
 		next->records += records;
 		left -= left == UINT64_MAX ? 0 : records;
@@ -238,9 +240,8 @@ int part_measure(struct source *s, struct fail *fail)
 int part_changed(const struct input *in, struct fail *fail)
 {
 	return fail_set(fail, STATUS_DATA,
-			"%s: has changed since its records were counted, or does not hold what its "
-			"size says: slices "
-			"of it would not fit together",
+			"%s has changed since its records were counted, or holds less than its "
+			"size says, so its slices would not fit together",
 			in->name);
 }
 

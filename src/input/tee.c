@@ -20,7 +20,7 @@ int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fa
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return fail_set(fail, STATUS_SYSTEM,
-				"standard output: closed, or not open for writing");
+				"standard output is closed or not open for writing");
 	pipe_widen(to);
 	*t = (struct tee){.paths = paths, .count = count, .to = to, .fd = -1};
 	return 0;

@@ -70,7 +70,7 @@ static int bad(struct text *t, const char *line, const char *end)
 		strcpy(t->what,
 		       "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t "
 		       "utf-8`");
-	snprintf(t->why, sizeof(t->why), "line %llu %s%s%.*s%s", (unsigned long long)t->line,
+	snprintf(t->why, sizeof(t->why), ": line %llu %s%s%.*s%s", (unsigned long long)t->line,
 		 t->what, all > 0 ? ": " : "", (int)n, line, n < all ? "..." : "");
 	return -1;
 }
@@ -240,7 +240,7 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 			break;
 		}
 		if (t->open)
-			return BAD("has a quote that does not end");
+			return BAD("has an unclosed quote");
 		t->fields++;
 		if (naming && s->number == 0 && fits && is_name(s->column, p, stop))
 			s->number = t->fields;
@@ -257,7 +257,7 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 		goes_on = stop < end && !(done && !memchr(p, '"', (size_t)(end - p)));
 	}
 	if (whole && s->number == 0)
-		return BAD("names no column %.100s", s->column);
+		return BAD("has no column named %.100s", s->column);
 	if (whole && t->fields < s->number)
 		return BAD("has only %zu column%s", (size_t)t->fields, t->fields == 1 ? "" : "s");
 	t->at = (size_t)(p - t->buffer);
@@ -305,10 +305,10 @@ static bool begin(struct text *t)
 		return false;
 	t->begun = true;
 	if (t->have >= 4 && frame_parse(bytes, 4, &frame) == FRAME_SHORT)
-		strcpy(t->why, "compressed by zstd: `zstd -dc FILE | gpuhist --text` counts it");
+		strcpy(t->why, " is compressed by zstd; try `zstd -dc FILE | gpuhist --text`");
 	else if (first_format(bytes, t->have, FORMATS_TYPED, &format) == HEADER_FOUND &&
 		 format->packed)
-		snprintf(t->why, sizeof(t->why), "%s", format->advice);
+		snprintf(t->why, sizeof(t->why), " %s", format->advice);
 	else if (t->have >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		t->at = 3;
 	return true;

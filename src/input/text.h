@@ -48,7 +48,7 @@ struct text {
 	bool quoted, open; /* the last field that was looked at is in quotes, which are open */
 	char head[2 * TEXT_SHOWN]; /* unless place is BEGIN: how the line begins */
 	char what[320];            /* is wrong with the line */
-	char why[512]; /* "", or that, with the line, for a message that names the FILE */
+	char why[512];             /* "", or the rest of a message, after the name of the FILE */
 	/* the caller's: */
 	bool ended; /* the text has ended */
 	bool cut;   /* ... because of a signal: a last line without a newline may be incomplete */

@@ -296,7 +296,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	if (!get_head(j, FRAME_BLOCK_HEADER))
 		return false;
 	if (frame_block_parse(b->head.bytes, &h) != 0) {
-		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "corrupt block");
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "a block is corrupt");
 		return false;
 	}
 	const size_t after = h.last ? blocks_trailer(j) : FRAME_BLOCK_HEADER;

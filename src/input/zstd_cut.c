@@ -53,15 +53,16 @@ static int refuse(const struct source *s, const struct input *in, const struct f
 	const uint64_t need = f->header.window;
 
 	if (f->header.dictionary)
-		return frames_bad(in->bytes, f->offset, fail,
-				  "needs a dictionary, which is not supported");
+		return frames_bad(
+			in->bytes, f->offset, fail,
+			"it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
 	if (need <= s->use.memory || f->header.content < s->use.memory / 2)
 		return 0;
 	if (need > (uint64_t)1 << 31)
 		return frames_bad(in->bytes, f->offset, fail,
-				  "its window is larger than 2 GiB, which zstd does not decode");
+				  "its window is larger than 2 GiB, which libzstd does not decode");
 	return fail_set(fail, STATUS_LIMIT,
-			"%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluM",
+			"%s: zstd frame at offset %llu: its window of %llu bytes needs -M %lluM",
 			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
 }
 
@@ -421,7 +422,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 	}
 	/* It was longer when it was opened. */
 	if (found == FIND_NONE && in->zstd->pos < bytes_size(in->bytes)) {
-		fail_set(&c->fail, STATUS_DATA, "%s: became shorter while it was read", in->name);
+		fail_set(&c->fail, STATUS_DATA, "%s became shorter while it was read", in->name);
 		found = FIND_BAD;
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
@@ -429,7 +430,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 							      : CUT_JOB;
 	if (c->what == CUT_JOB && c->seams > 0 && c->need > s->use.memory) {
 		fail_set(&c->fail, STATUS_LIMIT,
-			 "%s: zstd frame at offset %llu: records of %lu bytes in it need -M %lluM",
+			 "%s: zstd frame at offset %llu: its records of %lu bytes need -M %lluM",
 			 in->name, (ull)c->offset, (unsigned long)s->use.record,
 			 memory_for(s, c->need));
 		c->what = CUT_BAD;

@@ -89,7 +89,7 @@ static bool cut_off(struct zstd_job *j)
 
 static bool no_memory(struct zstd_job *j)
 {
-	fail_set(&j->fail, STATUS_SYSTEM, "%s: no memory for a decoder", j->in->name);
+	fail_set(&j->fail, STATUS_SYSTEM, "%s: not enough memory for a decoder", j->in->name);
 	return true;
 }
 
@@ -447,8 +447,8 @@ static bool differs(struct zstd_job *j, bool ended)
 	    (j->decoded == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
 		return false;
 	fail_set(&j->fail, STATUS_INTERNAL,
-		 "internal error: %s: zstd frame at offset %llu: decoded twice, it differs: "
-		 "please report this, unless the file has changed",
+		 "internal error: %s: zstd frame at offset %llu differs when decoded again; please "
+		 "report this, unless the file has changed",
 		 j->in->name, (unsigned long long)j->cut.offset);
 	return true;
 }

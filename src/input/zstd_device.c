@@ -191,7 +191,7 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 		else if (got < sizeof(head))
 			f->why = FRAMES_TRUNCATED;
 		else if (frame_block_parse(head, &h) != 0)
-			f->why = "corrupt block";
+			f->why = "a block is corrupt";
 		if (f->why)
 			return;
 		if (at + sizeof(head) + h.stored - begin > room) {

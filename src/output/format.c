@@ -101,13 +101,13 @@ static int rescue_counts(struct output *out, const struct hist *hist, const stru
 	struct fail lost = {.status = STATUS_OK};
 	const bool saved = save_beside(out, hist, from, name, &lost) == 0;
 
-	return fail_set(fail, STATUS_LIMIT,
-			"%llu count%s passed 4294967295, the largest value of a u32 counter (use "
-			"-C u64)%s%s",
-			(unsigned long long)counts, counts == 1 ? "" : "s",
-			saved ? "; the exact histogram is saved in "
-			      : ", and the rescue file failed: ",
-			saved ? name : lost.text);
+	return fail_set(
+		fail, STATUS_LIMIT,
+		"%llu count%s exceeded 4294967295, the maximum of a u32 counter (use -C u64)%s%s",
+		(unsigned long long)counts, counts == 1 ? "" : "s",
+		saved ? "; the exact histogram is saved in "
+		      : "; the rescue file could not be written: ",
+		saved ? name : lost.text);
 }
 
 int publish(struct output *out, const struct format *format, const struct style *style,

@@ -294,21 +294,21 @@ static int open_beside(struct output *o, struct fail *fail)
 		return fail_errno(fail, "%s", o->shown);
 	if (is_mount(o->target))
 		return fail_set(fail, STATUS_SYSTEM,
-				"%s: is a mount point, which cannot be replaced: redirect standard "
+				"%s is a mount point, which cannot be replaced; redirect standard "
 				"output into it",
 				o->shown);
 	/* In a sticky directory the rename would fail, after all the work. */
 	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 &&
 	    geteuid() != st.st_uid && geteuid() != folder.st_uid)
 		return fail_set(fail, STATUS_SYSTEM,
-				"%s: belongs to another user, and its folder lets only that user "
-				"replace it",
+				"%s belongs to another user, and its folder lets only that user "
+				"replace it; use another name",
 				o->shown);
 	if (open_temporary(o, st.st_mode & 0600) != 0)
-		return fail_errno(fail, "%s: no new file can be made in its folder", o->shown);
+		return fail_errno(fail, "cannot create a file in the folder of %s", o->shown);
 	if (keep_permissions(o->fd, o->target, &st) == 0)
 		return 0;
-	fail_errno(fail, "%s: its permissions cannot be kept", o->shown);
+	fail_errno(fail, "cannot keep the permissions of %s", o->shown);
 	close(o->fd);
 	remove_temporary(o);
 	return -1;
@@ -362,7 +362,8 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 	if (!o->direct)
 		rc = open_named(o, path, fail);
 	else if (!is_writable(o->fd))
-		rc = fail_set(fail, STATUS_SYSTEM, "%s: closed, or not open for writing", o->shown);
+		rc = fail_set(fail, STATUS_SYSTEM, "%s is closed or not open for writing",
+			      o->shown);
 	if (rc != 0) {
 		free(o);
 		*out = NULL;
@@ -598,7 +599,7 @@ static int replace(struct output *o, struct fail *fail)
 	}
 	if (sync_folder(o) == 0)
 		return 0;
-	fail_errno(fail, "%s: written, but its folder could not be synced", o->shown);
+	fail_errno(fail, "%s was written, but its folder could not be synced", o->shown);
 	return 1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * plot: draws a histogram as text that fits its canvas.
  *
- *     f32: 1000 bins from -5 to 5, 50 a row
+ *     f32: 1000 bins from -5 to 5, 50 per row
  *     -1.0 |##########################      |  9193   9.2%
  *
  * A row is labelled with its lower edge. Each bar runs between two vertical lines, which mark both
@@ -128,14 +128,14 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 		append(text, ", %u channels", p->hist->channels);
 	append(text, ", %u bin%s", bins, bins == 1 ? "" : "s");
 	if (bins > 0 && !axis_kind_of(axis)->ordered) {
-		append(text, " of residues");
+		append(text, ", modulo %u", bins);
 	} else if (bins > 0) {
 		edge_text(lo, axis, 0);
 		edge_text(hi, axis, bins);
 		append(text, " from %s to %s", lo, hi);
 	}
 	if (p->bars > 0 && p->per > 1)
-		append(text, ", %s%u a row", picture_is_even(p) ? "" : "up to ", p->per);
+		append(text, ", %s%u per row", picture_is_even(p) ? "" : "up to ", p->per);
 	if (p->bars > 0 && p->unit > 0)
 		append(text, p->x.turn > 0 ? ", bars per decade" : ", bars per %.6g", p->unit);
 	if (p->bars > 0 && plot->canvas->log)

@@ -353,7 +353,7 @@ static void describe(struct output *out, const struct hist *hist, const struct p
 	output_text(out, from->partial ? "partial: still counting" DOT : "");
 	put_samples(out, hist->samples, &hist->axis, hist->channels);
 	if (hist->axis.clamp)
-		output_text(out, DOT "the first and the last take what is out of range");
+		output_text(out, DOT "the first and last bins include samples out of range");
 	put_flow(out, &flow);
 	if (from->parts > 1)
 		put(out, DOT "part %u of %u", from->part, from->parts);

@@ -72,7 +72,7 @@ shell "gpuhist $long/$long/$long/none 2>&1 | grep -c 'No such file or directory'
 shell "gpuhist -t u8 a -o $long/$long/$long/none/h 2>&1 | grep -c 'No such file or directory'"
 rm -rf "$long"
 # Memory for one decoder of these frames: what -v says of it
-shell 'head -c 3000000 /dev/zero >f; zstd -qf f; for i in 1 2 3 4 5 6 7 8; do cat f.zst f.zst; done >many.zst; gpuhist -v -T 2 -M 4M --device=cpu -t u8 -b 1 many.zst 2>&1 | grep -o "held.*"'
+shell 'head -c 3000000 /dev/zero >f; zstd -qf f; for i in 1 2 3 4 5 6 7 8; do cat f.zst f.zst; done >many.zst; gpuhist -v -T 2 -M 4M --device=cpu -t u8 -b 1 many.zst 2>&1 | grep -o "left memory.*"'
 # Several frames are damaged: the first one is reported, whichever thread finds its own first; behind -n's end, none
 # shellcheck disable=SC2016
 shell 'head -c 100000 /dev/zero >f; zstd -qf f; n=$(stat -c %s f.zst); for i in 1 2 3 4 5 6 7 8 9; do cat f.zst; done >many.zst; for i in 2 4 8; do printf "\377" | dd of=many.zst bs=1 seek=$((i * n + n - 1)) conv=notrunc status=none; done'

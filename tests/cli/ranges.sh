@@ -37,7 +37,7 @@ shell 'gpuhist -q -t f32 -r 0:1:0.1 -f json f32 | grep -o "[^ ]*--range[^,]*"'
 # STEP must divide the range, within one part in 10^9; the range that the message names does
 for range in 0:1:0.3 0:1:2 -2:-0.9:0.2 20:70:20 0:0.1:0x1p-3 0:1e29:4e28 -1.7e308:1.7e308:1e308; do
 	refused gpuhist -t f64 -r "$range" /dev/null
-	advice=$(gpuhist -r "$range" u8 2>&1 | sed -n 's/.*range: \(.*\) would do/\1/p')
+	advice=$(gpuhist -r "$range" u8 2>&1 | sed -n 's/.*range; try \(.*\)/\1/p')
 	[ -z "$advice" ] || run gpuhist -t f64 -r "$advice" -q --no-header /dev/null
 done
 run gpuhist -t f64 -r 0:1:0.50000000004 -q --no-header /dev/null
@@ -66,7 +66,7 @@ for options in '-t i16 -r 0:256 twelve' '-t i16 -b 3 -r 0.5:2.5 signed' '-t f16 
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options
 	# shellcheck disable=SC2086
-	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-[^;]*\) covers them.*/\1/p')
+	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*; \(-[^;]*\) covers them.*/\1/p')
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options $advice
 done

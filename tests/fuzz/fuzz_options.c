@@ -188,9 +188,9 @@ static void check_name(const char *text)
 
 	if (sample_type_named(&type, &pair, text) != 0) {
 		const char *const why = sample_type_refused(text);
-		REQUIRE(strncmp(why, "unknown type; ", 14) == 0 ||
+		REQUIRE(strncmp(why, "is not a known type; ", 21) == 0 ||
 				strncmp(why, "has two meanings: ", 18) == 0 ||
-				strncmp(why, "has a bit order of its own", 26) == 0,
+				strncmp(why, "has a bit order that", 20) == 0,
 			"'%s': %s", text, why);
 		REQUIRE(sample_type_parse(&again, text) != 0, "'%s' is a name after all", text);
 		return;

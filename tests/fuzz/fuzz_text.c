@@ -312,9 +312,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		t->ended = at == n;
 	}
 	used += made;
-	if (rc == 0 || strncmp(t->why, "line ", 5) == 0) {
+	if (rc == 0 || strncmp(t->why, ": line ", 7) == 0) {
 		const uint64_t bad = take_all(&m, text, n);
-		REQUIRE(bad == (rc < 0 ? strtoull(t->why + 5, NULL, 10) : 0), "line %llu, not: %s",
+		REQUIRE(bad == (rc < 0 ? strtoull(t->why + 7, NULL, 10) : 0), "line %llu, not: %s",
 			(unsigned long long)bad, t->why);
 		REQUIRE(used >= m.n * bytes && used <= (m.n + m.doubtful) * bytes,
 			"%zu samples, not %zu", used / bytes, m.n);

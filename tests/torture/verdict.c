@@ -142,7 +142,7 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	/* A single fault must not cost the counts. */
 	if (!text)
 		return plan->how == ONCE && plan->resource < 0 && end &&
-				       strstr(r->err.data, "the rescue file failed")
+				       strstr(r->err.data, "the rescue file could not be written")
 			       ? "one fault has cost the counts"
 			       : NULL;
 	if (same(r->published, expected[plan->job]))
