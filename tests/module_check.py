@@ -122,7 +122,7 @@ raises("bins that are no whole number", TypeError, "integer", x, 2.5)
 for edges in ([1], [1, 1, 2], [3, 1, 2], [0, numpy.nan], [[1, 2], [3, 4]]):
     raises(f"edges {edges}", ValueError, "edges that increase", x, edges)
 raises("three ends", ValueError, "unpack", x, 3, (0, 1, 2))
-raises("ends the wrong way round", gpuhist.Error, "LO must be less than HI", x, 3, (2, 1))
+raises("ends the wrong way round", gpuhist.Error, "--range 2:1", x, 3, (2, 1))
 raises("half a sample", gpuhist.Error, "3 of 4 bytes", b"abc", 3, (0, 1))
 raises("a stream twice", ValueError, "give a range", "/dev/null", 3)
 raises("a folder", gpuhist.Error, "directory", "/dev", 3, (0, 1))
