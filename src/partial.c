@@ -82,7 +82,7 @@ static int replace(struct partial *p, struct fail *fail)
 	if (rc == 0) {
 		totals.inputs = p->inputs;
 		totals.bytes = layout_records_bytes(p->records, p->shape->record, p->shape->packed);
-		totals.state = source_state(p->source);
+		totals.slice.state = source_state(p->source);
 	}
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;

@@ -72,10 +72,10 @@ static void bottlenecks(const struct job *job)
 	run.work.read_seconds = 15;
 	run.work.count_seconds = 5;
 	says(job, &run, BOTTLENECK, "bottleneck: reading took 75% of the workers' time");
-	run.totals.packed = 1000;
+	run.totals.zstd.packed = 1000;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: reading and decompressing took 75% of the workers' time");
-	run.totals.packed = 0;
+	run.totals.zstd.packed = 0;
 	run.totals.streamed = true;
 	run.totals.waited = 4.9;
 	says(job, &run, BOTTLENECK,
@@ -85,11 +85,11 @@ static void bottlenecks(const struct job *job)
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: the writer of the input, at 800 MB/s; gpuhist waited for it 91% of the "
 	     "time");
-	run.totals.packed = 34000000000;
+	run.totals.zstd.packed = 34000000000;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: the writer of the input, at 3.40 GB/s; gpuhist waited for it 91% of the "
 	     "time");
-	run.totals.packed = 4000;
+	run.totals.zstd.packed = 4000;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: the writer of the input, at 400 B/s; gpuhist waited for it 91% of the "
 	     "time");

@@ -221,16 +221,17 @@ static void states(void)
 	scratch_write("a", "abcdefgh", 8);
 	scratch_write("f", "abcd", 4);
 	change(TOUCHED, 0);
-	old = read_all(&ab, 1, 4096).totals.state;
-	CHECK(old != 0 && old == read_all(&ab2, 1, 4096).totals.state, "%llx", (ull)old);
-	CHECK(old == read_all(&first, 1, 4096).totals.state, "an input after -n");
-	CHECK(old != read_all(&ba, 1, 4096).totals.state, "another order");
+	old = read_all(&ab, 1, 4096).totals.slice.state;
+	CHECK(old != 0 && old == read_all(&ab2, 1, 4096).totals.slice.state, "%llx", (ull)old);
+	CHECK(old == read_all(&first, 1, 4096).totals.slice.state, "an input after -n");
+	CHECK(old != read_all(&ba, 1, 4096).totals.slice.state, "another order");
 	scratch_write("f", "abcd", 4);
-	CHECK(old != read_all(&ab, 1, 4096).totals.state, "another time");
-	CHECK(old != read_all(&first, 1, 4096).totals.state, "another time of an input after -n");
+	CHECK(old != read_all(&ab, 1, 4096).totals.slice.state, "another time");
+	CHECK(old != read_all(&first, 1, 4096).totals.slice.state,
+	      "another time of an input after -n");
 	scratch_write("f", "abcdefgh", 8);
 	change(TOUCHED, 0);
-	CHECK(old != read_all(&ab, 1, 4096).totals.state, "another size");
+	CHECK(old != read_all(&ab, 1, 4096).totals.slice.state, "another size");
 	scratch_clean();
 }
 

@@ -271,8 +271,8 @@ static void started(unsigned char *data)
 		CHECK(o.rc == 0 && o.records == records && o.sum == sum && !o.again,
 		      "round %u: %d '%s'", round, o.rc, o.fail.text);
 		CHECK(device->starts == pays, "round %u: started %u times", round, device->starts);
-		CHECK(o.totals.unpacked == (round % 3 == 1 ? n : 0), "round %u: %llu bytes", round,
-		      (unsigned long long)o.totals.unpacked);
+		CHECK(o.totals.zstd.unpacked == (round % 3 == 1 ? n : 0), "round %u: %llu bytes",
+		      round, (unsigned long long)o.totals.zstd.unpacked);
 		close_device(device);
 		free(p.data);
 	}
@@ -332,7 +332,7 @@ static void shared(unsigned char *data)
 		      (unsigned long long)one.records);
 		CHECK(!all.beyond, "round %u: more memory than was taken", round);
 		if (device)
-			unpacked[device->unpacker.demanded] += all.totals.unpacked;
+			unpacked[device->unpacker.demanded] += all.totals.zstd.unpacked;
 		failed += one.rc != 0;
 		close_device(device);
 		free(p.data);

@@ -170,7 +170,7 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		const char *name, *one, *several, *first, *second;
 	} rows[] = {
 		/* perhaps the command before the pipe failed */
-		{t->empty, t->empty_name, text_on ? "has no numbers" : "is empty",
+		{t->empty.count, t->empty.name, text_on ? "has no numbers" : "is empty",
 		 text_on ? "have no numbers" : "are empty", "", ""},
 		{t->shorter, NULL, "became shorter while being read; what was left was counted",
 		 NULL, "", ""},
@@ -178,17 +178,17 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 "held fewer samples than the header said; those present were counted", NULL, "",
 		 ""},
 		{t->tails, NULL, "ended inside a record; %s not counted", NULL, tail, ""},
-		{run->type.bits > 8 ? t->texts : 0, t->text_name,
+		{run->type.bits > 8 ? t->texts.count : 0, t->texts.name,
 		 "is text, but was counted as binary %s samples (--text reads its numbers, -t u8 "
 		 "its bytes)",
 		 "are text, but were counted as binary %s samples (--text reads their numbers, -t "
 		 "u8 their bytes)",
 		 type, ""},
-		{t->odd, t->odd_name,
+		{t->misnamed.count, t->misnamed.name,
 		 "was counted as %s, but does not begin like a %s file (--raw silences this)",
 		 "were counted as %s, but do not begin as their names promise (--raw silences "
 		 "this)",
-		 type, t->odd_suffix},
+		 type, t->misnamed.suffix},
 		{misnamed_count, misnamed, "was counted as %s (--type), but its name says %s",
 		 "were counted as %s (--type), but the name of the first says %s", type, says.name},
 	};
@@ -277,7 +277,7 @@ static void advise_whole(const struct job *job, const struct hist *hist,
 {
 	const struct edges *const e = &hist->axis.edges;
 
-	if (job->source.text.on && !run->totals.fractions && run->type.kind == SAMPLE_FLOAT &&
+	if (job->source.text.on && !run->totals.text.fractions && run->type.kind == SAMPLE_FLOAT &&
 	    hist->axis.kind == AXIS_AUTO && e->binning.bins > 1 &&
 	    edges_value(e, 1) - edges_value(e, 0) < 1)
 		msg_note("all numbers are whole, but the bins are narrower than 1; try -t i64");
@@ -506,10 +506,10 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 		msg_note("%llu WAVE headers give no length; counted to the end of each input",
 			 (ull)t->unsized);
 	if (job->source.parts > 0 && run->work.records > 0)
-		msg_note("counted records %llu to %llu of %llu", (ull)t->first + 1,
-			 (ull)(t->first + run->work.records), (ull)t->all);
+		msg_note("counted records %llu to %llu of %llu", (ull)t->slice.first + 1,
+			 (ull)(t->slice.first + run->work.records), (ull)t->slice.all);
 	else if (job->source.parts > 0)
-		msg_note("counted none of %llu records", (ull)t->all);
+		msg_note("counted none of %llu records", (ull)t->slice.all);
 }
 
 /* Report the GPU's share, or why it has none. */
@@ -525,8 +525,9 @@ static void report_gpu(const struct run_report *run)
 					  "(--device=gpu starts it)";
 
 	/* With -n, more bytes may have been decoded than counted. */
-	const uint64_t decoded =
-		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
+	const uint64_t decoded = run->totals.zstd.unpacked < run->totals.bytes
+					 ? run->totals.zstd.unpacked
+					 : run->totals.bytes;
 	if (decoded > 0)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
 			 share(decoded, run->totals.bytes), gpu->rooms);
@@ -548,16 +549,17 @@ static void report_bottleneck(const struct run_report *run)
 	const double busy = work->read_seconds + work->count_seconds;
 	const bool reading = work->read_seconds > work->count_seconds;
 	const double larger = reading ? work->read_seconds : work->count_seconds;
-	const uint64_t bytes = run->totals.text > 0     ? run->totals.text
-			       : run->totals.packed > 0 ? run->totals.packed
-							: run->totals.bytes;
+	const uint64_t bytes = run->totals.text.bytes > 0    ? run->totals.text.bytes
+			       : run->totals.zstd.packed > 0 ? run->totals.zstd.packed
+							     : run->totals.bytes;
 	const bool gpu = work->gpu_records > work->records / 2;
-	const char *const what = !reading && gpu          ? "transfers and counting on the GPU"
-				 : !reading               ? "counting"
-				 : run->totals.packed > 0 ? "reading and decompressing"
-				 : run->totals.text > 0   ? "reading text, one worker at a time,"
-				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
-							  : "reading";
+	const char *const what = !reading && gpu               ? "transfers and counting on the GPU"
+				 : !reading                    ? "counting"
+				 : run->totals.zstd.packed > 0 ? "reading and decompressing"
+				 : run->totals.text.bytes > 0
+					 ? "reading text, one worker at a time,"
+				 : run->totals.streamed ? "reading a pipe, one worker at a time,"
+							: "reading";
 	char size[SIZE_TEXT], cores[48] = "";
 
 	if (!(busy > 0) || !(run->seconds > 0))
@@ -590,17 +592,18 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
 			 COUNT(run->work.records, "record"), (unsigned long)run->record);
 	const bool text = job->source.text.on;
-	const uint64_t bytes = text ? t->text : t->bytes;
+	const uint64_t bytes = text ? t->text.bytes : t->bytes;
 	msg_note("%llu bytes%s from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
 		 (ull)bytes, text ? " of text" : "",
-		 COUNT(job->source.parts > 0 ? t->read : t->inputs, "input"), (ull)run->samples,
-		 run->type.name, records, run->seconds, (double)bytes / run->seconds * 1e-9);
-	if (t->packed > 0)
-		msg_note("zstd: decoded from %llu bytes", (ull)t->packed);
-	if (t->held > 0)
+		 COUNT(job->source.parts > 0 ? t->slice.read : t->inputs, "input"),
+		 (ull)run->samples, run->type.name, records, run->seconds,
+		 (double)bytes / run->seconds * 1e-9);
+	if (t->zstd.packed > 0)
+		msg_note("zstd: decoded from %llu bytes", (ull)t->zstd.packed);
+	if (t->zstd.held > 0)
 		msg_note("zstd: -M left memory for " COUNTED
 			 " at a time, and there were %u threads",
-			 COUNT(t->held, "decoder"), job->machine.threads);
+			 COUNT(t->zstd.held, "decoder"), job->machine.threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
 		"counts",

@@ -289,16 +289,16 @@ static void add_up(struct source *s, struct input *in)
 	t->finished |= bytes_finished(in->bytes);
 	t->cut += cut && !in->shorter;
 	t->unsized += in->part.ends && in->content.unsized && holds;
-	t->packed += taken.packed;
-	if (in->part.begins && in->content.text && holds && t->texts++ == 0)
-		t->text_name = in->name;
-	if (in->part.begins && in->content.misnamed && t->odd++ == 0) {
-		t->odd_name = in->name;
-		t->odd_suffix = in->content.misnamed;
+	t->zstd.packed += taken.packed;
+	if (in->part.begins && in->content.text && holds && t->texts.count++ == 0)
+		t->texts.name = in->name;
+	if (in->part.begins && in->content.misnamed && t->misnamed.count++ == 0) {
+		t->misnamed.name = in->name;
+		t->misnamed.suffix = in->content.misnamed;
 	}
 	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
-	    !holds && t->empty++ == 0)
-		t->empty_name = in->name;
+	    !holds && t->empty.count++ == 0)
+		t->empty.name = in->name;
 	const uint64_t records =
 		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
 	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
@@ -603,7 +603,7 @@ uint64_t source_inputs(const struct source *s)
 
 uint64_t source_state(const struct source *s)
 {
-	return s->totals.state;
+	return s->totals.slice.state;
 }
 
 bool source_packed(struct source *s)
@@ -694,8 +694,8 @@ int source_failure(const struct source *s, struct fail *fail)
 const struct source_totals *source_totals(struct source *s)
 {
 	s->totals.waited = (double)__atomic_load_n(&s->shared.waited_ns, __ATOMIC_RELAXED) * 1e-9;
-	s->totals.text = s->shared.text_bytes;
-	s->totals.fractions = s->shared.fractions;
+	s->totals.text.bytes = s->shared.text_bytes;
+	s->totals.text.fractions = s->shared.fractions;
 	if (s->left > 0 && signals_finished())
 		s->totals.unopened = s->spec.path_count - s->totals.inputs;
 	return &s->totals;

@@ -34,6 +34,7 @@
 #include "bins/sample.h"
 #include "input/header.h"
 #include "input/text.h"
+#include "input/totals.h"
 
 struct source;
 struct reader;
@@ -102,45 +103,6 @@ struct source_use {
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
-
-/* Totals of the inputs that have ended: bytes = skipped + those of records + tail. */
-struct source_totals {
-	uint64_t bytes;
-	uint64_t skipped;
-	uint64_t tail;          /* bytes of partial records at the ends of inputs */
-	uint64_t padding;       /* bits after the last packed records of inputs */
-	uint64_t tails;         /* inputs with a partial record at their end */
-	uint64_t shorter;       /* inputs that became shorter while they were read */
-	uint64_t cut;           /* inputs that ended before their headers say */
-	uint64_t unsized;       /* inputs with a header that does not say where samples end */
-	uint64_t empty;         /* inputs that hold nothing at all */
-	const char *empty_name; /* name of an input that holds nothing */
-	uint64_t texts;         /* inputs that are text */
-	const char *text_name;  /* name of an input that is text */
-	uint64_t odd;           /* inputs whose contents contradict their names */
-	const char *odd_name;   /* name of such an input */
-	const char *odd_suffix; /* the promise in odd_name */
-	bool finished;          /* --finish ended a stream */
-	uint64_t unopened;      /* inputs that --finish left unopened */
-	uint64_t inputs;        /* inputs that were opened */
-	uint64_t headers;       /* opened inputs with a header */
-	bool streamed;          /* at least one input was not a file */
-	uint64_t text;          /* bytes of text that was read */
-	bool fractions;         /* some numbers in text were not written as integers */
-	double waited;          /* seconds for which readers waited for the writers of streams */
-	uint64_t packed;        /* bytes of compressed inputs, before they were decoded */
-	uint64_t unpacked;      /* bytes that a device decoded */
-	/* the fewest jobs that lived while another waited for memory; 0: none waited */
-	unsigned held;
-	/*
-	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
-	 * part each.
-	 */
-	uint64_t state; /* a hash of the sizes and times of modification of all inputs */
-	/* inputs of which the part has something; `inputs` are those that begin in it */
-	uint64_t read;
-	uint64_t first, all; /* records before the part's own; records of all parts */
-};
 
 /*
  * Checks that every named input exists and is no directory. Unless raw it opens the first one and
@@ -258,7 +220,7 @@ uint64_t source_inputs(const struct source *s);
  */
 uint64_t source_length(const struct source *s);
 
-/* For a part, after source_start: totals.state. */
+/* For a part, after source_start: totals.slice.state. */
 uint64_t source_state(const struct source *s);
 
 /* Valid when no source_take is running. */

@@ -219,19 +219,19 @@ int part_measure(struct source *s, struct fail *fail)
 		return -1;
 	slice->part =
 		part_of(slice->input[paths].groups, s->use.record, s->spec.part, s->spec.parts);
-	s->totals.state = state_of(slice, paths);
+	s->totals.slice.state = state_of(slice, paths);
 	/* The inputs that a slice needs follow one another. */
 	size_t first = 0, end;
 	while (first < slice->inputs && !wants(slice, first))
 		first++;
 	for (end = first; end < slice->inputs && wants(slice, end);)
 		end++;
-	s->totals.first = slice->input[first].records +
-			  (slice->part.begin - slice->input[first].groups) * s->use.packed;
-	s->totals.all = slice->input[paths].records;
+	s->totals.slice.first = slice->input[first].records +
+				(slice->part.begin - slice->input[first].groups) * s->use.packed;
+	s->totals.slice.all = slice->input[paths].records;
 	s->next.path = first;
 	s->spec.path_count = end;
-	s->totals.read = end - first;
+	s->totals.slice.read = end - first;
 	return 0;
 }
 

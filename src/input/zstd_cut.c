@@ -565,8 +565,8 @@ void cut_waits(struct source *s)
 
 	if (in && in->zstd && !in->busy && in->zstd->cut.what == CUT_JOB &&
 	    s->zstd.jobs < s->use.decoders &&
-	    (s->totals.held == 0 || s->zstd.jobs < s->totals.held))
-		s->totals.held = s->zstd.jobs;
+	    (s->totals.zstd.held == 0 || s->zstd.jobs < s->totals.zstd.held))
+		s->totals.zstd.held = s->zstd.jobs;
 }
 
 /* ---- its kind ---- */

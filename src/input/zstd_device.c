@@ -367,7 +367,7 @@ static void hand_out(struct source *s, struct zstd_job *j, unsigned which, size_
 	struct blocks *const b = j->blocks;
 	struct zstd_piece *const p = &s->zstd.rooms->piece[which];
 
-	s->totals.unpacked += bytes;
+	s->totals.zstd.unpacked += bytes;
 	p->job = j;
 	p->data = u->room(u->arg, which);
 	p->bytes = bytes;

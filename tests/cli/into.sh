@@ -138,7 +138,7 @@ cp t.json before.json
 refused $c --into=t.json a
 chmod 600 t.json
 refused $c --into=t.json b
-stat -c '%A %n' *.rescue.json
+stat -c '%A %n' -- *.rescue.json
 cmp t.json before.json && echo as before
 run gpuhist --merge t.json.rescue.json
 run gpuhist --merge t.json.2.rescue.json
