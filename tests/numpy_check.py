@@ -112,8 +112,10 @@ def check_log():
     ranges = [(1.0, 1024.0, 10), (1.0, 1e15, 15), (5e-324, 2.0**-1064, 10), (1e-310, sys.float_info.max, 4096), (1e-315, 3e-308, 64),
               (94906263.0**2, 94906265.0**2, 2), (1.0, 1.5 + 2.0**-52, 1000), (0.1, 1e5, 3001)]
     for _ in range(60):
-        lo = rng.random() * 2.0 ** int(rng.integers(-1000, 900))
-        ranges.append((lo, lo * (1 + rng.random() * 2.0 ** int(rng.integers(-40, 60))), int(rng.integers(1, 200))))
+        lo, n = rng.random() * 2.0 ** int(rng.integers(-1000, 900)), int(rng.integers(1, 200))
+        # Narrower bins than these are refused.
+        width = max(rng.random() * 2.0 ** int(rng.integers(-40, 60)), n * 2.0**-50)
+        ranges.append((lo, lo * (1 + width), n))
     for lo, hi, n in ranges:
         lower, upper, _ = table(run(["-t", "f64", f"--log={lo!r}:{hi!r}", f"-b{n}"], b""))
         check(f"edges of --log={lo!r}:{hi!r} -b {n}", lower + upper[-1:] == log_edges(lo, hi, n))
