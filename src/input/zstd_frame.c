@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_frame: frame headers and block headers. */
+/* zstd_frame: the headers of frames and blocks. */
 #include "input/zstd_frame.h"
 
 #define FLAGS_AT 4 /* after the magic number */
@@ -88,8 +88,8 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 	const uint32_t type = word >> 1 & 3, size = word >> 3;
 
 	b->last = word & 1;
-	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
-	/* a block that is stored, or repeats a byte, has its decoded size there */
+	b->stored = type == 1 ? 1 : size; /* type 1: one byte that repeats */
+	/* for a plain block, size is its decoded size */
 	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
 	b->plain = type < 2;
 	b->repeats = type == 1;
