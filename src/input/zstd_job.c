@@ -2,26 +2,24 @@
 /*
  * zstd_job: the memory of jobs, their places among the decoded bytes, their ends.
  *
- * Places. A job's offset `at` among the decoded bytes is known when it is cut if all frames before
- * it declare their sizes, else when the job before it has ended. Its pieces are handed out from
- * then on: the place says what is skipped, what -n does not want, what is a part of a record
- * (zstd_seam.c). Until then they wait, and no thread does.
+ * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
+ * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed
+ * out from then on, because the place tells which bytes to skip, where -n ends, and which records
+ * span pieces (zstd_seam.c). Until then the pieces wait, but no thread does.
  *
- * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
- * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
- * fit is not started: the cut waits as a value, zstd_input.cut. A job that would not fit even
- * alone has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
- * their buffers for the next ones, because to map them again for each frame took longer than to
- * decode it.
+ * Memory. A job takes all memory that it will need from the budget before it joins the list. If
+ * that does not fit, the job is not started: the cut waits in zstd_input.cut. A job that would not
+ * fit even alone has one piece instead of four, and a frame is decoded in steps. Ended jobs keep
+ * their buffers for the next ones, because mapping them again for each frame took longer than
+ * decoding it.
  *
- * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
- * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
- * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
- * piece before it adds both. With --no-check they are hidden in every job, and nothing is added up.
+ * Checksums. libzstd does not see the checksum of a job of one frame. The threads that count its
+ * pieces compute it, in the frame's order and one at a time. A piece is free once it is counted and
+ * in the checksum. A piece that comes back too early waits: the thread that returns the piece
+ * before it adds both. With --no-check libzstd sees no checksum at all, and none is computed.
  *
- * Errors are a field of the job. An error fails the source once the job's place is known, and
- * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
- * that has an error.
+ * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
+ * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes.
  */
 #include "input/zstd_job.h"
 
@@ -70,7 +68,7 @@ static void free_job(struct zstd_job *j)
 	free(j);
 }
 
-/* Takes a free job with its buffers; NULL: there is none. */
+/* Takes a free job with its buffers; NULL: none is left. */
 static struct zstd_job *reuse(struct source *s)
 {
 	struct zstd_job *const j = s->zstd.free_jobs;
@@ -97,7 +95,7 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 	return sum;
 }
 
-/* A job with the buffers of an ended one, if there is room for them beside what it needs. */
+/* Makes a job for the cut, with the buffers of an ended job if they fit the budget. */
 static struct zstd_job *take_job(struct source *s, const struct cut *c)
 {
 	struct zstd_job *j = reuse(s);
@@ -182,7 +180,7 @@ bool jobs_backlog(const struct source *s)
 
 /* ---- places ---- */
 
-#define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
+#define FAR (UNKNOWN - 1) /* offsets stop here if headers lie about sizes */
 
 void job_add(struct source *s, struct zstd_piece *p)
 {
@@ -196,12 +194,12 @@ void job_add(struct source *s, struct zstd_piece *p)
 	j->made_end = &p->next;
 	if (!j->ready)
 		j->ready = p;
-	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
+	/* Waking a thread takes some microseconds, for two pieces as long as for one. */
 	if (j->at != UNKNOWN && (s->spec.ordered || piece_next(s) != p))
 		source_call(s);
 }
 
-/* Gives a job its place: its pieces go to any reader. */
+/* Gives a job its place: any reader can take its pieces now. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
@@ -211,7 +209,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 		source_call(s);
 }
 
-/* Does what follows from a job that has ended and has its place. */
+/* Reports the failure of a job that has ended and has its place, and places the next job. */
 static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
@@ -232,7 +230,7 @@ static void conclude(struct source *s, struct zstd_job *j)
 void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
-	if (s->spec.ordered) /* it may have been what the next job's pieces wait for */
+	if (s->spec.ordered) /* the next job's pieces may have waited for it */
 		source_call_all(s);
 	while (j && j->ended && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
@@ -262,7 +260,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
-/* Takes a job of which nothing is left off the list. */
+/* Moves an ended job, no longer in use, from the list to the free jobs. */
 static void retire(struct source *s, struct zstd_job **link)
 {
 	struct zstd_job *const j = *link;
@@ -278,10 +276,10 @@ static void retire(struct source *s, struct zstd_job **link)
 	j->next = s->zstd.free_jobs;
 	s->zstd.free_jobs = j;
 	check_sum(s, j);
-	source_call(s); /* its memory may be what a cut waits for */
+	source_call(s); /* a cut may wait for its memory */
 }
 
-/* Is something of the job being decoded, handed out, counted or added up? */
+/* Is any part of the job being decoded, handed out, counted or added up? */
 static bool is_in_use(const struct zstd_job *j)
 {
 	return j->running > 0 || j->sum.busy || j->made;
