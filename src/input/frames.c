@@ -118,7 +118,8 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 		/* The frame's decoder will soon read these bytes. */
 		if (most != FRAME_UNKNOWN)
 			bytes_hint(b, f->offset + f->walked);
-		if ((found = find_bytes(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)
+		if ((found = find_bytes(b, f, f->walked, FRAME_BLOCK_HEADER, there, &bytes,
+					fail)) != FIND_FRAME)
 			return found;
 		if (frame_block_parse(bytes, &block) != 0)
 			return not_found(frames_bad(b, f->offset, fail, "a block is corrupt"));

@@ -198,6 +198,7 @@ struct work {
 /* Scans up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
 static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct work *w)
 {
+	const size_t head = FRAME_BLOCK_HEADER;
 	struct fail bad = {.status = STATUS_OK};
 	const unsigned char *bytes;
 	struct frame_block h;
@@ -205,16 +206,16 @@ static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct wor
 	size_t got;
 
 	for (unsigned n = 0; n < most && !w->last; n++, at += h.stored) {
-		if (bytes_look(in->bytes, at, 3, SIZE_MAX, &bytes, &got, &bad) != 0 || got < 3 ||
-		    frame_block_parse(bytes, &h) != 0)
+		if (bytes_look(in->bytes, at, head, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < head || frame_block_parse(bytes, &h) != 0)
 			return false;
-		at += 3;
+		at += head;
 		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
 		    got < h.stored || block_scan(&w->scan, &h, bytes, &b))
 			return false;
 		w->literals += b.literals;
 		w->sequences += b.sequences;
-		w->packed += 3 + (uint64_t)h.stored;
+		w->packed += head + h.stored;
 		w->blocks++;
 		w->last = h.last;
 	}
@@ -524,9 +525,8 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
 		if (!in->is_file) { /* pay for bytes read before a job takes them */
-			budget_give(&s->budget, in->zstd->kept);
+			s->budget.held += s->shared.kept - in->zstd->kept;
 			in->zstd->kept = s->shared.kept;
-			budget_take(&s->budget, in->zstd->kept);
 		}
 		const bool enough = at != UNKNOWN && at >= in->limit;
 		in->busy = true;
@@ -593,7 +593,7 @@ static void free_zstd(struct source *s, struct input *in)
 	if (!z) /* begin() was not called */
 		return;
 	jobs_free_all(s, z);
-	budget_give(&s->budget, z->kept);
+	s->budget.held -= z->kept;
 	seams_free(z->seams);
 	free(z->rest);
 	free(z);

@@ -32,17 +32,7 @@
 
 /* ---- memory ---- */
 
-void budget_take(struct budget *b, uint64_t bytes)
-{
-	b->held += bytes;
-}
-
-void budget_give(struct budget *b, uint64_t bytes)
-{
-	b->held -= bytes;
-}
-
-bool budget_has(const struct budget *b, uint64_t bytes)
+static bool budget_has(const struct budget *b, uint64_t bytes)
 {
 	return b->held + bytes <= b->memory;
 }
@@ -119,7 +109,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 
 	if (!j)
 		return NULL;
-	budget_take(&s->budget, j->held);
+	s->budget.held += j->held;
 	s->zstd.jobs++;
 	j->next = NULL;
 	j->in = in;
@@ -162,7 +152,7 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 {
 	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
 		z->jobs = j->next;
-		budget_give(&s->budget, j->held);
+		s->budget.held -= j->held;
 		free_job(j);
 	}
 }
@@ -271,7 +261,7 @@ static void retire(struct source *s, struct zstd_job **link)
 	if (z->last == &j->next)
 		z->last = link;
 	s->zstd.jobs--;
-	budget_give(&s->budget, j->held);
+	s->budget.held -= j->held;
 	s->budget.kept += j->held;
 	j->next = s->zstd.free_jobs;
 	s->zstd.free_jobs = j;
@@ -279,18 +269,14 @@ static void retire(struct source *s, struct zstd_job **link)
 	source_call(s); /* a cut may wait for its memory */
 }
 
-/* Is any part of the job being decoded, handed out, counted or added up? */
-static bool is_in_use(const struct zstd_job *j)
-{
-	return j->running > 0 || j->sum.busy || j->made;
-}
-
 void jobs_settle(struct source *s, struct input *in)
 {
 	struct zstd_job **link = &in->zstd->jobs;
 
 	for (struct zstd_job *j; (j = *link) != NULL;) {
-		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && !is_in_use(j);
+		/* Is no part of it being decoded, handed out, counted or added up? */
+		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && j->running == 0 &&
+				   !j->sum.busy && !j->made;
 		if (quiet && !j->ended)
 			blocks_check(s, j);
 		if (quiet && j->ended && j->at != UNKNOWN)

@@ -160,12 +160,9 @@ void blocks_check(struct source *s, struct zstd_job *j);
 struct zstd_job *jobs_first(const struct input *in);
 struct zstd_job *jobs_next(const struct zstd_job *j);
 
-/* The source's budget of memory. Ended jobs keep buffers if `held` leaves room for them. */
-void budget_take(struct budget *b, uint64_t bytes);
-void budget_give(struct budget *b, uint64_t bytes);
-bool budget_has(const struct budget *b, uint64_t bytes);
-
+/* Does a job that needs this much memory fit the budget? The only job always does. */
 bool job_fits(const struct source *s, uint64_t need);
+
 /* The memory of a job for this cut; its buffers may be larger already. */
 uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 

@@ -95,8 +95,8 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
  * Adds n bytes of a piece, part of one record, at offset `at` of the input. With the record's last
  * part, hands it out. Adds to `have` after the copy, during which the lock may be dropped.
  */
-static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
-			 const unsigned char *bytes, size_t n, struct request *q)
+static void add_part_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
+			     const unsigned char *bytes, size_t n, struct request *q)
 {
 	struct input *const in = p->job->in;
 	struct seam *const seam = seam_of(s, in->zstd, (at - in->first) / s->use.record);
@@ -351,7 +351,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	if (rest < record || left < record) {
 		const size_t n = (size_t)lesser(rest, left);
 		hold(p, from + n);
-		mend_unlocks(s, p, begin, bytes, n, q);
+		add_part_unlocks(s, p, begin, bytes, n, q);
 	} else if (may_lend(p, q)) {
 		lend_unlocks(s, p, from, left - left % record, q);
 		return;
