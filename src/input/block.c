@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block: the scan, and the choice of tables and loops. */
+/* block: scans blocks, and chooses tables and loops. */
 #include "input/block_loops.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const char DAMAGED[] = "a block's header is damaged";
 
-/* The shares that need no description. */
+/* The default tables, which need no description. */
 static const struct block_shares USUAL[BLOCK_KINDS] = {
 	{6, 36, {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
 		 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1}},
@@ -27,7 +27,7 @@ void block_scan_begin(struct block_scan *scan, uint64_t window)
 								     : FRAME_BLOCK_MAX};
 }
 
-/* The packed bytes that were not scanned yet. */
+/* Packed bytes not yet scanned. */
 struct rest {
 	const unsigned char *at, *end;
 };
@@ -37,7 +37,7 @@ static uint32_t left(const struct rest *r)
 	return (uint32_t)(r->end - r->at);
 }
 
-/* The next n bytes as a number; the caller has seen that they are there. */
+/* Takes the next n bytes as a number; the caller has checked that they exist. */
 static uint64_t number(struct rest *r, unsigned n)
 {
 	uint64_t v = 0;
@@ -48,10 +48,10 @@ static uint64_t number(struct rest *r, unsigned n)
 	return v;
 }
 
-/* A literals' section. */
+/* Scans a literals section. */
 static const char *scan_literals(struct block_scan *scan, struct rest *r, struct block *b)
 {
-	enum { PLAIN, REPEAT, TREE, SAME_TREE }; /* as they are numbered in the first byte */
+	enum { PLAIN, REPEAT, TREE, SAME_TREE }; /* as in the first byte */
 	const unsigned type = *r->at & 3, format = *r->at >> 2 & 3;
 
 	if (type < TREE) {
@@ -87,7 +87,7 @@ static const char *scan_literals(struct block_scan *scan, struct rest *r, struct
 		b->literals_packed -= bytes;
 	}
 	b->tree = scan->tree;
-	/* Six bytes say how long each of four streams is; five literals have no fourth part. */
+	/* Four streams take 6 bytes of lengths and a byte each, or more; 5 literals fill three. */
 	const bool four = b->how == LITERALS_FOUR_STREAMS;
 	return b->tree.bytes == 0 || b->literals < (four ? 6 : 1) ||
 			       b->literals_packed < (four ? 10 : 1)
@@ -95,7 +95,7 @@ static const char *scan_literals(struct block_scan *scan, struct rest *r, struct
 		       : NULL;
 }
 
-/* One of a block's three tables. */
+/* Scans the description of one of a block's three tables. */
 static const char *scan_shares(struct block_shares *shares, unsigned kind, unsigned mode,
 			       struct rest *r)
 {
@@ -117,12 +117,12 @@ static const char *scan_shares(struct block_shares *shares, unsigned kind, unsig
 		used = block_shares_read(shares, r->at, left(r), LOG[kind], CODES[kind]);
 		r->at += used;
 		return used == 0 ? "a table of sequences is damaged" : NULL;
-	default: /* the table of the block before */
+	default: /* the table of the previous block */
 		return shares->codes == 0 ? DAMAGED : NULL;
 	}
 }
 
-/* A sequences' section: all that the literals left. */
+/* Scans a sequences section, which ends with the block. */
 static const char *scan_sequences(struct block_scan *scan, struct rest *r, struct block *b)
 {
 	const unsigned first = *r->at++, more = first < 128 ? 0 : first < 255 ? 1 : 2;
@@ -174,7 +174,7 @@ const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 	if (!refused)
 		refused = scan_sequences(scan, &r, b);
 	b->bytes = b->literals;
-	/* A block of no bytes is damage to some of libzstd's functions. */
+	/* Some functions of libzstd refuse a block that decodes to no bytes. */
 	return refused || b->literals + b->sequences > 0 ? refused : DAMAGED;
 }
 

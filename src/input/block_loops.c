@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_loops: literals, sequences and their execution, compiled once for each instruction set with
- * ISA set to its name.
+ * block_loops: decodes literals and sequences, and executes them. The Makefile compiles this file
+ * once for each instruction set, with ISA set to its name.
  *
- * Streams of bits are read from their last byte to their first, in words that end in the stream: the
- * last one may begin BLOCK_BEFORE bytes before it. A stream is right only if all its bits are used,
- * and no more.
+ * The loops read a stream of bits from its last byte to its first, in 64-bit words that end in the
+ * stream; the last word may begin BLOCK_BEFORE bytes before it. A stream is valid only if exactly
+ * all its bits are used.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* The highest bit that is set in a stream's last byte ends it: how many bits that takes; 9: none. */
+/* Returns the bits of the last byte down to its highest set bit, the end mark; 9: no mark. */
 INLINE unsigned end_bits(const unsigned char *end)
 {
 	return end[-1] == 0 ? 9 : (unsigned)__builtin_clz(end[-1]) - 23;
@@ -33,11 +33,11 @@ INLINE unsigned end_bits(const unsigned char *end)
 /* ---- literals ---- */
 
 #define STREAMS 4u
-#define TURN 5u /* literals between two looks at the stream: 7 + 5 x 11 bits leave one in 64 */
+#define TURN 5u /* literals between two refills: 7 + 5 x 11 bits leave one of 64 */
 
-/* The next bits are the highest of the word; its lowest set bit, a mark, tells how many were used. */
+/* The next bits are the word's highest; its lowest set bit marks how many were used. */
 struct codes {
-	const unsigned char *at; /* of the word */
+	const unsigned char *at; /* address of the word */
 	uint64_t word;
 };
 
@@ -61,7 +61,7 @@ INLINE unsigned char codes_next(struct codes *s, const uint16_t *table)
 	return (unsigned char)(e >> 8);
 }
 
-/* False: more was used than there is. */
+/* False: more bits were used than the stream has. */
 INLINE bool codes_refill(struct codes *s, const unsigned char *begin)
 {
 	const unsigned used = (unsigned)__builtin_ctzll(s->word);
@@ -73,7 +73,7 @@ INLINE bool codes_refill(struct codes *s, const unsigned char *begin)
 	return true;
 }
 
-/* The rest of a stream, which is right if its bits are used up then. */
+/* Decodes the rest of a stream. False: it is damaged, or some bits are left. */
 INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned char *begin,
 			 unsigned char *to, const unsigned char *end)
 {
@@ -85,7 +85,7 @@ INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned 
 	return s->at == begin - BLOCK_BEFORE && (s->word & 1) != 0;
 }
 
-/* Each stream holds a quarter of the literals, the last what is left. */
+/* Each stream holds a quarter of the literals, rounded up; the last holds the rest. */
 static bool four_streams(const uint16_t *table, const unsigned char *packed, uint32_t bytes,
 			 unsigned char *to, uint32_t n)
 {
@@ -130,15 +130,15 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
 /* ---- sequences ---- */
 
 /*
- * An offset that repeats one from before the block, which is not known yet: EARLIER(i) stands for
- * the i-th of these, and each one less for an offset that is one less. A block has fewer sequences
- * than there are numbers between two of them.
+ * A symbol stands for a repeat offset from before the block, which is not known yet: EARLIER(i) for
+ * the i-th of the three, EARLIER(i) - k for that offset minus k. A block has too few sequences for
+ * k to reach the next symbol.
  */
-#define LONG 0xffffu /* literals: this and longer lengths are in b->longs */
+#define LONG 0xffffu /* value of `literals` if the lengths are in b->longs */
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
 static_assert(BLOCK_SEQUENCES_MAX < 0x10000u && BLOCK_WINDOW_MAX < 0x80000000u, "");
 
-/* The offset that a symbol stands for; 0: there is no such offset. */
+/* Returns the offset that a symbol stands for; 0: an invalid one. */
 static uint32_t earlier_resolve(uint32_t offset, const uint32_t repeat[3])
 {
 	if (offset < 0x80000000u)
@@ -148,11 +148,11 @@ static uint32_t earlier_resolve(uint32_t offset, const uint32_t repeat[3])
 	return repeat[i] > less ? repeat[i] - less : 0;
 }
 
-/* The next bits are the highest of the word; `used` of it were taken. */
+/* The next bits are the word's highest. */
 struct bits {
-	const unsigned char *at; /* of the word */
+	const unsigned char *at; /* address of the word */
 	uint64_t word;
-	unsigned used;
+	unsigned used; /* bits taken from the word */
 };
 
 INLINE uint32_t bits_take(struct bits *s, unsigned n)
@@ -164,7 +164,7 @@ INLINE uint32_t bits_take(struct bits *s, unsigned n)
 	return v;
 }
 
-/* Afterwards the word holds at least 57 bits. False: more was used than there is. */
+/* Fills the word up to at least 57 bits. False: more bits were used than the stream has. */
 INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 {
 	s->at -= s->used / 8;
@@ -175,7 +175,7 @@ INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 	return true;
 }
 
-/* Turns a packed offset into one in bytes, or a symbol; 0: there is no such offset. */
+/* Turns a packed offset into one in bytes, or a symbol; 0: an invalid one. */
 INLINE uint32_t offset_next(uint32_t packed, bool no_literals, uint32_t repeat[3])
 {
 	if (likely(packed > 3)) {
@@ -213,7 +213,7 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
 	if (!bits_refill(&s, begin))
 		return DAMAGED;
 	for (uint32_t left = b->sequences;; to++) {
-		/* The bits of all three numbers, then of the three states: 9 + 9 + 8 at most. */
+		/* Read the three numbers' bits, then the three states': 9 + 9 + 8 at most. */
 		const uint32_t packed = o.base + bits_take(&s, o.extra);
 		if (unlikely(o.extra + m.extra + l.extra > 57 - 26) && !bits_refill(&s, begin))
 			return DAMAGED;
@@ -254,11 +254,11 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
 /* ---- execution ---- */
 
 /*
- * Copies by whole vectors write up to BLOCK_SLACK - 1 bytes too many: away from the block's end only,
- * which begins where another thread may write.
+ * Copies of whole vectors write up to BLOCK_SLACK - 1 bytes too many. That is allowed only away
+ * from the block's end, behind which another thread may write.
  */
 
-/* Copies literals, and up to BLOCK_SLACK - 1 bytes too many, which may be read. */
+/* Copies literals, and reads and writes up to BLOCK_SLACK - 1 bytes too many. */
 INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n)
 {
 	memcpy(to, from, 16);
@@ -267,7 +267,7 @@ INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n
 			memcpy(to + i, from + i, 32);
 }
 
-/* Copies a match from `offset` bytes back. */
+/* Copies a match from `offset` bytes back, and writes up to BLOCK_SLACK - 1 bytes too many. */
 INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 {
 	/* The least multiple of a short offset that is at least 8. */
@@ -291,7 +291,7 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 	}
 }
 
-/* Copies a match and writes no byte too many. */
+/* Copies a match, and writes no byte too many. */
 INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
 	const unsigned char *const from = to - offset;
@@ -303,7 +303,7 @@ INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 		to[i] = from[i];
 }
 
-/* The lengths of a sequence, which may be among the long ones. */
+/* Returns the lengths of a sequence, which may be in b->longs. */
 INLINE void lengths_of(const struct block *b, const struct sequence *s, unsigned *longs,
 		       size_t *plain, size_t *match)
 {

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* block_loops: what block.c, block_tables.c and block_loops.c share. */
+/* block_loops: the coder and the loops of block.c, block_tables.c and block_loops.c. */
 #ifndef GPUHIST_BLOCK_LOOPS_H
 #define GPUHIST_BLOCK_LOOPS_H
 
 #include "input/block.h"
 
-#define TREE_LOG 11u /* bits of a literal's code at most */
-#define TABLE_LOG 9u /* bits of a state of a sequences' table at most */
+#define TREE_LOG 11u /* most bits of a literal's code */
+#define TABLE_LOG 9u /* most bits of a state of a sequences' table */
 
-/* A state of a sequences' table. Its number: base + `extra` bits; the next state: next + `bits`. */
+/* A state of a sequences' table. It stands for a number, and leads to the next state. */
 struct entry {
-	uint32_t base;
-	uint16_t next;
-	uint8_t extra, bits;
+	uint32_t base; /* the number without its extra bits */
+	uint16_t next; /* the next state without its bits */
+	uint8_t extra; /* bits to read and add to base */
+	uint8_t bits;  /* bits to read and add to next */
 };
 
 struct block_coder {
 	const struct block_loops *loops;
-	/* What each table was made of; a table serves all blocks whose descriptions are the same. */
+	/* the descriptions of the tables: blocks with the same ones use the tables again */
 	struct block_tree tree;
 	struct block_shares shares[BLOCK_KINDS];
 	uint16_t literals[1 << TREE_LOG]; /* by the next bits: a literal << 8 | bits of its code */
 	struct entry table[BLOCK_KINDS][1 << TABLE_LOG];
 };
 
-/* The loops of an instruction set; the coder's tables are those of the block. */
+/* The loops for an instruction set; they use the coder's tables, built for the block. */
 struct block_loops {
 	const char *(*sequences)(const struct block_coder *c, struct block *b, struct sequence *to);
 	const char *(*literals)(const struct block_coder *c, const struct block *b,
@@ -36,13 +37,13 @@ struct block_loops {
 extern const struct block_loops block_loops_base, block_loops_avx2;
 
 /*
- * Reads at most `codes` shares, of 2^log at most, from the n bytes at p. Returns the bytes that
- * they take; 0: they are damaged.
+ * Reads a description with at most `codes` shares of 2^log at most from the n bytes at p. Returns
+ * the bytes that it takes; 0: it is damaged.
  */
 size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
 			 unsigned log, unsigned codes);
 
-/* Build tables of a block, unless the coder has them. NULL, or why they are refused. */
+/* Build a block's tables, unless the coder has them. Return NULL, or why they are refused. */
 const char *block_tree_build(struct block_coder *c, const struct block_tree *tree);
 void block_table_build(struct block_coder *c, unsigned kind, const struct block_shares *shares);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block_tables: descriptions of tables, and the tables (RFC 8878, 4.1 and 4.2.1). */
+/* block_tables: reads descriptions of tables, and builds the tables (RFC 8878, 4.1 and 4.2.1). */
 #include "input/block_loops.h"
 
 #include <assert.h>
@@ -7,14 +7,15 @@
 
 #include "base/little.h"
 
-static unsigned bits_of(uint32_t v) /* v > 0: the position of the highest bit, and one */
+/* The number of bits of v, up to its highest set bit; v > 0. */
+static unsigned bits_of(uint32_t v)
 {
 	return 32 - (unsigned)__builtin_clz(v);
 }
 
 /* ---- shares ---- */
 
-/* A share takes ten bits at most, and the flags behind one that is zero two for each three more. */
+/* A share takes ten bits at most. After a zero, each two-bit flag adds up to three more zeros. */
 #define SHARES_BYTES 96u
 static_assert(8 * SHARES_BYTES > 4 + BLOCK_CODES * 10 + BLOCK_CODES * 2 + BLOCK_CODES, "");
 
@@ -34,7 +35,7 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
 	if (shares->log > log)
 		return 0;
 	for (uint32_t left = 1u << shares->log; left > 0;) {
-		/* One of 0 .. left + 1; the lowest ones take a bit less, as far as codes are left. */
+		/* A value of 0 .. left + 1; the lowest ones take one bit less. */
 		const uint32_t bits = bits_of(left + 1), half = 1u << (bits - 1);
 		const uint32_t lower = 2 * half - 2 - left, word = peek(packed, at);
 		const bool is_short = (word & (half - 1)) < lower;
@@ -56,8 +57,8 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
 }
 
 /*
- * The states of a table, each at its place. A code stands for a number of extra[code] bits and a
- * base; the numbers of one code follow those of the code before, and begin at `base`.
+ * Fills a table with the states of its codes. A code stands for numbers of extra[code] bits above a
+ * base. The numbers of the first code begin at `base`, those of the next one behind these.
  */
 static void spread(struct entry *table, const struct block_shares *shares, uint32_t base,
 		   const uint8_t *extra)
@@ -111,11 +112,11 @@ void block_table_build(struct block_coder *c, unsigned kind, const struct block_
 #define WEIGHTS 256u
 #define WEIGHTS_LOG 6u
 
-/* Weights that are packed as the numbers of two states that take turns; how many, 0: damaged. */
+/* Unpacks weights, read from two states in turn. Returns their number; 0: damaged. */
 static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n)
 {
 	static const uint8_t NO_EXTRA[TREE_LOG + 1];
-	unsigned char packed[8 + 128 + 4] = {0}; /* what is read before the first bit is zeros */
+	unsigned char packed[8 + 128 + 4] = {0}; /* the 8 bytes before the first bit are zeros */
 	struct entry table[1 << WEIGHTS_LOG];
 	struct block_shares shares;
 	const size_t used = block_shares_read(&shares, p, n, WEIGHTS_LOG, TREE_LOG + 1);
@@ -126,7 +127,7 @@ static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n
 	spread(table, &shares, 0, NO_EXTRA);
 	memcpy(packed + 8, p + used, n - used);
 	unsigned at = (unsigned)(8 * (8 + n - used) -
-				 (9 - bits_of(p[n - 1]))); /* bits before it are left */
+				 (9 - bits_of(p[n - 1]))); /* the bits before it are unread */
 	for (unsigned i = 0; i < 2; i++) {
 		at -= shares.log;
 		state[i] = peek(packed, at) & ((1u << shares.log) - 1);
@@ -146,7 +147,7 @@ static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n
 	return 0;
 }
 
-/* The weights of the first literals, all but the last that has one; how many, 0: damaged. */
+/* Reads all weights but the last nonzero one. Returns their number; 0: damaged. */
 static unsigned weights_read(uint8_t *weight, const struct block_tree *tree)
 {
 	const unsigned first = tree->packed[0];
@@ -171,7 +172,7 @@ const char *block_tree_build(struct block_coder *c, const struct block_tree *tre
 		sum += 1u << weight[i] >> 1;
 	if (sum == 0 || sum >= 1u << TREE_LOG)
 		return "a tree of literals is damaged";
-	/* The last weight is what makes the sum a power of two. */
+	/* The last weight fills the sum up to a power of two. */
 	const unsigned log = bits_of(sum);
 	const uint32_t rest = (1u << log) - sum;
 	weight[count++] = (uint8_t)bits_of(rest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* frames: headers of frames and of blocks, read one after another. */
+/* frames: reads the headers of frames and blocks, one after another. */
 #include "input/frames.h"
 
 typedef unsigned long long ull;
@@ -10,7 +10,7 @@ int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const 
 			(ull)offset, why);
 }
 
-/* The result of a search whose read failed or was stopped. */
+/* Returns the result of a search whose read failed or was stopped. */
 static enum find not_found(int rc)
 {
 	return rc < 0 ? FIND_BAD : FIND_STOPPED;
@@ -36,7 +36,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 	return *kind == FRAME_DATA ? FIND_FRAME : FIND_NONE;
 }
 
-/* Goes to the end of a skippable frame, in a file without reading it. */
+/* Skips a skippable frame; in a file, without reading it. */
 static int skip_frame(struct bytes *b, uint64_t *pos, const struct frame *f, struct fail *fail)
 {
 	const uint64_t end = *pos + f->header.bytes + f->header.content;
@@ -91,7 +91,7 @@ enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fa
 
 /* ---- blocks ---- */
 
-/* The n bytes at an offset. FIND_FRAME: they are there. */
+/* Points *bytes at n bytes of the frame. FIND_FRAME: success. */
 static enum find find_bytes(struct bytes *b, const struct frame *f, uint64_t at, size_t n,
 			    bool there, const unsigned char **bytes, struct fail *fail)
 {
@@ -115,10 +115,11 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 	while (!block.last) {
 		if (f->walked > most || (!bytes_in_file(b) && f->blocks > FIND_MAX))
 			return FIND_FAR;
-		/* The frame's decoder will soon read what is walked over. */
+		/* The frame's decoder will soon read these bytes. */
 		if (most != FRAME_UNKNOWN)
 			bytes_hint(b, f->offset + f->walked);
-		if ((found = find_bytes(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)
+		if ((found = find_bytes(b, f, f->walked, FRAME_BLOCK_HEADER, there, &bytes,
+					fail)) != FIND_FRAME)
 			return found;
 		if (frame_block_parse(bytes, &block) != 0)
 			return not_found(frames_bad(b, f->offset, fail, "a block is corrupt"));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpacker: a device that decodes blocks of zstd frames, as the source sees it.
+ * unpacker: the interface of a device that decodes blocks of zstd frames.
  *
- * It has rooms: memory in which a batch of blocks is packed first and decoded afterwards. Packed
- * bytes lie at the beginning of a room, and struct unpack_orders at its end. Batches are submitted
- * in the order of their frame, and done in that order. A failure of the device is for good.
+ * A device has "rooms". The caller puts a batch of packed blocks at the beginning of a room, and
+ * struct unpack_orders at its end; the device replaces them by decoded bytes. Batches are submitted
+ * in the order of their frame, and done in that order. A device that has failed stays failed.
  *
- * No function but `done` waits. The caller sees to it that one thread at a time submits, and that a
- * room is not touched between submit and done.
+ * Only `done` waits. The caller ensures that one thread at a time submits, and that no thread
+ * touches a room between submit and done.
  */
 #ifndef GPUHIST_UNPACKER_H
 #define GPUHIST_UNPACKER_H
@@ -17,26 +17,27 @@
 
 #include "../kernels/unpack.h"
 
-#define UNPACKER_ROOMS 44u                    /* at most */
-#define UNPACKER_WINDOW ((uint64_t)128 << 20) /* no offset of a match is larger */
+#define UNPACKER_ROOMS 44u                    /* number of rooms, at most */
+#define UNPACKER_WINDOW ((uint64_t)128 << 20) /* the largest window */
 
 enum unpacked {
 	UNPACKED_LOST = -1, /* the device has failed */
 	UNPACKED_NOT_YET,
 	UNPACKED_DONE,    /* the decoded bytes are in the room */
-	UNPACKED_REFUSED, /* the batch is damaged; those after it are of no use */
+	UNPACKED_REFUSED, /* the batch is damaged; later batches of its frame are useless */
 };
 
 struct unpacker {
-	/* How many rooms there are, and their size; 0: the device is not ready, or has failed. */
+	/* Returns the number of rooms, and their size; 0: the device is not ready or failed. */
 	unsigned (*rooms)(void *arg, size_t *bytes);
 	unsigned char *(*room)(void *arg, unsigned which);
 	void (*submit)(void *arg, unsigned which, size_t packed);
-	bool (*answered)(void *arg, unsigned which); /* done would say more than NOT_YET */
-	/* Sleeps for at most `seconds`. */
+	/* Would done return anything but NOT_YET? */
+	bool (*answered)(void *arg, unsigned which);
+	/* Waits for at most `seconds`. */
 	enum unpacked (*done)(void *arg, unsigned which, double seconds, size_t *bytes);
 	void *arg;     /* passed to all of these functions */
-	bool demanded; /* it decodes all long frames that it can, whether the cores are faster or not */
+	bool demanded; /* decode all long frames that it can, even if the cores are faster */
 };
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* words: text in a header, read from its beginning. */
+/* words: reads numbers and characters from the text of a header. */
 #ifndef GPUHIST_INPUT_WORDS_H
 #define GPUHIST_INPUT_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The text that was not read yet. */
+/* Text not yet read. */
 struct words {
 	const char *at, *end;
 };
@@ -23,7 +23,7 @@ static inline void words_skip_space(struct words *w)
 		w->at++;
 }
 
-/* Takes the digits that come next, if any do. *fits: false where they are more than 64 bits hold. */
+/* Takes a number, if one comes next. *fits: it fits 64 bits. */
 static inline bool words_number(struct words *w, uint64_t *n, bool *fits)
 {
 	const char *const begin = w->at;
@@ -35,7 +35,7 @@ static inline bool words_number(struct words *w, uint64_t *n, bool *fits)
 	return w->at > begin;
 }
 
-/* Takes a character, after spaces, if it is the next one. */
+/* Takes the character c, after spaces, if it comes next. */
 static inline bool words_take(struct words *w, char c)
 {
 	words_skip_space(w);

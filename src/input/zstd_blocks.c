@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_blocks: one long frame, decoded by all readers, without libzstd (block.h).
+ * zstd_blocks: all readers decode one long frame, without libzstd (block.h).
  *
- * Each block has a slot, and passes through it in these tasks:
+ * Each block has a slot, in which these tasks work on it:
  *
- *   fetch     one thread at a time, in order: its header; of a stream its packed bytes, too
- *   read      any thread: the packed bytes, of a file; one thread read 5 GB/s for all
- *   scan      one thread at a time, in order, after a read: what is where in them
- *   unpack    any thread: its sequences, with which its size is known, and its literals. Where it
+ *   fetch     one thread at a time, in order: reads its header; in a stream, its packed bytes, too
+ *   read      any thread: reads a file's packed bytes; one thread read only 5 GB/s for all
+ *   scan      one thread at a time, in order: finds the parts of the packed bytes
+ *   unpack    any thread: decodes sequences, which give the block's size, and literals. If a block
  *             has no sequences and its place is known, that decodes it
- *   execute   one thread at a time, in order: literals and matches become decoded bytes
+ *   execute   one thread at a time, in order: makes decoded bytes of literals and matches
  *
- * Then it is a piece like others: handed out, counted, added to the checksum. When it is free, so
- * is the slot.
+ * Then the block is a piece like any other, to be handed out, counted and added to the checksum.
+ * When the piece is free, so is the slot.
  *
- * Decoded bytes lie in a ring: each block in one run, at the beginning again where what is left at
- * the end is too short for it. The ring holds the window, a whole block for each slot, and one for
- * what was left. Block k is not fetched before block k - slots is free; so nothing is overwritten
- * that is still counted or may still be copied, and no other limit is needed.
+ * Decoded bytes lie in a ring, each block in one run; if a block does not fit the ring's end, it
+ * lies at its beginning. The ring holds the window, a whole block for each slot, and one more for
+ * the gap at the end. Block k is fetched only after the piece of block k - slots is free. So no
+ * bytes are overwritten that are still being counted or may still be copied; no other check is
+ * needed.
  *
- * Why every wait ends. Take the first block that is not executed. All before it are, so their pieces
- * come back, its slot is free and it can be fetched. Any reader can read it and, as all before it are
- * scanned, scan it; and unpack it if a coder is idle: coders that are not belong to readers that are
- * unpacking, which wait for nothing. Then its place is known, and any reader can execute it.
+ * Why every wait ends. Consider the first block that is not executed. All blocks before it are, so
+ * their pieces come back, its slot becomes free and it can be fetched. Any reader can read it, and
+ * scan it, because all blocks before it are scanned. If a coder is idle, any reader can unpack it;
+ * coders in use belong to readers that are unpacking, which wait for nothing. Then its place is
+ * known, and any reader can execute it.
  *
- * libzstd is the authority. If a file's frame is refused here, or its checksum differs, libzstd
- * decodes it again from its start, in steps. Bytes that were handed out by then are skipped, and
- * must have the same checksum (with --no-check, the same length); otherwise our decoder has a bug,
- * and the run fails. So the result and the message are libzstd's. A stream's packed bytes are gone:
- * there a refused block is an error. A frame without a checksum has no second witness; but what
- * libzstd refuses is refused here, and what neither refuses both decode alike: fuzz_block compares
- * them, and has found no difference in millions of damaged frames.
+ * libzstd has the last word. If this decoder refuses a file's frame, or its checksum differs,
+ * libzstd decodes the frame again from its start, in steps. Bytes handed out by then are skipped,
+ * and must have the same checksum (with --no-check, the same length); otherwise this decoder has a
+ * bug, and the run fails. So results and messages are libzstd's. A stream's packed bytes are gone,
+ * so there a refused block is an error. A frame without a checksum is decoded only here. But this
+ * decoder refuses whatever libzstd refuses, and decodes the rest alike: fuzz_block compares the two
+ * and has found no difference in millions of damaged frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +98,7 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	if (slots == 0) /* a device decodes all of it */
 		return b;
 	b->ring.memory = huge_alloc(b->ring.bytes);
-	/* Not in huge pages: of most rooms little is touched. */
+	/* Not in huge pages: most of the memory is never touched. */
 	b->rooms = b->ring.memory ? malloc(rooms_of(slots, b->coders.count)) : NULL;
 	if (!b->rooms) {
 		blocks_free(b);
@@ -116,7 +118,7 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	return b;
 }
 
-/* What a job decodes with: made, or `b`, kept from a job before it, which is freed otherwise. */
+/* Makes the state of a job, from `b` of an earlier job if that fits; otherwise frees b. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, struct blocks *b)
 {
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
@@ -144,7 +146,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	return b;
 }
 
-/* ---- the job, as it begins and ends ---- */
+/* ---- the job's beginning and end ---- */
 
 struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may)
 {
@@ -154,7 +156,7 @@ struct zstd_job *blocks_find(const struct source *s, const struct request *q, bl
 	return NULL;
 }
 
-/* libzstd begins the frame again. What was handed out stays counted and added up. */
+/* Lets libzstd restart the frame. Bytes already handed out stay counted. */
 static void go_in_steps(struct source *s, struct zstd_job *j)
 {
 	device_leave(s, j);
@@ -177,12 +179,12 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const kept = j->blocks;
 
-	j->blocks = NULL; /* no other thread looks at it meanwhile */
+	j->blocks = NULL; /* hide it from other threads meanwhile */
 	lock_drop(&s->lock);
 	struct blocks *const b = open_blocks(s, j, kept);
 	if (b) {
 		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
-		/* The header was looked at, so it is there. */
+		/* This cannot fail: the header was read before. */
 		(void)bytes_pass(j->in->bytes, j->cut.offset + j->cut.header, &b->fail);
 	}
 	lock_take(&s->lock);
@@ -235,28 +237,28 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	const struct blocks *const b = j->blocks;
 	const bool stream = j->cut.from == FROM_STREAM;
 
-	/* No stream is waited for if the request has got something. */
+	/* A request that already has bytes waits for no stream. */
 	if (stream && q->got > 0)
 		return false;
 	if (job_is_devices(j))
 		return false;
 	if (!blocks_begun(j))
 		return j->running == 0;
-	/* A sole reader does not wait for a stream while it has blocks to unpack. */
+	/* A sole reader unpacks blocks before it waits for a stream. */
 	if (b->fetching || b->over || b->refused ||
 	    (stream && b->at.unpack_begun < b->at.fetched && s->readers.takers == 1))
 		return false;
 	const uint64_t unplaced = b->at.fetched - b->at.placed, enough = blocks_wanted(j);
 	if (unplaced == 0 && b->end >= enough)
-		return true; /* it is over */
+		return true; /* to note the end */
 	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
-	/* Fetch so far ahead that readers who unpack do not wait. */
+	/* Stay far enough ahead of the readers that unpack. */
 	return b->last || (b->at.fetched - b->at.unpack_begun <= b->slots / 2 &&
 			   b->piece[b->at.fetched % b->slots].state == PIECE_FREE);
 }
 
-/* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
+/* Gets the next packed bytes, `least` to cap of them. False: fewer are left. */
 static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
@@ -270,7 +272,7 @@ static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
 	return rc == 0 && *got >= least;
 }
 
-/* Gets n bytes of what stands between blocks; some may have come with the block before. */
+/* Gets n bytes between blocks; some may have come with the block before. */
 static bool get_head(struct zstd_job *j, size_t n)
 {
 	struct blocks *const b = j->blocks;
@@ -284,8 +286,8 @@ static bool get_head(struct zstd_job *j, size_t n)
 }
 
 /*
- * Fetches the next block. Packed bytes of a file that was long enough when it was opened are read
- * later; of a stream no more than these are waited for. False: nothing more comes.
+ * Fetches the next block. Leaves a file's packed bytes for later, if the file was long enough when
+ * it was opened; waits for no more of a stream than this block. False: no block, or a bad one.
  */
 static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {
@@ -305,7 +307,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 		     offset_sum(slot->at, h.stored + after) > bytes_size(j->in->bytes);
 	if (slot->read) {
 		const bool all = get(j, slot->packed, h.stored, h.stored + after, &got);
-		/* Where --finish ends a stream in a stored block, libzstd decodes what there is. */
+		/* If --finish ends a stream in a stored block, keep its bytes, as libzstd does. */
 		if (!all && (!j->broken || !h.plain || h.repeats || got == 0))
 			return false;
 		if (!all)
@@ -321,7 +323,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	return true;
 }
 
-/* Gives places to the blocks whose sizes are known. */
+/* Gives places in the ring to the next blocks with known sizes. */
 static void give_places(struct blocks *b)
 {
 	while (b->at.placed < b->at.fetched && b->slot[b->at.placed % b->slots].sized) {
@@ -349,7 +351,7 @@ static void add_block(struct source *s, struct blocks *b)
 		b->at.read_begun++;
 	else
 		source_call(s); /* to read it */
-	/* At the beginning there is work for all. */
+	/* At the beginning there is work for all threads. */
 	s->wanted |= s->wait.sleepers == 0 && b->at.fetched <= s->use.threads;
 }
 
@@ -358,12 +360,12 @@ void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trai
 	j->sum.read = true;
 	j->sum.value = j->sum.follows ? little32(trailer) : 0;
 	if (j->in->zstd->open == j) {
-		job_close_open(j); /* what follows can be cut */
-		source_call(s);
+		job_close_open(j);
+		source_call(s); /* the next frame can be cut off */
 	}
 }
 
-/* Scans the blocks that were read, in order, unless another thread does. */
+/* Scans the blocks already read, in order, unless another thread does. */
 static void scan_unlocks(struct source *s, struct blocks *b)
 {
 	struct block_slot *slot;
@@ -375,7 +377,7 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
 		lock_take(&s->lock);
 		b->scanning = false;
-		if (slot->refused) { /* nothing behind it is of use */
+		if (slot->refused) { /* no block behind it can be decoded */
 			slot->unpacked = b->over = true;
 			break;
 		}
@@ -384,7 +386,7 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		give_places(b);
 	}
 	if (b->at.scanned > b->at.unpack_begun)
-		source_call(s); /* to unpack it */
+		source_call(s); /* to unpack a block */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
@@ -415,7 +417,7 @@ static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct req
 	if (!blocks_begun(j))
 		blocks_begin_unlocks(s, j);
 	else
-		do /* of a file, headers alone */
+		do /* for a file, this reads only headers */
 			fetch_next_unlocks(s, j);
 		while (j->cut.from == FROM_FILE && may_fetch(s, j, q));
 	j->running--;
@@ -452,7 +454,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 					     slot->header.stored, &got, &fail);
 		lock_take(&s->lock);
 		slot->read = true;
-		if (rc != 0 || got < slot->header.stored) { /* libzstd says why */
+		if (rc != 0 || got < slot->header.stored) { /* libzstd will say why */
 			slot->refused = FRAMES_TRUNCATED;
 			slot->unpacked = b->over = true;
 		}
@@ -500,7 +502,7 @@ static void unpack_unlocks(struct source *s, struct zstd_job *j)
 	j->running--;
 }
 
-/* ---- the task "unpack": blocks are fetched ahead of those who unpack them ---- */
+/* ---- the task "unpack", which fetches, reads and unpacks ---- */
 
 static bool unpack_ready(const struct source *s, const struct request *q)
 {
@@ -553,7 +555,7 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 		p->state = PIECE_FREE;
 }
 
-/* The next block becomes a piece. */
+/* Makes the next block a piece. */
 static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
@@ -561,7 +563,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
-	/* Then the block is decoded already. */
+	/* unpack has already decoded the block */
 	const bool there = slot->decoded == to && slot->block.sequences == 0;
 	const char *why = slot->refused;
 
@@ -590,7 +592,7 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		if (!may_execute(s, j, q))
 			break;
 		if (j->ready && !j->ready->next)
-			source_call(s); /* job_add called no reader for it */
+			source_call(s); /* for the piece for which job_add called no reader */
 	} while (true);
 	j->running--;
 	if (piece_task.ready(s, q))

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_cost: who decodes a frame; and the model of how long that takes, fitted to whole runs over
- * one frame on 16 cores and an H100.
+ * zstd_cost: who decodes a frame, and a model of how long that takes, fitted to whole runs over one
+ * frame on 16 cores and an H100.
  *
- * Literals are decoded, counted and added to the checksum by all cores; what little is left per
- * byte is done in order. Sequences become decoded bytes in order, which takes nearly all of their
- * time: with 16 threads as long as with 4. In nanoseconds, for 4 and 16 threads:
+ * All cores decode literals, count them and add them to the checksum; little work per byte is
+ * done in order. Sequences are executed in order, which is nearly all of their time: 16 threads
+ * take as long as 4. In nanoseconds, for 4 and 16 threads:
  *
  *   noise of 8 bits, 1 literal a byte                       a literal     0.45 and 0.15
  *   10-bit numbers in 32, 0.126 sequences a byte            a sequence    9.6 and 9.8
  *   text, 0.113 sequences a byte                            a sequence    9.7 and 10.3
  *
- * which is 1.6 divided by the threads and 0.05 a literal, and 4 divided by the threads and 9 a
- * sequence. Floats of 18 bits, 0.84 literals and 0.031 sequences a byte, agree: 0.68 and 0.44 s for
- * 1 GiB by the model, 0.70 and 0.49 measured. Other processors differ by up to a factor of two, but
- * near the border either choice is nearly right.
+ * With n threads that is 1.6/n + 0.05 per literal and 4/n + 9 per sequence. 18-bit floats, with
+ * 0.84 literals and 0.031 sequences a byte, agree: 0.68 and 0.44 s for 1 GiB by the model, 0.70 and
+ * 0.49 measured. Other processors differ by up to a factor of two, but near the border either
+ * choice is nearly right.
  */
 #include "input/zstd_cost.h"
 
@@ -24,15 +24,15 @@
 #define SEQUENCE_ORDERED 9e-9
 
 #define DEVICE_START 0.25   /* seconds until it is ready */
-#define DEVICE_CHECKED 8e9  /* bytes a second if they come back: one core adds up the checksum */
-#define DEVICE_COUNTED 14e9 /* if they are counted where they are */
+#define DEVICE_CHECKED 8e9  /* bytes a second if one core computes their checksum */
+#define DEVICE_COUNTED 14e9 /* bytes a second if they stay on the device */
 
 /*
- * WHO DECODES A FRAME. The first line whose facts are all true says it; "dense" is true in all but
- * the last two.
+ * WHO DECODES A FRAME. The first line whose facts are all true tells; all lines but the last two
+ * also need "dense".
  *
  *   DEVICE   large, in a file, the device is ready and demanded
- *   DEVICE   large, in a file, the device is ready, many are left, sized: they are shared
+ *   DEVICE   large, in a file, the device is ready, many are left, sized: device and cores share
  *   DEVICE   large, in a file, few are left, the device is ready and pays
  *   START    large, in a file, few are left, the device is asleep and pays
  *   BLOCKS   large, not one call, a stream not read to its end, three threads or mostly literals
@@ -40,10 +40,10 @@
  *   CALL     one call
  *   STEPS
  *
- * A frame of unknown size that is one of many is not the device's: it would hold rooms until the
- * cores have decoded all frames before it. Two threads gain by blocks only with mostly literals:
- * compared with libzstd on one thread, a literal takes 0.2 ns less of all cores, and a sequence 3.3
- * ns more. One thread gains nothing.
+ * If many frames are left, the device gets none of unknown size: such a frame would hold rooms
+ * until the cores have decoded all frames before it. Two threads gain from blocks only with mostly
+ * literals: compared with libzstd on one thread, all cores together take 0.2 ns less for a literal
+ * and 3.3 ns more for a sequence. One thread gains nothing.
  */
 static bool device_may(const struct zstd_facts *f)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd_cut: the task "cut frames off". One reader at a time has an input's turn: it follows headers
- * and block headers, and makes a job of the next frame or of small ones that follow one another.
+ * and block headers, and makes a job of the next frame, or of several adjacent small ones.
  *
- * A file's frames are read by those who decode them. A stream's are gathered in input.bytes: no
- * more is waited for than the frame in hand needs, or only its header if rows are wanted at once
- * (source_spec.prompt). A frame that is longer than there is memory for is decoded in steps; the
- * input goes on where that ends, unless it is a file, whose next frame is looked for meanwhile.
+ * The threads that decode a file's frames also read them. A stream's frames are gathered in
+ * input.bytes: the reader waits for no more bytes than the next frame needs, or only for its header
+ * if rows are wanted at once (source_spec.prompt). A frame that does not fit the memory is decoded
+ * in steps. The next frame of a stream begins where these steps end; in a file, readers look for
+ * it meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +21,23 @@
 
 #define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
-#define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, beside the window */
-#define RATIO 4u /* decoded bytes for each packed one, where a frame declares no size */
+#define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, besides the window */
+#define RATIO 4u                   /* decoded bytes per packed one, if a frame declares no size */
 #define AHEAD ((uint64_t)64 << 20) /* packed bytes that a frame is followed ahead of its decoder */
-#define LARGE ((uint64_t)1 << 20)  /* a job for which one more worker is called before it begins */
+#define LARGE ((uint64_t)1 << 20)  /* bytes of a job worth one more worker */
 #define SEAM_SMALL 4096u           /* bytes of records whose seams are not counted as memory */
-#define SLOTS_LEAST 8u             /* of a frame in blocks, where there is memory for them */
-#define WORK_LEAST 4096u    /* of an average block: literals, and three bytes for each sequence */
-#define WORK_BLOCKS 4u      /* blocks that are scanned for that */
-#define LITERALS_OF_TWO 16u /* literals for each sequence */
+#define SLOTS_LEAST 8u             /* slots of a frame in blocks, if the memory allows */
+#define WORK_LEAST 4096u           /* least work of a block: its literals and 3 per sequence */
+#define WORK_BLOCKS 4u             /* blocks scanned to find that work */
+#define LITERALS_OF_TWO 16u        /* literals per sequence that make blocks pay for two threads */
 
 typedef unsigned long long ull;
 
 /* ---- headers ---- */
 
 /*
- * An -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less if the
- * tables of a single worker take more.
+ * Returns an -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less
+ * if the tables of a single worker take more.
  */
 static ull memory_for(const struct source *s, uint64_t need)
 {
@@ -46,7 +47,7 @@ static ull memory_for(const struct source *s, uint64_t need)
 	return (least + (1 << 20) - 1) >> 20;
 }
 
-/* Refuses what cannot be decoded, or not with this much memory. */
+/* Refuses a frame that cannot be decoded, or not with this much memory. */
 static int refuse(const struct source *s, const struct input *in, const struct frame *f,
 		  struct fail *fail)
 {
@@ -66,7 +67,7 @@ static int refuse(const struct source *s, const struct input *in, const struct f
 			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
 }
 
-/* The header of the next frame of data, after skippable ones: zstd->pos is there. */
+/* Finds the header of the next frame of data, after skippable ones, and moves zstd->pos there. */
 static enum find next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
 	const enum find found = frames_next(in->bytes, &in->zstd->pos, f, fail);
@@ -74,18 +75,18 @@ static enum find next_header(struct source *s, struct input *in, struct frame *f
 	return found == FIND_FRAME && refuse(s, in, f, fail) != 0 ? FIND_BAD : found;
 }
 
-/* ---- what a job takes ---- */
+/* ---- the memory of a job ---- */
 
 /*
- * In one call libzstd does not see blocks that are larger than a small window allows. It is given
- * room for `bound` bytes, so where these are no more than the window, no block is larger.
+ * In one call libzstd does not notice a block that is larger than a small window allows. The call
+ * gets room for `bound` bytes; if these are no more than the window, no block can be larger.
  */
 static bool small_window(const struct frame *f)
 {
 	return f->header.window < FRAME_BLOCK_MAX && f->bound > f->header.window;
 }
 
-/* The memory of a job: the room of a piece, and what libzstd needs. */
+/* Plans the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
 static void plan(const struct source *s, struct cut *c, enum how how, uint64_t room,
 		 uint64_t context)
 {
@@ -111,18 +112,14 @@ void cut_as_steps(const struct source *s, struct cut *c)
 	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* Plans the job of a frame whose end was found, one of `many` or not. */
+/* Plans the job of a frame whose end was found. `many`: more frames like it are left. */
 static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool many)
 {
-	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
+	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
 	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
 	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
-	/*
-	 * A frame of unknown size is made in one call if possible: in steps, its pieces would wait
-	 * for their places and hold it up.
-	 */
 	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
 	plan(s, c, HOW_CALLS, f->bound,
 	     frame_in_steps(f, s->spec.no_check) ? steps : CONTEXT_BYTES);
@@ -136,7 +133,7 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 
 /* ---- a long frame in blocks ---- */
 
-/* Plans a job in blocks, if that fits the memory. It takes enough for steps, too. */
+/* Plans a job in blocks, if that fits the memory. The memory suffices for steps, too. */
 static void plan_blocks(const struct source *s, struct cut *c)
 {
 	const struct cut steps = *c;
@@ -157,7 +154,7 @@ static void plan_blocks(const struct source *s, struct cut *c)
 	*c = steps;
 }
 
-/* Plans a job in blocks that a device decodes. It takes enough for steps, should that fail. */
+/* Plans a job in blocks that a device decodes, with memory for steps, should the device fail. */
 static void plan_device(const struct source *s, struct cut *c)
 {
 	cut_as_steps(s, c);
@@ -168,7 +165,7 @@ static void plan_device(const struct source *s, struct cut *c)
 	c->need = c->blocks + c->seams;
 }
 
-/* Packed bytes from this frame on, of its input and of those after it, if they are like it. */
+/* Estimates the packed bytes from this frame on: later inputs are taken to be as large as this. */
 static uint64_t packed_left(const struct source *s, const struct input *in, const struct frame *f)
 {
 	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
@@ -177,9 +174,9 @@ static uint64_t packed_left(const struct source *s, const struct input *in, cons
 }
 
 /*
- * Are fewer frames like this one left than readers, as far as it was followed? Else each reader
- * decodes its own, which takes less of all cores, unless they are so long that the next one is not
- * found in time. `last`: -n may end in this one.
+ * Are fewer frames like this one left than readers, as far as it was followed? If not, each reader
+ * decodes a frame of its own, which takes less CPU time, unless frames are so long that the next
+ * one is not found in time. `last`: -n may end in this one.
  */
 static bool few_left(const struct source *s, const struct input *in, const struct frame *f,
 		     bool last)
@@ -192,14 +189,16 @@ static bool few_left(const struct source *s, const struct input *in, const struc
 /* Literals and sequences of some blocks of a frame. */
 struct work {
 	struct block_scan scan;
-	uint64_t literals, sequences, packed; /* packed: their bytes in the frame */
+	uint64_t literals, sequences;
+	uint64_t packed; /* bytes of the blocks in the frame */
 	unsigned blocks;
 	bool last; /* the frame's last block is among them */
 };
 
-/* Scans `most` blocks of a frame from packed offset `at` on. False: they are damaged, or missing. */
+/* Scans up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
 static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct work *w)
 {
+	const size_t head = FRAME_BLOCK_HEADER;
 	struct fail bad = {.status = STATUS_OK};
 	const unsigned char *bytes;
 	struct frame_block h;
@@ -207,16 +206,16 @@ static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct wor
 	size_t got;
 
 	for (unsigned n = 0; n < most && !w->last; n++, at += h.stored) {
-		if (bytes_look(in->bytes, at, 3, SIZE_MAX, &bytes, &got, &bad) != 0 || got < 3 ||
-		    frame_block_parse(bytes, &h) != 0)
+		if (bytes_look(in->bytes, at, head, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < head || frame_block_parse(bytes, &h) != 0)
 			return false;
-		at += 3;
+		at += head;
 		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
 		    got < h.stored || block_scan(&w->scan, &h, bytes, &b))
 			return false;
 		w->literals += b.literals;
 		w->sequences += b.sequences;
-		w->packed += 3 + (uint64_t)h.stored;
+		w->packed += head + h.stored;
 		w->blocks++;
 		w->last = h.last;
 	}
@@ -224,8 +223,8 @@ static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct wor
 }
 
 /*
- * Do blocks pay? The frame's first blocks are scanned. With few literals and sequences they are
- * mostly long matches, or very small, where libzstd is as fast as memory.
+ * Does it pay to decode the frame in blocks? Scans the first blocks. If they have few literals and
+ * sequences, they are mostly long matches, or very small, and libzstd is as fast as memory.
  */
 static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, struct work *w)
 {
@@ -235,7 +234,7 @@ static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, s
 	       w->literals + 3 * w->sequences >= w->blocks * WORK_LEAST;
 }
 
-/* Is the frame long enough to be decoded in blocks, and its window not too large? */
+/* Is the frame long enough to decode in blocks, and its window small enough? */
 static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 {
 	uint64_t bytes = lesser(f->header.content, f->bound);
@@ -246,8 +245,8 @@ static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
 }
 
 /*
- * Would a device decode what is left of the inputs, from this frame on, sooner than the cores? The
- * blocks where it was followed to are scanned, if they can be: the first ones find few matches.
+ * Would a device decode the rest of the inputs, from this frame on, sooner than the cores? Scans
+ * the blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
  */
 static bool device_pays(const struct source *s, struct input *in, const struct frame *f,
 			uint64_t at, bool ready, const struct work *first)
@@ -272,7 +271,7 @@ static bool device_pays(const struct source *s, struct input *in, const struct f
 	return zstd_device_pays(&work, s->use.threads, ready);
 }
 
-/* The device, if it can have the frame: `room`: one more. */
+/* Returns the state of the device for this frame. `room`: the device can take one more frame. */
 static unsigned device_of(const struct source *s, const struct frame *f, bool room)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -283,11 +282,11 @@ static unsigned device_of(const struct source *s, const struct frame *f, bool ro
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
 
-/* Who decodes the frame that the cut begins with, which libzstd can? Starts the device if it pays. */
+/* Chooses who decodes the cut's first frame, which libzstd could. Starts the device if it pays. */
 static enum zstd_way choose(const struct source *s, struct input *in, const struct cut *c,
 			    const struct frame *f, uint64_t at, bool last, bool room)
 {
-	/* A stream may bring no more for long. */
+	/* A stream may be quiet for long. */
 	const unsigned most = !in->is_file && s->spec.prompt ? 1 : WORK_BLOCKS;
 	const unsigned device = device_of(s, f, room);
 	struct zstd_facts facts = {.one_call = c->how == HOW_CALLS,
@@ -316,13 +315,13 @@ static enum zstd_way choose(const struct source *s, struct input *in, const stru
 	return zstd_way(&facts);
 }
 
-/* How many bytes a frame is taken to decode to. */
+/* Estimates the decoded bytes of a frame. */
 static uint64_t weight(const struct frame *f)
 {
 	return f->header.content != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->stored);
 }
 
-/* Does a small frame follow at `offset`? Of a stream only what was read counts. */
+/* Is there a small frame at `offset`? In a stream, only bytes already read count. */
 static bool next_small(struct source *s, struct input *in, uint64_t offset, struct frame *f)
 {
 	struct fail bad = {.status = STATUS_OK};
@@ -337,8 +336,8 @@ static bool next_small(struct source *s, struct input *in, uint64_t offset, stru
 }
 
 /*
- * Adds small frames that follow a first one; what is wrong with one is found again when it is the
- * first.
+ * Adds the small frames after a first one to its cut. A bad frame is left for the next cut, which
+ * reports it.
  */
 static void gather(struct source *s, struct input *in, const struct frame *first, struct cut *c)
 {
@@ -357,7 +356,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 		most = larger(most, f.bound);
 		weights += weight(&f);
 	}
-	/* Of frames that do not declare their sizes as many are decoded at a time as fit. */
+	/* Frames that declare no size have loose bounds: the piece holds as many as fit. */
 	plan(s, c, HOW_CALLS, sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES),
 	     CONTEXT_BYTES);
 	if (c->need > s->use.memory) {
@@ -366,7 +365,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 	}
 }
 
-/* Finds the next job of an input whose decoded bytes go on at `at`. */
+/* Finds the next job of an input; its decoded bytes begin at `at`. */
 static void find_job(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c)
 {
 	struct frame f;
@@ -386,16 +385,16 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 		c->checksum = f.header.checksum;
 		found = FIND_FAR;
 		if (in->is_file || content == UNKNOWN || content <= FIND_MAX)
-			/* If rows are wanted at once, follow only bytes that were read. */
+			/* If rows are wanted at once, follow only bytes already read. */
 			found = frames_walk(in->bytes, &f, most, !in->is_file && s->spec.prompt,
 					    &c->fail);
-		/* Follow a file's frame until it is known whether readers share it. */
+		/* Follow a file's frame until it is known whether all readers decode it. */
 		while (found == FIND_FAR && in->is_file &&
 		       (s->use.threads > 1 || s->use.unpacker) && !few_left(s, in, &f, last))
 			found = frames_walk(in->bytes, &f, f.walked + most, false, &c->fail);
 		/*
-		 * What is wrong may lie behind -n's last record, or be where --finish has ended the
-		 * stream: its decoder will see.
+		 * The damage may lie behind -n's last record, or be the place where --finish ended
+		 * the stream: let the decoder find out.
 		 */
 		if (found == FIND_BAD && (last || bytes_finished(in->bytes))) {
 			found = FIND_FAR;
@@ -416,11 +415,11 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 			plan_device(s, c);
 		else if (way == WAY_BLOCKS)
 			plan_blocks(s, c);
-		in->zstd->walk = f; /* a file's frame is followed while it is decoded */
+		in->zstd->walk = f; /* for walking on while a file's frame is decoded */
 		if (last)
-			in->zstd->walk.stored = 0; /* what comes after it may not be wanted */
+			in->zstd->walk.stored = 0; /* nothing after it may be wanted */
 	}
-	/* It was longer when it was opened. */
+	/* The file was longer when it was opened. */
 	if (found == FIND_NONE && in->zstd->pos < bytes_size(in->bytes)) {
 		fail_set(&c->fail, STATUS_DATA, "%s became shorter while it was read", in->name);
 		found = FIND_BAD;
@@ -443,7 +442,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	/* A request that has got something waits for no stream. */
+	/* A request that already has bytes waits for no stream. */
 	if (!in || !in->zstd || in->busy || (q->got > 0 && !in->is_file))
 		return false;
 	if (in->zstd->cut.what == CUT_JOB)
@@ -457,7 +456,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		       __atomic_load_n(&in->zstd->open->taken, __ATOMIC_RELAXED) + AHEAD;
 }
 
-/* Looks for the end of a file's long frame, some blocks further. */
+/* Follows a file's long frame FIND_MAX bytes further, to find its end. */
 static void walk_on_unlocks(struct source *s, struct input *in)
 {
 	const struct zstd_job *const open = in->zstd->open;
@@ -497,7 +496,7 @@ static void start_job(struct source *s, struct input *in)
 		in->at = in->at == UNKNOWN || c->content == UNKNOWN
 				 ? UNKNOWN
 				 : lesser(offset_sum(in->at, c->content), UNKNOWN - 1);
-		/* One more worker is called for before a large job that is not the last. */
+		/* A large job that is not the last is worth one more worker. */
 		s->wanted |= s->wait.sleepers == 0 && (c->how != HOW_CALLS || c->room >= LARGE) &&
 			     (!in->is_file || in->zstd->open == j ||
 			      in->zstd->pos < bytes_size(in->bytes) || c->how == HOW_BLOCKS);
@@ -506,7 +505,7 @@ static void start_job(struct source *s, struct input *in)
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
 	if (j && bad) {
-		input_end(s, in); /* nothing more is looked for */
+		input_end(s, in);
 		source_call(s);
 		job_end(s, j);
 	}
@@ -525,10 +524,9 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
-		if (!in->is_file) { /* for bytes that are read before a job takes them */
-			budget_give(&s->budget, in->zstd->kept);
+		if (!in->is_file) { /* pay for bytes read before a job takes them */
+			s->budget.held += s->shared.kept - in->zstd->kept;
 			in->zstd->kept = s->shared.kept;
-			budget_take(&s->budget, in->zstd->kept);
 		}
 		const bool enough = at != UNKNOWN && at >= in->limit;
 		in->busy = true;
@@ -551,7 +549,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 
 const struct task cut_task = {cut_ready, cut_run_unlocks};
 
-/* Frames for the device are cut off before the cores go on with theirs. */
+/* The task "feed" finds frames for the device before the cores go on with theirs. */
 static bool feed_ready(const struct source *s, const struct request *q)
 {
 	return s->zstd.rooms && cut_ready(s, q) && device_has_room(s);
@@ -569,7 +567,7 @@ void cut_waits(struct source *s)
 		s->totals.zstd.held = s->zstd.jobs;
 }
 
-/* ---- its kind ---- */
+/* ---- the input's kind ---- */
 
 static int begin(struct source *s, struct input *in, struct fail *fail)
 {
@@ -592,10 +590,10 @@ static void free_zstd(struct source *s, struct input *in)
 {
 	struct zstd_input *const z = in->zstd;
 
-	if (!z) /* it has not begun */
+	if (!z) /* begin() was not called */
 		return;
 	jobs_free_all(s, z);
-	budget_give(&s->budget, z->kept);
+	s->budget.held -= z->kept;
 	seams_free(z->seams);
 	free(z->rest);
 	free(z);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_decode: the task "decode". A thread decodes a job as long as that has a free piece: a window
- * that moves between cores costs a fifth. Other readers count its pieces meanwhile. When no piece is
- * free, or all readers decode, it stops and counts one itself.
+ * zstd_decode: the task "decode". A thread decodes a job while the job has a free piece, because a
+ * window that moves between cores costs a fifth. Other readers count its pieces meanwhile. If no
+ * piece is free, or all readers decode, the thread stops and counts a piece itself.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +15,16 @@
 #include "input/source_state.h"
 #include "input/zstd_decode.h"
 
-/* What a job decodes with, but for BLOCKS. */
 struct decoder {
-	/* Packed bytes, used up to `at`; those of FROM_STREAM stay in input.bytes. */
-	unsigned char *bytes;
-	size_t room, at, end;
+	unsigned char *bytes; /* packed bytes, unless they stay in input.bytes (FROM_STREAM) */
+	size_t room;          /* size of the buffer */
+	size_t at, end;       /* its part not yet decoded */
 	ZSTD_DCtx *context;
-	size_t hint; /* bytes that libzstd would like next */
+	size_t hint; /* bytes that libzstd asks for next */
 	bool flush;  /* libzstd holds decoded bytes back */
 };
 
-/* ---- its memory ---- */
+/* ---- memory ---- */
 
 struct decoder *decoder_new(void)
 {
@@ -63,7 +62,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 		return 0;
 	if (!huge_grow(&d->bytes, &d->room, n, 0))
 		return fail_errno(fail, "%s", j->in->name);
-	/* The job was looked at to its end. */
+	/* The walk has read them all. */
 	if (bytes_look(from, j->cut.offset, n, SIZE_MAX, &bytes, &got, fail) != 0)
 		return -1;
 	memcpy(d->bytes, bytes, n);
@@ -72,7 +71,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 	return bytes_pass(from, j->cut.offset + n, fail);
 }
 
-/* ---- what is wrong with a job; up to "with the lock": by its thread, without the lock ---- */
+/* ---- errors; from here to "with the lock", the job's thread runs without the lock ---- */
 
 static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 {
@@ -80,7 +79,7 @@ static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 	return true;
 }
 
-/* The input ends inside the frame, which is no error where --finish has ended it. */
+/* Handles an input that ends inside the frame: an error, unless --finish ended it. */
 static bool cut_off(struct zstd_job *j)
 {
 	j->broken = bytes_finished(j->in->bytes);
@@ -102,13 +101,13 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 
 /* ---- packed bytes ---- */
 
-/* How many of the next `most` packed bytes in the file are the job's. */
+/* Returns how many of the file's next `most` packed bytes are the job's. */
 static size_t to_read(const struct zstd_job *j, size_t most)
 {
 	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
 }
 
-/* Reads more of a file behind what the job has, so that it has at least n bytes, if there are. */
+/* Reads more of a file, so that the job has n bytes not yet decoded, if the file has. */
 static int refill(struct zstd_job *j, size_t n)
 {
 	const size_t there = j->decoder->end - j->decoder->at;
@@ -130,8 +129,8 @@ static int refill(struct zstd_job *j, size_t n)
 }
 
 /*
- * The packed bytes that come next, valid until the next call; *got < least: there are fewer.
- * 1: the source was stopped.
+ * Points *bytes at the next packed bytes, valid until the next call. *got < least: these are the
+ * last. 1: the source was stopped.
  */
 static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, size_t *got)
 {
@@ -147,7 +146,7 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 	return rc;
 }
 
-/* The next n packed bytes are not needed any more. */
+/* Skips the next n packed bytes. */
 static void pass(struct zstd_job *j, size_t n)
 {
 	if (j->cut.from != FROM_STREAM) {
@@ -155,16 +154,16 @@ static void pass(struct zstd_job *j, size_t n)
 		return;
 	}
 	j->taken += n;
-	(void)bytes_pass(j->in->bytes, j->cut.offset + j->taken, &j->fail); /* they are there */
+	(void)bytes_pass(j->in->bytes, j->cut.offset + j->taken, &j->fail); /* next() read them */
 }
 
-/* Packed bytes of the frame up to where its decoder is. */
+/* Returns the packed bytes of the frame that are decoded. */
 static uint64_t used(const struct zstd_job *j)
 {
 	return j->taken - (j->decoder->end - j->decoder->at);
 }
 
-/* Reads the checksum after the last block, for which libzstd was not told to look. */
+/* Reads the checksum after the last block, which libzstd does not know about. */
 static void read_trailer(struct zstd_job *j)
 {
 	const unsigned char *bytes;
@@ -189,12 +188,12 @@ bool frame_in_steps(const struct frame *f, bool no_check)
 	return f->bound > FRAME_BLOCK_MAX && (no_check || !f->header.checksum);
 }
 
-/* The same as ZSTD_decompressDCtx, but blocks that are too long are refused. */
+/* Like ZSTD_decompressDCtx, but refuses blocks that are too long. */
 static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const struct frame *f,
 				  const unsigned char *from, size_t stored)
 {
 	ZSTD_outBuffer out = {to, (size_t)f->bound, 0};
-	/* With all of its bytes the frame would be decoded in one call. */
+	/* Given all bytes, libzstd would decode the frame in one call. */
 	ZSTD_inBuffer in = {from, stored - 1, 0};
 
 	ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
@@ -214,7 +213,7 @@ static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const s
 		       : (size_t)-ZSTD_error_corruption_detected;
 }
 
-/* Decodes the frames that fit the piece. True: they were the last. */
+/* Decodes the frames that fit the piece. True: the job has ended. */
 static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
@@ -224,7 +223,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 	for (size_t left; (left = j->decoder->end - j->decoder->at) > 0;) {
 		unsigned char *const from = j->decoder->bytes + j->decoder->at;
 		const uint64_t offset = j->cut.offset + j->decoder->at;
-		/* It was measured before, but a file may have changed since. */
+		/* Measure it again: a file may have changed since. */
 		const bool whole = frame_measure(from, left, &f);
 		if (!whole && j->taken < j->cut.stored)
 			break;
@@ -239,7 +238,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 			j->sum.read = true;
 			j->sum.value = little32(from + stored);
 		}
-		/* Not all the room there is: small_window() relies on it. */
+		/* Give each call only f.bound bytes: small_window() relies on it. */
 		unsigned char *const to = p->room + p->bytes;
 		const size_t n =
 			frame_in_steps(&f, j->sum.follows && !j->sum.adds)
@@ -258,9 +257,9 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 /* ---- a frame, in steps ---- */
 
 /*
- * libzstd gets a block's header, then the block alone, though it would like the next header with
- * it, and nothing while it holds decoded bytes back. So it decodes in place, and an error in the
- * next header does not lose what was decoded before it.
+ * Gives libzstd a block's header, then the block without the next header that it asks for, and
+ * nothing while it holds decoded bytes back. So libzstd decodes in place, and an error in the next
+ * header does not lose the bytes decoded before it.
  */
 static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 {
@@ -268,7 +267,7 @@ static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 	const unsigned char *bytes;
 	size_t got;
 
-	/* A stream may be quiet for long: what is there is decoded first. */
+	/* A stream may be quiet for long: decode the bytes at hand first. */
 	if (next(j,
 		 j->decoder->flush            ? 0
 		 : j->cut.from == FROM_STREAM ? 1
@@ -319,8 +318,8 @@ static bool begin_steps(struct zstd_job *j)
 }
 
 /*
- * libzstd does not look at the size that the header declares where the last block is empty. Bytes
- * beyond that size are dropped: the next job begins there.
+ * Is the frame's size not as declared? libzstd does not check that if the last block is empty.
+ * Drops bytes beyond the declared size: the next job begins there.
  */
 static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
@@ -372,7 +371,7 @@ static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 	       !no_memory(j);
 }
 
-/* Decodes up to cap bytes. True: nothing more is to be decoded. */
+/* Decodes up to cap bytes. True: the job has ended. */
 static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	p->bytes = 0;
@@ -392,7 +391,7 @@ static struct zstd_piece *free_piece(struct zstd_job *j)
 	return NULL;
 }
 
-/* May a thread decode the job now? A request that has got something waits for no stream. */
+/* May a thread decode the job now? A request that already has bytes waits for no stream. */
 static bool may_run(struct zstd_job *j, const struct request *q)
 {
 	return j->cut.how != HOW_BLOCKS && !j->running && !j->ended && free_piece(j) &&
@@ -413,9 +412,9 @@ static bool decode_ready(const struct source *s, const struct request *q)
 }
 
 /*
- * How much of a piece is decoded next: to where -n ends, else so that the next piece begins with a
- * record. 0: nothing. If -n or a slice ends together with the frame, one more byte is asked for: none
- * should come, and the frame's end is checked.
+ * Returns how much of a piece to decode next: up to the end of -n, otherwise so that the next piece
+ * begins with a record. 0: nothing. If -n or a slice ends together with the frame, asks for one
+ * more byte: none should come, and libzstd checks the frame's end.
  */
 static size_t room_wanted(const struct source *s, const struct zstd_job *j)
 {
@@ -423,7 +422,7 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j)
 	const uint64_t at = j->at + j->decoded;
 	size_t room = PIECE_BYTES;
 
-	if (j->decoded < j->known) /* BLOCKS handed it out */
+	if (j->decoded < j->known) /* BLOCKS has handed it out */
 		return (size_t)lesser(room, j->known - j->decoded);
 	if (j->at == UNKNOWN)
 		return room;
@@ -440,7 +439,7 @@ void job_close_open(struct zstd_job *j)
 	j->in->zstd->pos = j->cut.offset + used(j);
 }
 
-/* What BLOCKS handed out must be what libzstd decodes, as far as libzstd gets. */
+/* Does libzstd decode other bytes than BLOCKS has handed out, as far as libzstd gets? */
 static bool differs(struct zstd_job *j, bool ended)
 {
 	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||
@@ -453,7 +452,7 @@ static bool differs(struct zstd_job *j, bool ended)
 	return true;
 }
 
-/* Decodes into a free piece, with which the job may end. */
+/* Decodes into a free piece, and may end the job. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	const size_t cap = room_wanted(s, j);
@@ -478,7 +477,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 		p->state = PIECE_FREE;
 	if (ended && j->in->zstd->open == j) {
 		job_close_open(j);
-		source_call(s); /* what follows can be cut */
+		source_call(s); /* the next frame can be cut off */
 	}
 	if (ended)
 		job_end(s, j);
@@ -491,14 +490,14 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 
 	j->running = true;
 	s->zstd.decoding++;
-	/* Not for long: a reader that decodes serves no other reader, and no device. */
+	/* Stop soon: a reader that decodes serves no other reader and no device. */
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
 	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
 		 s->zstd.on_device == 0);
 	j->running = false;
-	/* Any reader may go on with this job, or with another, if all decoders were busy. */
+	/* Any reader may go on with this job, or with another one if all decoders were busy. */
 	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
 		source_call(s);
 	s->zstd.decoding--;

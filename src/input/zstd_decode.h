@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_decode: jobs of CALLS and STEPS, decoded by libzstd. */
+/* zstd_decode: decodes jobs of CALLS and STEPS with libzstd. */
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H
 
 #include "input/zstd_job.h"
 
-/* What CALLS and STEPS decode with; a job keeps it for the next ones. */
+/* The state of CALLS and STEPS. A freed job keeps it for the next one. */
 struct decoder *decoder_new(void); /* NULL: no memory */
 void decoder_free(struct decoder *d);
 void decoder_begin(struct decoder *d);
+
+/* Returns the memory of d for a cut; its buffers may be larger already. */
 uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
 
-/* A job FROM_MEMORY takes its packed bytes, which were read of a stream. */
+/* Copies the packed bytes of a job FROM_MEMORY from the stream's buffer. */
 int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 
 /*
- * In one call libzstd does not see a block that is longer than the format allows, if there is room
- * for it: must a frame of CALLS be decoded in steps, as no checksum covers it?
+ * Must a frame of CALLS be decoded in steps? In one call libzstd does not notice a block that is
+ * longer than the format allows, if it fits the buffer; a checksum would.
  */
 bool frame_in_steps(const struct frame *f, bool no_check);
 
-/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
+/* Closes the open job: the input goes on after its frame. */
 void job_close_open(struct zstd_job *j);
 
 #endif

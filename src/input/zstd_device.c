@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_device: the blocks of long frames of files, decoded by a device (unpacker.h).
+ * zstd_device: a device decodes the blocks of long frames of files (unpacker.h).
  *
- * They go through its rooms in batches, in these steps:
+ * Blocks pass through the device's rooms in "batches", in these steps:
  *
- *   find     one reader at a time, in order: the blocks' headers say which packed bytes a batch has
- *   read     any reader: these bytes, into the room
- *   send     one reader at a time, in order: what else stands in the blocks' headers, for the device
- *   done     one reader at a time, in order: decoded bytes become a piece like others, handed out,
- *            counted, added to the checksum. When it is free, so is the room
+ *   find     one reader at a time, in order: headers tell which packed bytes a batch has
+ *   read     any reader: copies these bytes into the room
+ *   send     one reader at a time, in order: scans the blocks, describes them to the device
+ *   done     one reader at a time, in order: takes the decoded bytes as a piece like any other, to
+ *            be handed out, counted and added to the checksum; when it is free, so is the room
  *
- * A frame is the device's from its first block on, or the cores'. Of many frames some are cut off
- * for the device (feed_task), as soon as it has nearly found all batches of those before, and the
- * cores decode others side by side. A long one is cut off for it if that pays (zstd_cost.h).
+ * Either the device decodes a frame from its first block on, or the cores do. If there are many
+ * frames, feed_task takes some for the device, each as soon as nearly all batches of those before
+ * are found, and the cores decode others meanwhile. If there are few, the device gets a frame if
+ * that pays (zstd_cost.h).
  *
- * Batches keep one order from find to done, in whichever room they are, and the device has no batch
- * of a frame before all batches of the frame before it: so a room that is not free holds what comes
- * earlier in the inputs than all that waits for rooms, and will be handed out and counted. A job
- * does not end before its batches are done.
+ * Batches keep one order from find to done, in whichever room they are, and all batches of a frame
+ * precede those of the next. So the contents of a taken room precede, in the inputs, everything
+ * that waits for a room, and will be handed out and counted. A job does not end before its batches
+ * are done.
  *
- * Why every wait ends. All before the first batch that is not done is counted, and its room is free:
- * any reader can read its packed bytes and send them. Then one reader waits for the answer, which
- * comes, or the device has failed (gpu_link.c). Starting a device takes some seconds at most.
+ * Why every wait ends. Everything before the first batch that is not done gets counted, which frees
+ * rooms. Then any reader can find the batch, read its packed bytes and send them, and one reader
+ * waits for the answer, which comes unless the device fails (gpu_link.c). Starting a device takes
+ * some seconds at most.
  *
- * The device is trusted as little as our own decoder: what either refuses, a checksum that differs,
- * and a device that fails come to the same, which is that libzstd decodes the frame from its start.
+ * The device is trusted as little as our own decoder: if either refuses a block, if a checksum
+ * differs, or if the device fails, libzstd decodes the frame from its start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +35,8 @@
 #include "input/zstd_blocks.h"
 #include "input/zstd_orders.h"
 
-#define WAIT_SECONDS 0.001 /* how long a reader waits before it looks for other work */
-/* How many frames are the device's before all of their batches are found: the next one is ready. */
-#define FRAMES_AHEAD 2u
+#define WAIT_SECONDS 0.001 /* longest wait for an answer before looking for other work */
+#define FRAMES_AHEAD 2u    /* frames of the device with batches to find: the next one is ready */
 
 static struct batch *batch_of(struct rooms *r, uint64_t number)
 {
@@ -44,7 +45,7 @@ static struct batch *batch_of(struct rooms *r, uint64_t number)
 
 /* ---- frames for the device ---- */
 
-/* Does the job's frame go to the device, and not all of its batches are found? */
+/* Is the job's frame the device's, with batches not yet found? */
 static bool is_bound(const struct zstd_job *j)
 {
 	return job_is_devices(j) && !j->ended &&
@@ -64,7 +65,7 @@ bool device_has_room(const struct source *s)
 	return bound < FRAMES_AHEAD;
 }
 
-/* Makes the rooms, or finds out whether they are still there. */
+/* Makes s->zstd.rooms, if it is missing. False: no device is ready, or no memory. */
 static bool have_rooms(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -102,7 +103,7 @@ void device_leave(struct source *s, struct zstd_job *j)
 
 /* ---- find, and read ---- */
 
-/* A room in which nothing is; r->count: there is none. */
+/* Returns a free room, or r->count if none is free. */
 static unsigned free_room(const struct rooms *r)
 {
 	unsigned i = 0;
@@ -110,11 +111,6 @@ static unsigned free_room(const struct rooms *r)
 	while (i < r->count && (r->taken[i] || r->piece[i].state != PIECE_FREE))
 		i++;
 	return i;
-}
-
-static bool room_free(const struct rooms *r)
-{
-	return free_room(r) < r->count;
 }
 
 static bool may_send(const struct source *s, const struct zstd_job *j)
@@ -129,10 +125,11 @@ static bool may_send(const struct source *s, const struct zstd_job *j)
 	const uint64_t enough = blocks_wanted(j);
 	if (b->end >= enough)
 		return b->device.found == b->device.done; /* it is over */
-	return b->end + b->device.blocks * FRAME_BLOCK_MAX < enough && (b->last || room_free(r));
+	return b->end + b->device.blocks * FRAME_BLOCK_MAX < enough &&
+	       (b->last || free_room(r) < r->count);
 }
 
-/* The job of which the next batch is found, or that begins on the device; or NULL. */
+/* Returns the job that begins on the device, or whose next batch is to be found; or NULL. */
 static struct zstd_job *next_to_send(const struct source *s)
 {
 	for (struct zstd_job *j = s->use.unpacker ? jobs_first(s->inputs) : NULL; j;
@@ -142,16 +139,16 @@ static struct zstd_job *next_to_send(const struct source *s)
 	return NULL;
 }
 
-/* What is found next in the frame; or why the frame is refused, or how its file failed. */
+/* The result of a search for the next batch, or for the end of the frame. */
 struct search {
-	const char *why;
-	struct fail fail;
-	bool last; /* the last block is in the batch */
-	bool ends; /* the last block was in a batch before, and `trailer` follows it */
+	const char *why;  /* why the frame is refused, or NULL */
+	struct fail fail; /* how reading the file failed */
+	bool last;        /* the last block is in the batch */
+	bool ends;        /* the last block was in the batch before, and `trailer` follows it */
 	unsigned char trailer[FRAME_CHECKSUM];
 };
 
-/* How many blocks fit a room with what the device is told of them. */
+/* Returns how many blocks fit a room, with their orders. */
 static unsigned blocks_most(const struct rooms *r)
 {
 	const size_t most = (r->bytes - sizeof(struct unpack_orders)) / FRAME_BLOCK_MAX;
@@ -159,7 +156,7 @@ static unsigned blocks_most(const struct rooms *r)
 	return most < UNPACK_BLOCKS ? (unsigned)most : UNPACK_BLOCKS;
 }
 
-/* How many blocks the next batch gets: what is left in as few batches as it takes, all alike. */
+/* Returns the blocks of the next batch. The frame's rest is divided into few batches, all alike. */
 static unsigned blocks_of(const struct rooms *r, const struct zstd_job *j)
 {
 	const unsigned most = blocks_most(r);
@@ -172,7 +169,7 @@ static unsigned blocks_of(const struct rooms *r, const struct zstd_job *j)
 	return (unsigned)((left + batches - 1) / batches);
 }
 
-/* Finds the next batch by the headers of its blocks. */
+/* Finds the next batch by its blocks' headers. */
 static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch *batch,
 			struct search *f)
 {
@@ -206,7 +203,7 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 	f->last = h.last;
 }
 
-/* Reads what stands after the last block. */
+/* Reads the checksum after the last block, if any. */
 static void read_trailer(struct zstd_job *j, struct search *f)
 {
 	struct on_device *const d = &j->blocks->device;
@@ -234,7 +231,7 @@ static bool read_batch(const struct batch *batch, unsigned char *room)
 
 /* ---- send ---- */
 
-/* Tells the device of the blocks in a room. NULL, or why one is refused. */
+/* Writes the orders for the blocks in a room. Returns NULL, or why a block is refused. */
 static const char *describe(const struct rooms *r, const struct batch *batch, unsigned char *room)
 {
 	const struct zstd_job *const j = batch->job;
@@ -247,14 +244,14 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 	return orders_packed(o, &d->scan, room, batch->bytes);
 }
 
-/* Nothing more of the frame is used: libzstd decodes it again, or says what is wrong. */
+/* Gives the frame up: libzstd decodes it again, or tells what is wrong. */
 static void refuse(struct zstd_job *j, const char *why)
 {
 	j->blocks->refused = true;
 	frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 }
 
-/* Sends the batches that were read, in order, unless another reader does. */
+/* Sends the batches already read, in order, unless another reader does. */
 static void send_unlocks(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -287,7 +284,7 @@ static void send_unlocks(struct source *s)
 	}
 }
 
-/* Notes what was found of a frame that the device has. */
+/* Notes the result of a search. */
 static void note_found(struct source *s, struct zstd_job *j, const struct search *f, bool batch)
 {
 	struct blocks *const b = j->blocks;
@@ -352,7 +349,7 @@ static void go_on_unlocks(struct source *s, struct zstd_job *j)
 
 /* ---- done ---- */
 
-/* The batch that is done next, if it was sent and no reader waits for it; or NULL. */
+/* Returns the batch that is done next, if it was sent and no reader waits for it; or NULL. */
 static struct batch *next_done(const struct source *s)
 {
 	struct rooms *const r = s->zstd.rooms;
@@ -360,7 +357,7 @@ static struct batch *next_done(const struct source *s)
 	return r && !r->waiting && r->sent > r->done ? batch_of(r, r->done) : NULL;
 }
 
-/* What a room holds becomes a piece. */
+/* Makes the decoded bytes in a room a piece. */
 static void hand_out(struct source *s, struct zstd_job *j, unsigned which, size_t bytes)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -392,7 +389,7 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 		else
 			hand_out(s, j, batch->room, bytes);
 	}
-	source_call(s); /* for the next answer, or the room */
+	source_call(s); /* a reader can wait for the next answer, or use the room */
 }
 
 static void done_unlocks(struct source *s, double seconds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_frame: frame headers and block headers. */
+/* zstd_frame: the headers of frames and blocks. */
 #include "input/zstd_frame.h"
 
 #define FLAGS_AT 4 /* after the magic number */
@@ -84,12 +84,12 @@ void frame_hide_checksum(unsigned char *p)
 
 int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 {
-	const uint32_t word = (uint32_t)little(p, 3);
+	const uint32_t word = (uint32_t)little(p, FRAME_BLOCK_HEADER);
 	const uint32_t type = word >> 1 & 3, size = word >> 3;
 
 	b->last = word & 1;
-	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
-	/* a block that is stored, or repeats a byte, has its decoded size there */
+	b->stored = type == 1 ? 1 : size; /* type 1: one byte that repeats */
+	/* for a plain block, size is its decoded size */
 	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
 	b->plain = type < 2;
 	b->repeats = type == 1;
@@ -100,7 +100,7 @@ void frame_add_block(struct frame *f, const struct frame_block *b)
 {
 	/* A block decodes to no more than the window allows. */
 	f->blocks += f->header.window < b->most ? f->header.window : b->most;
-	f->walked += 3 + b->stored;
+	f->walked += FRAME_BLOCK_HEADER + b->stored;
 }
 
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
@@ -112,7 +112,8 @@ bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 		return false;
 	f->walked = f->header.bytes;
 	while (!block.last) {
-		if (f->walked + 3 > n || frame_block_parse(p + f->walked, &block) != 0)
+		if (f->walked + FRAME_BLOCK_HEADER > n ||
+		    frame_block_parse(p + f->walked, &block) != 0)
 			return false;
 		frame_add_block(f, &block);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_frame: what a zstd frame says of itself, without decoding it (RFC 8878, 3.1). */
+/* zstd_frame: parses the headers of zstd frames and blocks (RFC 8878, 3.1). */
 #ifndef GPUHIST_ZSTD_FRAME_H
 #define GPUHIST_ZSTD_FRAME_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAME_HEADER_MAX 18 /* magic and header at most */
+#define FRAME_HEADER_MAX 18 /* bytes of magic number and header, at most */
 #define FRAME_BLOCK_MAX ((uint32_t)128 << 10)
 #define FRAME_BLOCK_HEADER 3u
 #define FRAME_CHECKSUM 4u /* bytes after the last block */
@@ -17,52 +17,51 @@ enum frame_kind {
 	FRAME_SHORT, /* more bytes are needed to tell */
 	FRAME_DATA,
 	FRAME_SKIPPABLE,
-	FRAME_LEGACY, /* of zstd before 0.8 */
-	FRAME_BROKEN, /* the magic number of zstd, and then what no version writes */
-	FRAME_OTHER,  /* not the magic number of zstd */
+	FRAME_LEGACY, /* written by zstd before 0.8 */
+	FRAME_BROKEN, /* zstd's magic number, but a header that no version writes */
+	FRAME_OTHER,  /* not zstd's magic number */
 };
 
 struct frame_header {
-	size_t bytes;     /* of magic and header; of a skippable frame, all of it but its content */
-	uint64_t content; /* decoded bytes, or FRAME_UNKNOWN; skippable: bytes to skip */
+	size_t bytes;     /* bytes of magic number and header */
+	uint64_t content; /* decoded bytes, or FRAME_UNKNOWN; if skippable, bytes to skip */
 	uint64_t window;  /* bytes that a decoder must remember */
 	bool checksum;    /* a checksum of four bytes follows the last block */
-	bool dictionary;
+	bool dictionary;  /* decoding needs a dictionary */
 };
 
-/* Looks at the first n bytes of a frame; the header is filled in for DATA and SKIPPABLE. */
+/* Parses the first n bytes of a frame; fills in the header for DATA and SKIPPABLE. */
 enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_header *h);
 
 /*
- * Clears the flag for a checksum in the header at p: libzstd then neither adds one up nor looks for
- * the four bytes, which are its caller's to read.
+ * Clears the checksum flag in the header at p. Then libzstd computes no checksum and leaves the
+ * four bytes after the last block to its caller.
  */
 void frame_hide_checksum(unsigned char *p);
 
 /* The three bytes before a block. */
 struct frame_block {
 	bool last;
-	uint32_t stored; /* bytes that follow these three */
-	uint32_t most;   /* bytes that it decodes to, at most, whatever the window is */
-	bool plain;      /* stored as it is, or as one byte that repeats */
+	uint32_t stored; /* bytes of the block after these three */
+	uint32_t most;   /* decoded bytes at most, whatever the window is */
+	bool plain;      /* stored uncompressed, or as one byte that repeats */
 	bool repeats;    /* stored as one byte that repeats */
 };
 
-/* -1: no such block. */
+/* Parses the three bytes. -1: no block begins like this. */
 int frame_block_parse(const unsigned char p[3], struct frame_block *b);
 
 /* A frame as its headers describe it. */
 struct frame {
 	struct frame_header header;
-	uint64_t offset; /* in the compressed input */
-	uint64_t
-		stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for; 0: it has none */
-	uint64_t bound; /* decoded bytes at most; FRAME_UNKNOWN: its end was not looked for */
-	/* Bytes up to where blocks were followed; bytes that these blocks decode to, at most. */
-	uint64_t walked, blocks;
+	uint64_t offset; /* offset in the compressed input */
+	uint64_t stored; /* bytes of all of it; 0: not to be found; FRAME_UNKNOWN: not found yet */
+	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN: not found yet */
+	uint64_t walked; /* its first bytes, in which the blocks were followed */
+	uint64_t blocks; /* decoded bytes of these blocks, at most */
 };
 
-/* Follows a frame by one block. */
+/* Adds a block to walked and blocks. */
 void frame_add_block(struct frame *f, const struct frame_block *b);
 
 /* Do the n bytes at p begin with a whole frame of data? Then *f describes it. */

@@ -2,26 +2,24 @@
 /*
  * zstd_job: the memory of jobs, their places among the decoded bytes, their ends.
  *
- * Places. A job's offset `at` among the decoded bytes is known when it is cut if all frames before
- * it declare their sizes, else when the job before it has ended. Its pieces are handed out from
- * then on: the place says what is skipped, what -n does not want, what is a part of a record
- * (zstd_seam.c). Until then they wait, and no thread does.
+ * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
+ * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed
+ * out from then on, because the place tells which bytes to skip, where -n ends, and which records
+ * span pieces (zstd_seam.c). Until then the pieces wait, but no thread does.
  *
- * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
- * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
- * fit is not started: the cut waits as a value, zstd_input.cut. A job that would not fit even
- * alone has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
- * their buffers for the next ones, because to map them again for each frame took longer than to
- * decode it.
+ * Memory. A job takes all memory that it will need from the budget before it joins the list. If
+ * that does not fit, the job is not started: the cut waits in zstd_input.cut. A job that would not
+ * fit even alone has one piece instead of four, and a frame is decoded in steps. Ended jobs keep
+ * their buffers for the next ones, because mapping them again for each frame took longer than
+ * decoding it.
  *
- * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
- * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
- * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
- * piece before it adds both. With --no-check they are hidden in every job, and nothing is added up.
+ * Checksums. libzstd does not see the checksum of a job of one frame. The threads that count its
+ * pieces compute it, in the frame's order and one at a time. A piece is free once it is counted and
+ * in the checksum. A piece that comes back too early waits: the thread that returns the piece
+ * before it adds both. With --no-check libzstd sees no checksum at all, and none is computed.
  *
- * Errors are a field of the job. An error fails the source once the job's place is known, and
- * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
- * that has an error.
+ * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
+ * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes.
  */
 #include "input/zstd_job.h"
 
@@ -34,17 +32,7 @@
 
 /* ---- memory ---- */
 
-void budget_take(struct budget *b, uint64_t bytes)
-{
-	b->held += bytes;
-}
-
-void budget_give(struct budget *b, uint64_t bytes)
-{
-	b->held -= bytes;
-}
-
-bool budget_has(const struct budget *b, uint64_t bytes)
+static bool budget_has(const struct budget *b, uint64_t bytes)
 {
 	return b->held + bytes <= b->memory;
 }
@@ -70,7 +58,7 @@ static void free_job(struct zstd_job *j)
 	free(j);
 }
 
-/* Takes a free job with its buffers; NULL: there is none. */
+/* Takes a free job with its buffers; NULL: none is left. */
 static struct zstd_job *reuse(struct source *s)
 {
 	struct zstd_job *const j = s->zstd.free_jobs;
@@ -97,7 +85,7 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 	return sum;
 }
 
-/* A job with the buffers of an ended one, if there is room for them beside what it needs. */
+/* Makes a job for the cut, with the buffers of an ended job if they fit the budget. */
 static struct zstd_job *take_job(struct source *s, const struct cut *c)
 {
 	struct zstd_job *j = reuse(s);
@@ -121,7 +109,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 
 	if (!j)
 		return NULL;
-	budget_take(&s->budget, j->held);
+	s->budget.held += j->held;
 	s->zstd.jobs++;
 	j->next = NULL;
 	j->in = in;
@@ -164,7 +152,7 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 {
 	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
 		z->jobs = j->next;
-		budget_give(&s->budget, j->held);
+		s->budget.held -= j->held;
 		free_job(j);
 	}
 }
@@ -182,7 +170,7 @@ bool jobs_backlog(const struct source *s)
 
 /* ---- places ---- */
 
-#define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
+#define FAR (UNKNOWN - 1) /* offsets stop here if headers lie about sizes */
 
 void job_add(struct source *s, struct zstd_piece *p)
 {
@@ -196,12 +184,12 @@ void job_add(struct source *s, struct zstd_piece *p)
 	j->made_end = &p->next;
 	if (!j->ready)
 		j->ready = p;
-	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
+	/* Waking a thread takes some microseconds, for two pieces as long as for one. */
 	if (j->at != UNKNOWN && (s->spec.ordered || piece_next(s) != p))
 		source_call(s);
 }
 
-/* Gives a job its place: its pieces go to any reader. */
+/* Gives a job its place: any reader can take its pieces now. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
@@ -211,7 +199,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 		source_call(s);
 }
 
-/* Does what follows from a job that has ended and has its place. */
+/* Reports the failure of a job that has ended and has its place, and places the next job. */
 static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
@@ -232,7 +220,7 @@ static void conclude(struct source *s, struct zstd_job *j)
 void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
-	if (s->spec.ordered) /* it may have been what the next job's pieces wait for */
+	if (s->spec.ordered) /* the next job's pieces may have waited for it */
 		source_call_all(s);
 	while (j && j->ended && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
@@ -262,7 +250,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
-/* Takes a job of which nothing is left off the list. */
+/* Moves an ended job, no longer in use, from the list to the free jobs. */
 static void retire(struct source *s, struct zstd_job **link)
 {
 	struct zstd_job *const j = *link;
@@ -273,18 +261,12 @@ static void retire(struct source *s, struct zstd_job **link)
 	if (z->last == &j->next)
 		z->last = link;
 	s->zstd.jobs--;
-	budget_give(&s->budget, j->held);
+	s->budget.held -= j->held;
 	s->budget.kept += j->held;
 	j->next = s->zstd.free_jobs;
 	s->zstd.free_jobs = j;
 	check_sum(s, j);
-	source_call(s); /* its memory may be what a cut waits for */
-}
-
-/* Is something of the job being decoded, handed out, counted or added up? */
-static bool is_in_use(const struct zstd_job *j)
-{
-	return j->running > 0 || j->sum.busy || j->made;
+	source_call(s); /* a cut may wait for its memory */
 }
 
 void jobs_settle(struct source *s, struct input *in)
@@ -292,7 +274,9 @@ void jobs_settle(struct source *s, struct input *in)
 	struct zstd_job **link = &in->zstd->jobs;
 
 	for (struct zstd_job *j; (j = *link) != NULL;) {
-		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && !is_in_use(j);
+		/* Is no part of it being decoded, handed out, counted or added up? */
+		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && j->running == 0 &&
+				   !j->sum.busy && !j->made;
 		if (quiet && !j->ended)
 			blocks_check(s, j);
 		if (quiet && j->ended && j->at != UNKNOWN)

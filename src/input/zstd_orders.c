@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_orders: what the scan of blocks found, as the device's kernels read it. */
+/* zstd_orders: writes the parts of scanned blocks in the form that the device's kernels read. */
 #include "input/zstd_orders.h"
 
 #include <assert.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * zstd_orders: what a device is told of the o->batch.blocks blocks in a room (unpacker.h). Pure; the
- * rest of o->batch is the caller's, but for the number of sequences.
- */
+/* zstd_orders: describes the blocks in a room to a device (unpacker.h). Pure. */
 #ifndef GPUHIST_ZSTD_ORDERS_H
 #define GPUHIST_ZSTD_ORDERS_H
 
@@ -10,8 +7,10 @@
 #include "input/unpacker.h"
 
 /*
- * The room holds blocks as they lie in the frame, headers too; `scan` is what is known of those
- * before. NULL, or why one is refused, a constant text.
+ * Fills in the orders for the o->batch.blocks blocks at the beginning of a room, which lie there as
+ * in the frame, with their headers. The caller sets o->batch, but for its number of sequences.
+ * `scan`: the state after the blocks before these. Returns NULL, or why a block is refused, a
+ * constant text.
  */
 const char *orders_packed(struct unpack_orders *o, struct block_scan *scan,
 			  const unsigned char *room, size_t bytes);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_seam: pieces are handed out, and records that lie in several are put together.
+ * zstd_seam: hands out pieces, and puts records together that span several pieces.
  *
- * The pieces of a job are handed out in order, and those of jobs with known places side by side. A
- * thread takes what comes next of a piece, whole records or a part of one, and the next thread goes
- * on behind that. The parts of a record are collected by its number, in any order; the thread that
- * copies the last part hands the record out. No thread waits for a record.
+ * The pieces of a job are handed out in order, several jobs with known places at a time. A thread
+ * takes the next whole records of a piece, or the next part of one record, and the next thread goes
+ * on behind it. A "seam" collects the parts of a record, in any order; the thread that copies the
+ * last part hands the record out. No thread waits for a record.
  *
- * If an input of packed samples ends inside a group, the records that are there are handed out when
- * its jobs have ended; in order, the pieces of later inputs wait for that. A counted piece may wait
- * until the pieces before it are in the checksum: the thread that returns one of those adds both.
+ * If an input of packed samples ends inside a group, the group's records are handed out when the
+ * input's jobs have ended. If records are ordered, the pieces of later inputs wait for that.
  *
- * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
- * for two records, one at its end and one where its pieces are handed out; or of what is not cut
- * yet, which begins inside one record.
+ * A counted piece may have to wait until the pieces before it are in the checksum. The thread that
+ * returns an earlier piece then adds both.
+ *
+ * The memory of seams is bounded. A partial record lacks bytes of a live job, which has paid for
+ * two records, one at its end and one where its pieces are handed out; or it lacks bytes after the
+ * last job, and there is one such record.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +23,9 @@
 #include "input/source_state.h"
 #include "input/zstd_blocks.h"
 
-#define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken */
+#define COPY_LOCKED 4096u /* copying this many bytes takes no longer than dropping the lock */
 
-/* If records are ordered, no thread may hand out the next one before this one is copied. */
+/* Keeps the lock if records are ordered: the next one must not be handed out before this copy. */
 static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 {
 	const bool drops = n > COPY_LOCKED && !s->spec.ordered;
@@ -35,17 +37,17 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 		lock_take(&s->lock);
 }
 
-/* ---- records in several pieces ---- */
+/* ---- records that span pieces ---- */
 
-/* A record that lies in several pieces, as far as it was put together. */
+/* A record, or a group of packed ones, as far as its parts are copied. */
 struct seam {
-	struct seam *next; /* the next one of the input */
-	uint64_t group;    /* its number in the input; if packed, that of its group */
-	uint32_t have;
+	struct seam *next; /* the input's next seam */
+	uint64_t group;    /* number of the record or group in the input */
+	uint32_t have;     /* bytes copied */
 	unsigned char bytes[];
 };
 
-/* The seam of a record, made if this is its first part; NULL: no memory. */
+/* Finds a record's seam, or makes one for its first part. NULL: no memory. */
 static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64_t group)
 {
 	struct seam *seam = z->seams;
@@ -61,7 +63,7 @@ static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64
 	return seam;
 }
 
-/* Hands out n bytes: a record that is whole now, or what there is of a group of packed ones. */
+/* Hands out the seam's first n bytes: a whole record, or a part of a last group. Frees the seam. */
 static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam, size_t n,
 			      struct request *q)
 {
@@ -72,14 +74,14 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 		link = &(*link)->next;
 	*link = seam->next;
 	copy_unlocks(s, to, seam->bytes, n);
-	/* What is lent next would not follow it in the room; nor would records after a part of a group. */
+	/* Lent bytes cannot follow these in the room, nor can records after part of a group. */
 	if (q->want->lent || n < s->use.record) {
 		*q->chunk = (struct chunk){.data = to,
 					   .bytes = n,
 					   .path = in->index,
 					   .first = seam->group * s->use.packed,
 					   .fd = -1};
-		if (s->spec.ordered) { /* the input does not end before the chunk is given back */
+		if (s->spec.ordered) { /* keep the input open until the chunk comes back */
 			q->chunk->input = in;
 			in->lent++;
 		}
@@ -90,12 +92,11 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 }
 
 /*
- * Adds the n bytes of a piece that lie at offset `at` of the input, part of one record. The thread
- * that adds a record's last part hands it out. `have` grows after the copy, because the lock is
- * dropped during it.
+ * Adds n bytes of a piece, part of one record, at offset `at` of the input. With the record's last
+ * part, hands it out. Adds to `have` after the copy, during which the lock may be dropped.
  */
-static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
-			 const unsigned char *bytes, size_t n, struct request *q)
+static void add_part_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
+			     const unsigned char *bytes, size_t n, struct request *q)
 {
 	struct input *const in = p->job->in;
 	struct seam *const seam = seam_of(s, in->zstd, (at - in->first) / s->use.record);
@@ -112,7 +113,7 @@ static void mend_unlocks(struct source *s, const struct zstd_piece *p, uint64_t 
 		hand_seam_unlocks(s, in, seam, s->use.record, q);
 }
 
-/* Bytes of packed records in an input's first seam, which is its last group when it has ended. */
+/* Bytes of whole packed records in an input's first seam; at the input's end, its last group. */
 static size_t short_bytes(const struct source *s, const struct input *in)
 {
 	return in->zstd && in->zstd->seams ? (size_t)whole_records(s, in->zstd->seams->have) : 0;
@@ -123,7 +124,7 @@ bool short_left(const struct source *s, const struct input *in)
 	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
 }
 
-/* The first input with a group that is not whole, or not yet; NULL: there is none. */
+/* Returns the first input with records in a partial group, or NULL. */
 static struct input *first_short(const struct source *s)
 {
 	struct input *in = s->use.packed > 1 ? s->inputs : NULL;
@@ -133,7 +134,7 @@ static struct input *first_short(const struct source *s)
 	return in;
 }
 
-/* The first input whose last records can be handed out. */
+/* Returns the first input whose last group can be handed out, or NULL. */
 static struct input *next_short(const struct source *s)
 {
 	struct input *in = first_short(s);
@@ -168,9 +169,9 @@ void seams_free(struct seam *seams)
 	}
 }
 
-/* ---- what follows the samples ---- */
+/* ---- bytes after the samples ---- */
 
-/* Keeps what a piece at offset `at` has of the `room` bytes at offset `from`. */
+/* Copies those of the `room` bytes at offset `from` that are in a piece at offset `at`. */
 static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
 		 size_t room)
 {
@@ -180,7 +181,7 @@ static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uin
 		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
 }
 
-/* It is looked at when all of it is there. */
+/* Keeps bytes after the samples for content_after_decoded, which needs all of them at once. */
 static void keep_rest(const struct zstd_piece *p, uint64_t at)
 {
 	const struct input *const in = p->job->in;
@@ -195,7 +196,7 @@ static void keep_rest(const struct zstd_piece *p, uint64_t at)
 
 /* ---- checksums ---- */
 
-/* Is the piece the next in the frame's order, and no thread adds another one? */
+/* Is the piece the next one to add, and no thread adding? */
 static bool is_next(const struct zstd_piece *p)
 {
 	const struct checksum *const sum = &p->job->sum;
@@ -215,10 +216,7 @@ static void add_unlocks(struct source *s, struct zstd_piece *p)
 	sum->added += p->bytes;
 }
 
-/*
- * All of the piece was counted. It is freed after it was added to the checksum, and so are the
- * counted pieces after it.
- */
+/* Adds a counted piece to the checksum and frees it, then the counted pieces after it. */
 static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
@@ -230,7 +228,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 		const bool counted = each->state == PIECE_COUNTED;
 		if (counted && is_next(each)) {
 			add_unlocks(s, each);
-			link = &j->made; /* meanwhile others may have taken pieces off the list */
+			link = &j->made; /* the list may have changed meanwhile */
 		} else if (counted && (!j->sum.adds || each->begin + each->bytes <= j->sum.added)) {
 			*link = each->next;
 			if (j->made_end == &each->next)
@@ -242,12 +240,12 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 		}
 	}
 	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
-		source_call(s); /* the job goes on */
+		source_call(s); /* the job can go on */
 }
 
 /* ---- pieces ---- */
 
-/* A thread copies or counts bytes of the piece up to `to`; the next thread gets what follows. */
+/* Holds a piece while a thread copies or counts its bytes up to `to`. */
 static void hold(struct zstd_piece *p, size_t to)
 {
 	p->out++;
@@ -263,10 +261,10 @@ static void release_unlocks(struct source *s, struct zstd_piece *p)
 		counted_unlocks(s, p);
 }
 
-/* May the request have the piece as it is? */
+/* May the piece be lent, instead of copied? */
 static bool may_lend(const struct zstd_piece *p, const struct request *q)
 {
-	return q->want->lent || (q->want->unpacked && q->got == 0 && blocks_in_room(p));
+	return q->want->lent || (q->want->unpacked && q->got == 0 && job_is_devices(p->job));
 }
 
 /* Lends n bytes of the piece, from `from` on. */
@@ -284,8 +282,8 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 				   .fd = -1,
 				   .piece = p};
 	if (p->from < p->bytes)
-		source_call(s); /* for the rest */
-	/* What a device counts comes back late: then others are added up meanwhile. */
+		source_call(s); /* to take the rest */
+	/* A device returns a piece late: add its bytes up then, and other pieces meanwhile. */
 	if (!q->want->lent || !is_next(p))
 		return;
 	if (n == p->bytes) {
@@ -326,14 +324,14 @@ static bool piece_ready(const struct source *s, const struct request *q)
 	return piece_next(s);
 }
 
-/* Hands out what comes next of a piece: whole records, or what it has of one. */
+/* Hands out the next whole records of a piece, or the next part of one record. */
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_piece *const p = piece_next(s);
 	const struct input *const in = p->job->in;
 	const uint32_t record = s->use.record;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
-	/* What is left of a record where the samples end is never completed. */
+	/* A partial record at the end of the samples is never completed. */
 	const uint64_t whole = stop == NO_END || stop < in->first
 				       ? stop
 				       : in->first + whole_records(s, stop - in->first);
@@ -342,7 +340,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 
 	if (p->from == 0)
 		keep_rest(p, at);
-	if (begin >= end) { /* nothing more of it is wanted */
+	if (begin >= end) { /* no more bytes of it are wanted */
 		hold(p, p->bytes);
 		release_unlocks(s, p);
 		return;
@@ -353,7 +351,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	if (rest < record || left < record) {
 		const size_t n = (size_t)lesser(rest, left);
 		hold(p, from + n);
-		mend_unlocks(s, p, begin, bytes, n, q);
+		add_part_unlocks(s, p, begin, bytes, n, q);
 	} else if (may_lend(p, q)) {
 		lend_unlocks(s, p, from, left - left % record, q);
 		return;
@@ -373,7 +371,7 @@ void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 	struct zstd_piece *const p = chunk->piece;
 	struct checksum *const sum = &p->job->sum;
 
-	if (chunk->hash) { /* the caller need not have added all of it */
+	if (chunk->hash) { /* the caller may have added only a part */
 		const size_t added = (size_t)(sum->hash.bytes - p->begin);
 		if (added < p->bytes) {
 			lock_drop(&s->lock);
