@@ -62,11 +62,6 @@ struct bytes {
 	size_t have; /* bytes in the buffer */
 };
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- opening and closing ---- */
 
 static int open_file(struct bytes *b, struct fail *fail)

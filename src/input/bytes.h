@@ -22,6 +22,11 @@
 struct bytes;
 struct tee; /* tee.h */
 
+static inline uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* State shared by the inputs of a source. */
 struct bytes_shared {
 	int wake;      /* reading end of the wake-up pipe */

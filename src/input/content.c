@@ -32,11 +32,6 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- first bytes, decoded ---- */
 
 struct peek {

@@ -36,7 +36,6 @@ struct content {
 	bool unseen;             /* the first frame could not be decoded; its job will report why */
 	bool unsized;            /* the header gives no length; samples end with the input */
 	bool text;               /* it is text, counted as samples because the type is known */
-	bool empty;              /* not one byte */
 	bool absent;             /* a safetensors file without the tensor, hence without samples */
 	char near[TENSOR_NEAR];  /* if absent: a similar name of a tensor in the file; or "" */
 	const char *misnamed;    /* suffix of its name that its first bytes contradict; or NULL */

@@ -75,11 +75,6 @@ struct input {
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */
 };
 
-static inline uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static inline uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
