@@ -3,7 +3,7 @@
  * bytes: reads files and block devices by pread; pipes, FIFOs, terminals, sockets and character
  * devices by poll and read.
  *
- * Why every wait ends: a thread waits only in wait_readable, for a stream, and a byte in
+ * WHY EVERY WAIT ENDS. A thread waits only in wait_readable, for a stream, and a byte in
  * shared.wake ends that wait.
  */
 #include "input/bytes.h"

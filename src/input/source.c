@@ -8,13 +8,13 @@
  * WHY EVERY WAIT ENDS. Readers wait for each other in one place, await_unlocks, and only if no task
  * is ready. Consider the first unfinished input, its first job, and the first piece or block of
  * that job. All earlier work is done, so its place is known and its memory is free. Hence a reader
- * works on it, or one of its tasks is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A worker
- * that is not in source_take holds at most ranges of files; only a failure under --each waits for
- * those, and then workers take no ranges. A cut that needs more memory blocks no thread; it stays
- * recorded until jobs end. With -n and --tee, an input is not opened before the inputs ahead of it
- * are done. A thread that reads a stream also polls the wake-up pipe. A thread that makes a task
- * ready wakes a sleeping reader or runs the task next itself; the thread that sees the end wakes
- * all readers.
+ * works on it, or one of its tasks is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A reader
+ * that waits here has returned all but ranges of files; only a failure under --each waits for
+ * ranges, and there readers return them too before they wait. A cut that needs more memory blocks
+ * no thread; it stays recorded until jobs end. With -n and --tee, an input is not opened before the
+ * inputs ahead of it are done. A thread that reads a stream also polls the wake-up pipe. A thread
+ * that makes a task ready wakes a sleeping reader or runs the task next itself; the thread that
+ * sees the end wakes all readers.
  */
 #include "input/source.h"
 
@@ -494,7 +494,7 @@ static bool run_one_unlocks(struct source *s, struct request *q)
 	return false;
 }
 
-/* ---- what workers call ---- */
+/* ---- interface of workers ---- */
 
 static bool answered(const struct request *q)
 {

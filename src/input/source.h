@@ -10,7 +10,7 @@
  * Plain bytes are read into the caller's buffer. Decoded bytes are lent, or copied there. A caller
  * that can read files itself gets a range of a file. The reader that asks for a chunk also does the
  * work for it inside source_take: opening, reading, finding frames, decoding (source.c lists these
- * tasks). The order of chunks is undefined, and does not matter to a histogram.
+ * tasks). Unless the source is ordered, chunks come in any order, as a histogram needs none.
  *
  * A worker may count for as long as it likes. A lent chunk holds up only its own frame; the reader
  * returns it before it takes the next. It may keep ranges.
@@ -192,7 +192,7 @@ void source_stop(struct source *s);
 /* Were all records handed out, up to -n? After the last source_take and source_done. */
 bool source_finished(const struct source *s);
 
-/* -1: an input failed, perhaps when its last range was returned. When source_finished is valid. */
+/* -1: an input failed, perhaps when its last range was returned. After the last source_done. */
 int source_failure(const struct source *s, struct fail *fail);
 
 /* Bytes of records that source_done has reported so far. Any thread, without a lock. */
