@@ -27,11 +27,6 @@ _Static_assert(PEEK_ROOM >= HEADER_PIECE && PEEK_ROOM >= FIRST_TEXT, "a look fit
 
 typedef unsigned long long ull;
 
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- first bytes, decoded ---- */
 
 struct peek {
@@ -351,8 +346,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 
 	do {
 		n = got;
-		const int rc =
-			view_look(v, 0, n + step, larger(taken, n + step), &bytes, &got, fail);
+		const int rc = view_look(v, 0, n + step, taken, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		ended = got < n + step && (!v->peek || peek_ended(v->peek));
