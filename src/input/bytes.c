@@ -86,6 +86,7 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	       struct fail *fail)
 {
 	struct bytes *const b = calloc(1, sizeof(*b));
+	int rc = 0;
 
 	*out = NULL;
 	assert(!shared->tee || fd == shared->tee->fd); /* inputs are read one after another */
@@ -97,20 +98,16 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
 	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
-	if (!opened || S_ISDIR(b->st.st_mode)) {
-		errno = opened ? EISDIR : errno;
-		fail_errno(fail, "%s", b->name);
-		bytes_close(b);
-		return -1;
-	}
 	b->in_file =
 		!shared->tee && !shared->text && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
-	if (shared->text && !(b->text = text_open(shared->text))) {
-		fail_errno(fail, "%s", b->name);
-		bytes_close(b);
-		return -1;
-	}
-	if (b->in_file && open_file(b, fail) != 0) {
+	if (opened && S_ISDIR(b->st.st_mode))
+		errno = EISDIR;
+	if (!opened || S_ISDIR(b->st.st_mode) ||
+	    (shared->text && !(b->text = text_open(shared->text))))
+		rc = fail_errno(fail, "%s", b->name);
+	else if (b->in_file)
+		rc = open_file(b, fail);
+	if (rc != 0) {
 		bytes_close(b);
 		return -1;
 	}
