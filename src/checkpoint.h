@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * checkpoint: implements --each=tensor as a loop of runs. Each tensor in each FILE is a separate
- * run with its own type. The headers of all FILEs are checked first; each is read again before the
- * runs of its file, which get their header from there. The run of a small tensor starts no thread
- * except the watching one.
+ * run with its own type. The headers of all FILEs are checked first; each is read again just before
+ * the runs of its file, to tell them where their samples are. The run of a small tensor starts no
+ * thread except the watching one.
  */
 #ifndef GPUHIST_CHECKPOINT_H
 #define GPUHIST_CHECKPOINT_H
