@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_input: one input: the bytes to count, and the progress in reading them.
+ * source_input: keeps the state of one input: its bounds, and how far it has been read.
  *
  * Offsets count an input's decoded bytes from its beginning, unless they are called packed.
  */
