@@ -19,9 +19,11 @@ struct checkpoint {
 	const struct job *job;
 	struct output *out;
 	struct row_spec spec;
-	off_t start; /* offset where standard input begins, if it is a file */
-	struct hist_flow flow;
-	uint64_t samples, bytes, tensors; /* counted so far */
+	off_t start;           /* offset at which standard input begins, if it is a file */
+	struct hist_flow flow; /* of all tensors so far */
+	uint64_t samples;      /* counted so far */
+	uint64_t bytes;        /* counted so far */
+	uint64_t tensors;      /* counted so far */
 };
 
 /* ---- headers ---- */
@@ -71,7 +73,7 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 	return rc;
 }
 
-/* Warn about tensors of unsupported types. */
+/* Warns about tensors of unsupported types. */
 static void warn_left_out(const struct tensors *list, const char *path)
 {
 	char names[400] = "";

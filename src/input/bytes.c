@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes: files and block devices by pread; pipes, FIFOs, terminals, sockets and character devices by
- * poll and read.
+ * bytes: reads files and block devices by pread; pipes, FIFOs, terminals, sockets and character
+ * devices by poll and read.
  *
- * A thread waits in one place only, for a stream, and a byte in shared.wake ends that too.
+ * WHY EVERY WAIT ENDS. A thread waits only in wait_readable, for a stream, and a byte in
+ * shared.wake ends that wait.
  */
 #include "input/bytes.h"
 
@@ -25,44 +26,41 @@
 #include "input/pipe.h"
 #include "input/tee.h"
 
-#define LOOK_LEAST ((size_t)256)        /* bytes of a file that one look reads */
-#define LOOK_MOST ((size_t)16 << 10)    /* bytes that a look reads close behind the last one */
-#define STREAM_ROOM ((size_t)128 << 10) /* spare room for what a stream may hold */
-#define HINT_BYTES ((uint64_t)8 << 20)  /* what the system is asked to read ahead at a time */
+#define LOOK_LEAST ((size_t)256)        /* bytes read for a first look at a file */
+#define LOOK_MOST ((size_t)16 << 10)    /* bytes read for a look close after the last one */
+#define STREAM_ROOM ((size_t)128 << 10) /* spare bytes of the buffer for a stream's content */
+#define HINT_BYTES ((uint64_t)8 << 20)  /* bytes to read ahead at a time */
 
-/* Of a file: where the input begins and ends, in the file's own offsets. */
+/* The part of a file that is the input. */
 struct extent {
-	uint64_t origin, end;
-	uint64_t hinted; /* offset of the input up to which posix_fadvise was called */
+	uint64_t origin; /* offset of its beginning in the file */
+	uint64_t end;    /* offset of its end in the file */
+	uint64_t hinted; /* offset in the input up to which posix_fadvise was called */
 };
 
 struct bytes {
 	const char *name; /* for messages */
 	struct bytes_shared *shared;
 	int fd;
-	bool owned;     /* it is closed here; standard input is not ours */
-	bool in_file;   /* it is not a stream: pread works at offsets */
+	bool owned;     /* bytes_close closes fd; false for standard input */
+	bool in_file;   /* pread works at any offset; false for streams */
 	struct stat st; /* of the file when it was opened */
 	struct extent file;
 	/* Streams. */
-	struct text *text; /* filter that makes samples of text; or NULL */
-	bool checked;      /* it was seen not to keep messages apart */
+	struct text *text; /* filter from text to samples; or NULL */
+	bool checked;      /* refuse_messages has accepted it */
 	bool eof;          /* a read found the stream's end */
 	bool drained;      /* the last read gave less than was asked for */
 	bool finished;     /* bytes_shared.finish has ended the stream */
-	size_t held;       /* if finished: bytes still to be read of those that the stream held */
-	/* What was read of a stream and not passed; of a file, what the last look read. */
-	uint64_t passed;
-	uint64_t kept; /* offset from which bytes stay although they were passed, or UINT64_MAX */
+	size_t held;       /* if finished: bytes in the stream that are still to be read */
+	uint64_t passed;   /* offset of the first byte not yet passed */
+	uint64_t kept;     /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
+	/* Both. The buffer holds a stream's bytes that were not passed, or a file's last look. */
 	uint64_t from; /* offset of the first byte in the buffer */
 	unsigned char *buffer;
-	size_t room, have;
+	size_t room; /* bytes allocated */
+	size_t have; /* bytes in the buffer */
 };
-
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- opening and closing ---- */
 
@@ -88,6 +86,7 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	       struct fail *fail)
 {
 	struct bytes *const b = calloc(1, sizeof(*b));
+	int rc = 0;
 
 	*out = NULL;
 	assert(!shared->tee || fd == shared->tee->fd); /* inputs are read one after another */
@@ -99,26 +98,22 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
 	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
-	if (!opened || S_ISDIR(b->st.st_mode)) {
-		errno = opened ? EISDIR : errno;
-		fail_errno(fail, "%s", b->name);
-		bytes_close(b);
-		return -1;
-	}
 	b->in_file =
 		!shared->tee && !shared->text && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
-	if (shared->text && !(b->text = text_open(shared->text))) {
-		fail_errno(fail, "%s", b->name);
-		bytes_close(b);
-		return -1;
-	}
-	if (b->in_file && open_file(b, fail) != 0) {
+	if (opened && S_ISDIR(b->st.st_mode))
+		errno = EISDIR;
+	if (!opened || S_ISDIR(b->st.st_mode) ||
+	    (shared->text && !(b->text = text_open(shared->text))))
+		rc = fail_errno(fail, "%s", b->name);
+	else if (b->in_file)
+		rc = open_file(b, fail);
+	if (rc != 0) {
 		bytes_close(b);
 		return -1;
 	}
 	/*
-	 * With 1 MiB a pipe carries half as much again as with the 64 KiB that a shell gives it, and
-	 * its writer can go on while one worker hands over to the next.
+	 * A pipe of 1 MiB is 1.5 times as fast as the default of 64 KiB, and its writer can
+	 * continue while the next worker takes over.
 	 */
 	if (!b->in_file)
 		pipe_widen(b->fd);
@@ -166,8 +161,8 @@ uint64_t bytes_size(const struct bytes *b)
 }
 
 /*
- * A file that is written anew, as `cp` does, may have its old size again by now, but was changed. A
- * device's size is true.
+ * A file that is rewritten, as by `cp`, may have its old size again, but its times show the change.
+ * A device has the size that it gives.
  */
 bool bytes_shorter(const struct bytes *b, uint64_t at)
 {
@@ -180,7 +175,7 @@ bool bytes_shorter(const struct bytes *b, uint64_t at)
 	       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec;
 }
 
-/* A device's times show only when its name was made. */
+/* A device's times only show when its node was made. */
 struct identity bytes_identity(const struct bytes *b)
 {
 	const bool regular = bytes_in_regular(b);
@@ -203,7 +198,7 @@ void bytes_leave(const struct bytes *b, uint64_t at)
 int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail)
 {
-	/* A file cannot be longer, and the system refuses all of a read that would go further. */
+	/* No file is longer, and the system refuses a read that would go further. */
 	const uint64_t longest = INT64_MAX - b->file.origin;
 
 	cap = (size_t)lesser(cap, at < longest ? longest - at : 0);
@@ -226,7 +221,7 @@ void bytes_hint(struct bytes *b, uint64_t at)
 {
 	if (!b->in_file || at + HINT_BYTES / 2 <= b->file.hinted)
 		return;
-	if (b->file.hinted < at) /* something was passed over */
+	if (b->file.hinted < at) /* some bytes were passed over */
 		b->file.hinted = at;
 	(void)posix_fadvise(b->fd, (off_t)(b->file.origin + b->file.hinted), (off_t)HINT_BYTES,
 			    POSIX_FADV_WILLNEED);
@@ -235,7 +230,7 @@ void bytes_hint(struct bytes *b, uint64_t at)
 
 /* ---- streams ---- */
 
-/* Waits until there is something to read. 1: the wait was ended. */
+/* Waits until there are bytes to read. 1: the wait was ended. */
 static int wait_readable(struct bytes *b, struct fail *fail)
 {
 	const double began = clock_seconds();
@@ -258,16 +253,15 @@ static int wait_readable(struct bytes *b, struct fail *fail)
 		b->finished = true;
 		b->held = pipe_holds(b->fd);
 	}
-	/* For -v; two calls of the clock take a twentieth of the time of a poll. */
+	/* For -v. Two calls of the clock take a twentieth of the time of a poll. */
 	__atomic_fetch_add(&b->shared->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9),
 			   __ATOMIC_RELAXED);
 	return fds[1].revents != 0 || ready == 0;
 }
 
 /*
- * Inputs that consist of messages are refused before anything is taken. `cat` can carry a packet,
- * which fits a page; a socket's message may be larger than the 128 KiB that `cat` reads in one
- * call.
+ * Refuses an input that consists of messages, before any byte is taken. The advice differs: `cat`
+ * reads whole packets, which fit a page, but a socket's message may exceed its buffer of 128 KiB.
  */
 static int refuse_messages(struct bytes *b, struct fail *fail)
 {
@@ -287,13 +281,13 @@ static int refuse_messages(struct bytes *b, struct fail *fail)
 	return 0;
 }
 
-/* Reads `least` to cap bytes, fewer only where the stream ends. */
+/* Reads `least` to cap bytes of a stream, fewer only at its end. */
 static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
 		   struct fail *fail)
 {
 	*got = 0;
 	while (*got < least && !b->eof) {
-		/* bytes_shared.wake could not end a read that blocks; a poll costs 2% of a read. */
+		/* bytes_shared.wake cannot end a blocked read; a poll costs 2% of a read. */
 		const int rc = wait_readable(b, fail);
 		if (rc != 0)
 			return rc;
@@ -322,13 +316,13 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 	return 0;
 }
 
-/* Does nothing more come of a stream? */
+/* Has the stream been read to its end? */
 static bool is_over(const struct bytes *b)
 {
 	return b->eof && (!b->text || b->text->at == b->text->have);
 }
 
-/* As read_on, of samples: text is read until `least` bytes of them were made. */
+/* Reads as read_on does; reads text until it has made `least` bytes of samples. */
 static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
 			struct fail *fail)
 {
@@ -371,7 +365,7 @@ bool bytes_drained(const struct bytes *b)
 	return b->drained;
 }
 
-/* ---- both ---- */
+/* ---- files and streams ---- */
 
 int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, size_t cap,
 	       size_t *got, struct fail *fail)
@@ -398,7 +392,7 @@ static int grow(struct bytes *b, size_t n, struct fail *fail)
 	return huge_grow(&b->buffer, &b->room, n, b->have) ? 0 : fail_errno(fail, "%s", b->name);
 }
 
-/* Makes room in the buffer by the bytes of a stream that were passed. */
+/* Removes passed bytes of a stream from the buffer, unless they are kept. */
 static void drop(struct bytes *b)
 {
 	const size_t n = (size_t)lesser(lesser(b->passed, b->kept) - b->from, b->have);
@@ -409,7 +403,7 @@ static void drop(struct bytes *b)
 		memmove(b->buffer, b->buffer + n, b->have);
 }
 
-/* Reads more of a stream, until the buffer reaches offset `end`. */
+/* Reads a stream on, until the buffer reaches offset `end`, and up to `most` bytes more. */
 static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail *fail)
 {
 	int rc = 0;
@@ -432,7 +426,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 	return rc;
 }
 
-/* Small looks at a file that follow one another are answered by one read. */
+/* Reads a file at an offset; one read serves small looks that follow one another. */
 static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, struct fail *fail)
 {
 	const bool near = at >= b->from && at - b->from < 2 * LOOK_MOST;
@@ -463,7 +457,7 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 {
 	int rc = 0;
 
-	if (b->in_file) /* any thread may pass bytes of a file, and nothing is kept of them */
+	if (b->in_file) /* any thread may call this for a file, so it changes no state */
 		return 0;
 	if (b->kept != UINT64_MAX)
 		rc = look_further(b, at, SIZE_MAX, fail);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content: the judge of first bytes, and the one function that brings more of them (view_look).
+ * content: identifies an input; `judge` decides from the bytes that view_look reads or decodes.
  *
- * Decoded bytes are decoded a second time by the jobs of the input (zstd_cut.c). What is wrong with
- * a frame is left to them: here the bytes only end. Of a stream all packed bytes are kept for them,
- * from the first frame on that holds something; frames before it that hold nothing may be of any
- * length, and are dropped.
+ * The jobs of the input decode these bytes a second time (zstd_cut.c), and report a damaged frame;
+ * here the bytes just end. For the jobs, all packed bytes of a stream are kept from the first frame
+ * that holds data; empty frames before it may be of any length, and are dropped.
  */
 #include "input/content.h"
 
@@ -22,38 +21,28 @@
 #include "input/first.h"
 #include "input/frames.h"
 
-#define PEEK_ROOM ((size_t)128 << 10)  /* decoded bytes that are kept: a look is no longer */
-#define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream that are kept for the jobs */
+#define PEEK_ROOM ((size_t)128 << 10)  /* bytes of the buffer; no look is longer */
+#define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream to keep for the jobs */
 _Static_assert(PEEK_ROOM >= HEADER_PIECE && PEEK_ROOM >= FIRST_TEXT, "a look fits");
 
 typedef unsigned long long ull;
-
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- first bytes, decoded ---- */
 
 struct peek {
 	struct bytes *bytes;
 	ZSTD_DCtx *context;
-	uint64_t pos;  /* packed offset of what is decoded next */
-	bool inside;   /* `pos` is inside a frame of data */
-	bool no_check; /* checksums are hidden from libzstd */
-	size_t hide; /* bytes of the frame's header with a checksum to hide, until libzstd has it */
-	size_t trailer;  /* bytes after the frame's last block that libzstd does not look for */
-	bool made;       /* something was decoded */
+	uint64_t pos;    /* packed offset of the next byte to decode */
+	bool inside;     /* `pos` is inside a frame of data */
+	bool no_check;   /* checksums are hidden from libzstd */
+	size_t hide;     /* bytes of a frame header whose checksum flag is to be hidden; or 0 */
+	size_t trailer;  /* bytes of the hidden checksum after the frame's last block */
+	bool made;       /* at least one byte was decoded */
 	uint64_t window; /* bytes of the largest window that may be decoded */
-	bool over;       /* there are no more bytes, or none that can be decoded */
-	bool failed;     /* no more can be decoded, and a job will say why */
+	bool over;       /* no more bytes can be decoded */
+	bool failed;     /* decoding failed, and a job will report why */
 	uint64_t from;   /* offset of the first decoded byte in the buffer */
-	size_t have;
+	size_t have;     /* bytes in the buffer */
 	unsigned char buffer[PEEK_ROOM];
 };
 
@@ -89,7 +78,7 @@ static struct peek *peek_open(struct bytes *b, const struct content_rules *rules
 	return NULL;
 }
 
-/* Reads at least one packed byte; else sets p->over. */
+/* Reads at least one packed byte, or sets p->over. */
 static int peek_read(struct peek *p, struct fail *fail)
 {
 	struct bytes *const b = p->bytes;
@@ -106,6 +95,7 @@ static int peek_read(struct peek *p, struct fail *fail)
 	return rc;
 }
 
+/* Finds the next frame of data. */
 static int peek_frame(struct peek *p, struct fail *fail)
 {
 	struct fail bad = {.status = STATUS_OK};
@@ -116,24 +106,23 @@ static int peek_frame(struct peek *p, struct fail *fail)
 	if (found == FIND_STOPPED)
 		return 1;
 	/*
-	 * No job will find the damage of a skippable frame of a stream, which is dropped; and a read
-	 * that failed may not fail again.
+	 * No job sees a skippable frame of a stream, which is dropped; a failed read may not recur.
 	 */
 	if (found == FIND_BAD && (bad.status == STATUS_SYSTEM ||
 				  (!bytes_in_file(p->bytes) && bytes_passed(p->bytes) > before)))
 		return fail_pass(fail, &bad);
-	/* zstd_cut.c refuses a window that is too large, with the -M that it wants. */
+	/* zstd_cut.c refuses a window that is too large, and names the -M that it needs. */
 	p->failed = found == FIND_BAD || (found == FIND_FRAME && f.header.window > p->window);
 	p->over = p->failed || found == FIND_NONE;
 	p->inside = !p->over;
 	const bool hidden = p->inside && p->no_check && f.header.checksum;
 	p->hide = hidden ? f.header.bytes : 0;
 	p->trailer = hidden ? FRAME_CHECKSUM : 0;
-	/* Until something was decoded, a stream's jobs need nothing of what lies before this frame. */
+	/* Until a byte was decoded, a stream's jobs need no bytes before this frame. */
 	return p->inside && !p->made ? bytes_pass(p->bytes, p->pos, fail) : 0;
 }
 
-/* Decodes what is there; where that gives nothing, reads more. */
+/* Decodes bytes that were read; if they give no output, reads more. */
 static int peek_decode(struct peek *p, struct fail *fail)
 {
 	ZSTD_outBuffer out = {p->buffer, PEEK_ROOM, p->have};
@@ -144,7 +133,7 @@ static int peek_decode(struct peek *p, struct fail *fail)
 	if (bytes_look(p->bytes, p->pos, 0, 0, &bytes, &in.size, fail) != 0)
 		return -1;
 	in.src = bytes;
-	if (p->hide > 0) { /* all of it is there: it was parsed */
+	if (p->hide > 0) { /* the whole header was read, as it was parsed */
 		memcpy(header, bytes, p->hide);
 		frame_hide_checksum(header);
 		in = (ZSTD_inBuffer){header, p->hide, 0};
@@ -154,19 +143,19 @@ static int peek_decode(struct peek *p, struct fail *fail)
 	const bool stuck = out.pos == p->have && in.pos == 0;
 	if (!p->made && out.pos > p->have) {
 		p->made = true;
-		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* the frame's packed bytes stay */
+		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* from the frame's first byte */
 	}
 	p->pos += in.pos + (left == 0 ? p->trailer : 0);
 	p->have = out.pos;
 	p->inside = left != 0;
 	p->over = p->failed = ZSTD_isError(left);
-	/* Only what is wrong with the frame itself is found again by a job. */
+	/* A job will find damage of the frame again, but perhaps not a lack of memory. */
 	if (p->over && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
 		return no_memory(p->bytes, fail);
 	return p->inside && !p->over && stuck ? peek_read(p, fail) : 0;
 }
 
-/* Looks at decoded bytes as bytes_look does. Offsets rise; bytes before the last may be gone. */
+/* Looks at decoded bytes as bytes_look does. Offsets must rise, as earlier bytes may be dropped. */
 static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned char **bytes,
 		     size_t *got, struct fail *fail)
 {
@@ -187,20 +176,21 @@ static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned c
 	return rc;
 }
 
-/* Is there no more to decode, and nothing wrong? */
+/* Was all input decoded without a failure? */
 static bool peek_ended(const struct peek *p)
 {
 	return p->over && !p->failed && !p->inside;
 }
 
-/* ---- a view: bytes as they are, decoded ones, or some that were kept ---- */
+/* ---- views ---- */
 
+/* A source of plain, decoded or kept bytes. */
 struct view {
 	struct bytes *bytes;
-	struct peek *peek; /* NULL: the bytes are not compressed */
-	const unsigned char
-		*kept;     /* NULL, or what content_after_decoded was given: all that is there */
-	uint64_t from, to; /* offsets where the kept bytes begin, and where the input ends */
+	struct peek *peek;         /* decodes the bytes; NULL: they are not compressed */
+	const unsigned char *kept; /* bytes from content_after_decoded; or NULL */
+	uint64_t from;             /* offset of the first kept byte */
+	uint64_t to;               /* offset of the end of the input, if bytes are kept */
 };
 
 static int kept_look(const struct view *v, uint64_t at, const unsigned char **bytes, size_t *got)
@@ -214,8 +204,8 @@ static int kept_look(const struct view *v, uint64_t at, const unsigned char **by
 }
 
 /*
- * The bytes from `at` on, valid until the next look; *got < least: they end before. Of a stream no
- * more than `most` are taken. 1: the source was stopped.
+ * Finds the bytes from `at` on, valid until the next look; *got < least: they end there. Takes
+ * `most` bytes of a stream at most. 1: the source was stopped.
  */
 static int view_look(struct view *v, uint64_t at, size_t least, size_t most,
 		     const unsigned char **bytes, size_t *got, struct fail *fail)
@@ -240,12 +230,12 @@ enum kind {
 	KIND_JSON
 };
 
-/* What n first bytes are; `ended`: the input has no more. Pure. */
+/* Identifies n first bytes; `ended`: the input has no more. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
 		       size_t n, bool ended, const struct input_format **format)
 {
 	struct frame_header frame;
-	/* Four bytes show the magic number and nothing more yet. */
+	/* Four bytes show only the magic number. */
 	const enum frame_kind zstd =
 		decoded ? FRAME_OTHER : frame_parse(bytes, n < 4 ? n : 4, &frame);
 	const enum header_result found =
@@ -260,7 +250,10 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		return (*format)->header ? KIND_HEADER : KIND_FORMAT;
 	if (text == TEXT_FOUND || text == TEXT_JSON)
 		return text == TEXT_JSON ? KIND_JSON : KIND_TEXT;
-	/* What shows later is waited for only in decoded bytes, which come many at a time. */
+	/*
+	 * Magic numbers at later offsets are waited for in decoded bytes only, as these come in
+	 * bulk.
+	 */
 	const bool later = decoded && !rules->typed && n < FIRST_LATER;
 	return !ended && (n == 0 || zstd == FRAME_SHORT || found == HEADER_MORE ||
 			  text == TEXT_MORE || later)
@@ -268,7 +261,7 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
-/* Refuses an input, and says why. */
+/* Refuses an input that was identified, with advice. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
 		  const struct input_format *format, struct fail *fail)
 {
@@ -295,7 +288,7 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 					 : "");
 }
 
-/* Does its name promise a format that n first bytes, not compressed, do not begin? */
+/* Do n first bytes, uncompressed, contradict the format that the name promises? */
 static bool breaks(const char *promise, const unsigned char *bytes, size_t n)
 {
 	const struct input_format *format;
@@ -305,8 +298,8 @@ static bool breaks(const char *promise, const unsigned char *bytes, size_t n)
 }
 
 /*
- * Notes what is odd about an input that will be counted: it is text, or not what its name promises.
- * -1: it is empty, as a file of that name never is. `ended`: it has no more than these n bytes.
+ * Notes that an input to be counted is text, or contradicts its name. -1: it is empty, but no file
+ * of that name can be. `ended`: it has only these n bytes.
  */
 static int note_odd(struct content *c, const struct view *v, enum kind kind,
 		    const unsigned char *bytes, size_t n, bool ended, struct fail *fail)
@@ -336,7 +329,7 @@ static bool has_tensors(const struct content_rules *rules, enum kind kind,
 	return rules->tensor || rules->tensors || (kind == KIND_FORMAT && !format->advice);
 }
 
-/* Looks at as many first bytes as decide what the input is. */
+/* Looks at as many first bytes as are needed to identify the input. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
 		      enum kind *kind, const struct input_format **format, struct fail *fail)
 {
@@ -345,7 +338,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 					      : FIRST_BYTES;
 	const unsigned char *bytes;
 	const bool file = !v->peek && bytes_in_file(v->bytes);
-	/* What can be had without waiting is looked at as a whole. */
+	/* A file is looked at in one step, a stream byte by byte, so that no byte is waited for. */
 	const size_t step = file ? most : 1;
 	const size_t taken = file ? most : FIRST_TEXT;
 	size_t n, got = 0;
@@ -353,8 +346,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 
 	do {
 		n = got;
-		const int rc =
-			view_look(v, 0, n + step, larger(taken, n + step), &bytes, &got, fail);
+		const int rc = view_look(v, 0, n + step, taken, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		ended = got < n + step && (!v->peek || peek_ended(v->peek));
@@ -367,7 +359,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		return fail_set(fail, STATUS_DATA,
 				"%s is not compressed by zstd, which --zstd requires",
 				bytes_name(v->bytes));
-	/* If the first bytes of a file are text, are more of them? */
+	/* If the first bytes of a file are text, look whether more of them are. */
 	if (*kind == KIND_SAMPLES && file && first_text(bytes, got, true) != TEXT_NONE) {
 		const int rc = view_look(v, 0, FIRST_TEXT, FIRST_TEXT, &bytes, &got, fail);
 		if (rc != 0)
@@ -386,7 +378,7 @@ const char *content_way_out(const struct content *c, bool named)
 			  : " (--raw counts it as it is)";
 }
 
-/* A placeholder for a size is believed where it may be true: in a file that holds as much. */
+/* Believes a size that may be a placeholder only if the file holds that many bytes. */
 static void settle_size(struct content *c, const struct bytes *b)
 {
 	struct header *const h = &c->header;
@@ -399,7 +391,7 @@ static void settle_size(struct content *c, const struct bytes *b)
 	h->bytes = HEADER_TO_END;
 }
 
-/* Goes on with a scan until that has a result. */
+/* Feeds a scan until it has a result. */
 static int run_scan(struct content *c, struct view *v, enum header_result *result,
 		    struct fail *fail)
 {
@@ -444,13 +436,13 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 
 /* ---- tensors ---- */
 
-/* Of an input that may not be one at all. */
+/* The advice on --raw, for an input that may be no safetensors file after all. */
 static const char *way_out(const struct content *c, const struct content_rules *rules)
 {
 	return rules->tensor || rules->tensors ? "" : content_way_out(c, false);
 }
 
-/* Reads the header's text as it comes; no text: the input is no safetensors file. */
+/* Reads the header's JSON piece by piece into t->text; NULL: the input is no safetensors file. */
 static int read_text(const struct content *c, struct view *v, const struct content_rules *rules,
 		     struct tensors *t, struct fail *fail)
 {
@@ -502,7 +494,7 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 	return rc;
 }
 
-/* Finds the tensor that is counted. */
+/* Finds the tensor to count. */
 static int pick(struct content *c, struct view *v, const struct content_rules *rules,
 		const struct tensors *list, struct fail *fail)
 {
@@ -522,7 +514,7 @@ static int pick(struct content *c, struct view *v, const struct content_rules *r
 	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
 }
 
-/* Without an option that counts tensors. */
+/* Refuses a safetensors file, as no option says which tensors to count. */
 static int refuse_tensors(const char *name, const struct tensors *list, struct fail *fail)
 {
 	char text[TENSORS_TEXT], shown[1024];
@@ -593,7 +585,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	return rc;
 }
 
-/* ---- what follows the samples ---- */
+/* ---- after the samples ---- */
 
 static int too_long(const struct content *c, const struct bytes *b, struct fail *fail)
 {
@@ -617,7 +609,7 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 	}
 	header_go_on(scan, c->header.bytes);
 	const int rc = run_scan(c, v, &result, fail);
-	/* Between what was kept and the end of the file there may be anything. */
+	/* Skip the bytes between the kept ones and the end of the file. */
 	if (rc == 0 && result == HEADER_NONE && v->kept && c->header.end <= v->to - CONTENT_END) {
 		scan->at = c->header.end;
 		scan->want = CONTENT_END;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* first: the table of formats; characters. */
+/* first: recognises formats by a table of magic numbers, and text by its characters. */
 #include "input/first.h"
 
 #include <string.h>
@@ -13,12 +13,12 @@
 #define MAGIC(text) text, sizeof(text) - 1, 0
 #define ANY '?'
 #define SPACE '_'  /* white space */
-#define NUMBER '~' /* a digit, or what may come before a picture's numbers */
+#define NUMBER '~' /* a digit, or a character that may come before a picture's numbers */
 #define READ(magic, header, suffix) MAGIC(magic), header, false, NULL, suffix
 #define PACKED(magic, advice) MAGIC(magic), NULL, true, advice, NULL
 #define OTHER(magic, advice) MAGIC(magic), NULL, false, advice, NULL
 
-/* Advice for a file that a module of Python makes an array of. */
+/* Advice for a file that a Python module can read as an array. */
 #define NUMPY(what, module, array)                                \
 	what " file; try `python3 -c 'import sys, numpy, " module \
 	     "; numpy.save(sys.stdout.buffer, " array ")' | gpuhist`"
@@ -54,7 +54,7 @@ static const struct input_format FORMATS[] = {
 	{PACKED("\xfd"
 		"7zXZ\0",
 		"is compressed by xz; pipe it through `xz -dc`")},
-	/* a digit, and then those of pi, which begin a block */
+	/* the level, then the magic number of a block, which is pi */
 	{PACKED("BZh?1AY&SY", "is compressed by bzip2; pipe it through `bzip2 -dc`")},
 	{PACKED("\x04\x22\x4d\x18", "is compressed by lz4; pipe it through `lz4 -dc`")},
 	{PACKED("PK\3\4",
@@ -93,7 +93,7 @@ static const struct input_format FORMATS[] = {
 	       "--text`")},
 	{"ustar", 5, 257, NULL, false, "is a tar archive; try `tar -xOf FILE MEMBER | gpuhist`",
 	 NULL},
-	/* safetensors: the upper half of a 64-bit length, 0, then the text of that length */
+	/* the upper half of a 64-bit length, 0, then the JSON of that length */
 	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL, ".safetensors"},
 };
 
@@ -111,7 +111,7 @@ static bool agrees(char magic, unsigned char c)
 	}
 }
 
-/* How many of n bytes, read at the format's offset, agree with its magic number? */
+/* The number of bytes, of n at the format's offset, that agree with its magic number. */
 static size_t alike(const struct input_format *f, const unsigned char *bytes, size_t n)
 {
 	size_t same = 0;
@@ -165,8 +165,8 @@ const char *first_promise(const char *name, size_t length)
 /* ---- text ---- */
 
 /*
- * Where do n bytes stop being printable characters and white space? The last three may be less than
- * a character.
+ * The number of first bytes that are whole printable characters or white space. The n bytes may end
+ * inside a character.
  */
 static size_t text_length(const unsigned char *bytes, size_t n)
 {

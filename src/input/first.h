@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first: what the first bytes of an input show, beside zstd (zstd_frame.h): a header, a format that
- * is not read, or text. Pure. A format is a row of the table in first.c.
+ * first: recognises a header, an unsupported format or text by the first bytes of an input. Pure. A
+ * format is a row of the table in first.c; zstd has its own code (zstd_frame.h).
  */
 #ifndef GPUHIST_FIRST_H
 #define GPUHIST_FIRST_H
@@ -11,40 +11,49 @@
 
 #include "input/header.h"
 
-#define FIRST_BYTES 16u  /* this many bytes show any magic number at the beginning */
-#define FIRST_LATER 262u /* this many show any elsewhere, and are not waited for */
-#define FIRST_TEXT 4096u /* this many bytes of text are an input that is text */
-/* an input of only text, and of at least this many bytes, is text; fewer may well be samples */
-#define FIRST_TEXT_LEAST 16u
+#define FIRST_BYTES 16u      /* bytes up to the end of any magic number at the beginning */
+#define FIRST_LATER 262u     /* bytes up to the end of any magic number; not waited for */
+#define FIRST_TEXT 4096u     /* bytes that decide whether a longer input is text */
+#define FIRST_TEXT_LEAST 16u /* a shorter input is never text, as it may well be samples */
 
 struct input_format {
-	const char *magic; /* first.c says what some of its characters stand for */
-	size_t length;
-	size_t at;                          /* the magic number's offset */
-	const struct header_format *header; /* reads the header; NULL: the format is not read */
-	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
+	const char *magic;                  /* its magic number, with the wildcards of first.c */
+	size_t length;                      /* of the magic number */
+	size_t at;                          /* offset of the magic number */
+	const struct header_format *header; /* its parser; NULL: unsupported */
+	bool packed;                        /* compressed, so -t cannot mean its bytes */
 	const char *advice; /* its name and how to convert it; NULL: a safetensors file */
-	const char *suffix; /* of names that promise it; NULL: its names are not looked at */
+	const char *suffix; /* suffix of names that promise it; or NULL */
 };
 
-/* Which formats are looked for: all; those that -t leaves; those with a header that is read. */
-enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
+/* The formats to look for. */
+enum formats {
+	FORMATS_ALL,
+	FORMATS_TYPED, /* with -t: compressed ones, and those with a header */
+	FORMATS_READ,  /* those with a header */
+};
 
 /*
- * Do n bytes begin such a format? FOUND: *format is it. MORE: not known yet; never with
- * FIRST_BYTES, as what shows later is not waited for.
+ * Finds the format that n bytes begin. FOUND: it is *format. MORE: more bytes are needed; never
+ * with FIRST_BYTES, as a magic number at a later offset is not waited for.
  */
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
 				const struct input_format **format);
 
-/* The format's advice. A zip archive may be PyTorch's, which its first member shows. */
+/* Returns the format's advice; for a zip archive of PyTorch, known by its first member, its own. */
 const char *first_advice(const struct input_format *f, const unsigned char *bytes, size_t n);
 
-/* The suffix by which a name of this length promises a format, or NULL. */
+/* Returns the suffix by which a name of this length promises a format, or NULL. */
 const char *first_promise(const char *name, size_t length);
 
-/* Are n bytes text? `ended`: they are the whole input. JSON: it is a histogram of ours. */
-enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };
+enum first_text {
+	TEXT_NONE,
+	TEXT_MORE, /* more bytes are needed */
+	TEXT_FOUND,
+	TEXT_JSON, /* a histogram that gpuhist wrote */
+};
+
+/* Are n bytes text? `ended`: they are the whole input. */
 enum first_text first_text(const unsigned char *bytes, size_t n, bool ended);
 
 #endif

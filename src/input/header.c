@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header: what the formats share. */
+/* header: runs the scans of headers, with functions that the formats share. */
 #include "input/header.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n)
 {
-	h->at += h->want + skip; /* at most HEADER_PIECE and 1024 chunks of 4 GiB each */
+	h->at += h->want + skip; /* no overflow: HEADER_PIECE and 1024 chunks of 4 GiB at most */
 	h->want = n;
 	return HEADER_MORE;
 }

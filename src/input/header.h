@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header: what an input says of itself: NumPy's .npy, WAVE, PGM and PPM.
+ * header: parses the headers of NumPy's .npy, WAVE, PGM and PPM.
  *
- * Pure: no file is read here. A scan asks for bytes, a few at a time and each once, in the order of
- * the file; what is between them is not needed, even if it is a chunk of 4 GiB. So the same code
- * reads a file at offsets, a pipe without a byte too many, the output of a decoder, and memory.
- * Nothing is allocated, and no number of a header is trusted: products are checked, and the length
- * of a header and the number of its chunks are limited.
+ * Pure. A scan asks for a few bytes at a time, in the order of the file and each byte once, and
+ * skips the bytes between them, be it a chunk of 4 GiB. So the same code reads a file at offsets, a
+ * pipe without a byte too many, the output of a decoder, and memory. A scan allocates nothing and
+ * trusts no number of a header: it checks products, and limits the length of a header and the
+ * number of its chunks.
  *
  *	header_begin(&scan, format, bytes of its magic number);
  *	while ((result = header_step(&scan, bytes, n)) == HEADER_MORE)
- *		get scan.want bytes at offset scan.at; n of them were there
+ *		read n = scan.want bytes at offset scan.at, fewer at the end of the input
  *
- * An input is recognised by its magic number (first.h). From then on a header that is not consistent
- * is an error.
+ * Once an input is recognised by its magic number (first.h), an inconsistent header is an error.
  */
 #ifndef GPUHIST_INPUT_HEADER_H
 #define GPUHIST_INPUT_HEADER_H
@@ -24,80 +23,74 @@
 
 #include "bins/sample.h"
 
-/* the most bytes that a scan asks for in one step: NumPy reads no longer header */
+/* Most bytes that a scan asks for in one step: the limit of NumPy for its own header. */
 #define HEADER_PIECE 10000u
 #define HEADER_TO_END UINT64_MAX /* up to the end of the input */
 #define HEADER_WHY 192
 
-/* What was found. Samples follow one another from `begin` on. */
+/* The content of a header. Samples are contiguous. */
 struct header {
 	const char *format; /* for messages: ".npy", "WAVE", "PGM", "safetensors"; NULL: none */
-	struct sample_type type; /* of the samples */
-	uint32_t channels;       /* interleaved, at least 1; two for complex numbers */
-	uint64_t begin;          /* bytes before the first sample */
-	uint64_t bytes;          /* of all samples; HEADER_TO_END: the header does not say */
-	/* `bytes` may be a placeholder of a writer that does not know the size yet */
-	bool open;
-	bool chunks;   /* other chunks may follow the samples; else nothing may, unless: */
-	bool within;   /* the samples are one tensor of a file, so anything may follow */
-	uint64_t end;  /* of the file, as the header says; HEADER_TO_END: not known */
-	uint32_t axes; /* of an array: the number of its axes */
-	/* of an array: the length of its last axis, 1 where it has none */
-	uint64_t last;
-	bool fortran;        /* of an array: neighbours in memory are not along the last axis */
-	uint32_t valid_bits; /* how many upper bits of each sample are valid; 0: all */
+	struct sample_type type;
+	uint32_t channels;   /* interleaved channels, at least 1; 2 for complex numbers */
+	uint64_t begin;      /* offset of the first sample */
+	uint64_t bytes;      /* bytes of all samples; HEADER_TO_END: unknown */
+	bool open;           /* `bytes` may be the placeholder of a writer that cannot seek back */
+	bool chunks;         /* other chunks may follow the samples */
+	bool within;         /* the samples are one tensor of a file, so any bytes may follow */
+	uint64_t end;        /* offset of the end of the file; HEADER_TO_END: unknown */
+	uint32_t axes;       /* array: number of axes */
+	uint64_t last;       /* array: length of the last axis, or 1 if there is none */
+	bool fortran;        /* array: neighbours in memory are not along the last axis */
+	uint32_t valid_bits; /* valid upper bits of each sample; 0: all */
 };
 
 enum header_result {
-	HEADER_BAD = -1, /* it begins as a header does, but is wrong; `why` says how */
-	HEADER_NONE,     /* there is no header; behind the samples: nothing that matters */
+	HEADER_BAD = -1, /* the header is wrong; `why` says how */
+	HEADER_NONE,     /* no header; after the samples: no header follows */
 	HEADER_MORE,     /* the scan needs `want` bytes at `at` */
 	HEADER_FOUND,
 };
 
 struct header_scan {
-	/* offset of the bytes that the scan needs, never before those of the last step */
-	uint64_t at;
-	size_t want;          /* how many bytes the scan needs, 1 to HEADER_PIECE */
-	struct header header; /* what was found */
-	char why[HEADER_WHY]; /* for BAD: what is wrong */
+	uint64_t at;          /* offset of the bytes to read next, after those of the last step */
+	size_t want;          /* number of bytes to read next, 1 to HEADER_PIECE */
+	struct header header; /* the result */
+	char why[HEADER_WHY]; /* for BAD: the reason */
 	const struct header_format *format;
-	/* Used by the formats: what was seen, and what comes next. */
+	bool after; /* the scan continues after the samples */
+	/* Used by the formats. */
 	int state;
-	bool big; /* WAVE: most significant byte first */
-	/* WAVE: sizes may be in a ds64 chunk (RF64, BW64) */
-	bool wide;
-	uint64_t data;   /* WAVE: bytes of samples, as ds64 says; HEADER_TO_END: no ds64 yet */
-	uint32_t block;  /* WAVE: bytes of one sample of every channel; 0: no fmt chunk yet */
-	uint32_t chunks; /* WAVE: chunks so far */
-	/* PNM: width, height, greatest value; other formats: what they keep between steps */
-	uint64_t number[3];
-	bool digits, comment; /* PNM: inside a number; inside a comment */
-	bool after;           /* the samples have been passed over */
+	bool big;           /* WAVE: big endian */
+	bool wide;          /* WAVE: a ds64 chunk may hold the sizes (RF64, BW64) */
+	uint64_t data;      /* WAVE: bytes of samples in ds64; HEADER_TO_END: no ds64 yet */
+	uint32_t block;     /* WAVE: bytes of one sample of every channel; 0: no fmt chunk yet */
+	uint32_t chunks;    /* WAVE: chunks so far */
+	uint64_t number[3]; /* numbers to remember between steps; PNM: width, height, maximum */
+	bool digits;        /* PNM: inside a number */
+	bool comment;       /* PNM: inside a comment */
 };
 
-/* Begins a scan with the magic number, of `magic` bytes, which were seen. */
+/* Begins a scan after the magic number, of `magic` bytes. */
 void header_begin(struct header_scan *h, const struct header_format *format, size_t magic);
 
-/*
- * Continues with n of the bytes that the scan asked for; if they are fewer, the input ends there.
- */
+/* Continues with the n bytes at scan.at; if n is less than scan.want, the input ends there. */
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n);
 
 /*
  * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
- * then on steps return MORE, NONE where the last chunk ends, and BAD where samples come again, or
- * what begins like another header.
+ * then on steps return MORE; NONE at the end of the last chunk; or BAD if more samples follow, or
+ * bytes that begin like another header.
  */
 void header_go_on(struct header_scan *h, uint64_t bytes);
 
-/* As -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
+/* Describes a header as -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
 #define HEADER_TEXT 160
 void header_text(char text[HEADER_TEXT], const struct header *header);
 
-/* ---- what header.c shares with the formats ---- */
+/* ---- functions of header.c for the formats ---- */
 
-/* Asks for the n bytes after those of this step, once `skip` bytes are passed over. */
+/* Asks for n bytes, `skip` bytes after those of this step. */
 enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n);
 enum header_result header_bad(struct header_scan *h, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -105,13 +98,13 @@ enum header_result header_bad(struct header_scan *h, const char *format, ...)
 /* Sets the header's type: integers or floats of `bytes` bytes. */
 void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);
 
-/* a * b in *product; false: more than 2^64 - 2. */
+/* Sets *product to a * b; false: more than 2^64 - 2. */
 bool header_product(uint64_t a, uint64_t b, uint64_t *product);
 
-/* A format is such a struct in a file of its own, and a row of the table in first.c. */
+/* Each format is such a struct in a file of its own, and a row of the table in first.c. */
 struct header_format {
 	enum header_result (*step)(struct header_scan *h, const unsigned char *bytes);
-	/* Asks for what is behind the samples, from offset `at` on; NULL: nothing may be there. */
+	/* Begins to scan the bytes after the samples, at offset `at`; NULL: there may be none. */
 	enum header_result (*behind)(struct header_scan *h, uint64_t at);
 };
 

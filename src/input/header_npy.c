@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_npy: NumPy's .npy, versions 1 to 3 (numpy.lib.format).
+ * header_npy: parses the header of NumPy's .npy, versions 1 to 3 (numpy.lib.format).
  *
- *	\x93NUMPY, major, minor, length (2 bytes; 4 from version 2 on), then a literal of Python:
+ *	\x93NUMPY, major, minor, length (2 bytes; 4 from version 2 on), then a Python literal:
  *	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
- * Three keys in any order, in either kind of quotes, with or without spaces.
+ * The three keys may come in any order, in either kind of quotes, with or without spaces.
  */
 #include "input/header.h"
 
@@ -27,7 +27,7 @@ static bool take_word(struct words *t, const char *word)
 	return true;
 }
 
-/* Takes a text in quotes; NULL: there is none next. */
+/* Takes a string in quotes; NULL: the next token is none. */
 static const char *take_quoted(struct words *t, size_t *length)
 {
 	words_skip_space(t);
@@ -44,7 +44,7 @@ static const char *take_quoted(struct words *t, size_t *length)
 
 /* ---- descr ---- */
 
-/* Refuses what is no type of ours, and says how to count it if that is possible. */
+/* Refuses an unsupported type, and says how to count it if that is possible. */
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
 	const char kind = length > 1 ? descr[1] : '\0', *as = NULL,
@@ -66,7 +66,7 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 	return header_bad(h, "dtype '%.*s' %s", shown, descr, what);
 }
 
-/* The bytes of [('a', '<i2'), ('b', '<f4')]; 0 where a field is itself structured or an array. */
+/* The bytes of [('a', '<i2'), ('b', '<f4')]; 0 if a field is itself structured or an array. */
 static unsigned long record_bytes(struct words t)
 {
 	unsigned long sum = 0;
@@ -82,7 +82,7 @@ static unsigned long record_bytes(struct words t)
 		if (!p || !words_take(&t, ')'))
 			return 0;
 		for (; p < end && (*p < '0' || *p > '9'); p++)
-			unit = *p == 'U' ? 4 : 1; /* a character of Unicode has four bytes */
+			unit = *p == 'U' ? 4 : 1; /* NumPy stores a character in four bytes */
 		for (; p < end && *p >= '0' && *p <= '9' && bytes < 1000000; p++)
 			bytes = bytes * 10 + (unsigned long)(*p - '0');
 		sum += bytes * unit;
@@ -113,7 +113,7 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 	const char *p = descr, *const end = descr + length;
 	if (length > 0 && strchr("<>|=", *p))
 		order = *p++;
-	/* Sizes are of one or two digits: c16. */
+	/* Sizes have one or two digits: c16. */
 	const char kind = p < end ? *p++ : '\0';
 	uint32_t bytes = 0;
 	for (; p < end && *p >= '0' && *p <= '9' && bytes < 10; p++)
@@ -135,7 +135,7 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 
 /* ---- shape ---- */
 
-/* The product of the lengths into h->number[0]. */
+/* Stores the product of the lengths in h->number[0]. */
 static enum header_result take_shape(struct header_scan *h, struct words *t)
 {
 	uint64_t count = 1;
@@ -161,7 +161,7 @@ static enum header_result take_shape(struct header_scan *h, struct words *t)
 			return header_bad(h, "the shape is not a tuple of lengths");
 	}
 	h->header.axes = axes;
-	/* An axis of length 0 makes the array empty, however long the others are. */
+	/* An axis of length 0 makes the array empty, however long the other axes are. */
 	if (!fits || (!product_fits && !empty))
 		return header_bad(h, "the shape takes more than 2^64 bytes");
 	h->number[0] = empty ? 0 : count;
@@ -227,7 +227,7 @@ static enum header_result finish(struct header_scan *h, const char *text)
 	found->begin = h->at + h->want;
 	if (take_dictionary(h, &t) != HEADER_FOUND)
 		return HEADER_BAD;
-	/* Along one axis both orders are the same. */
+	/* With one axis, both orders are the same. */
 	found->fortran = found->fortran && found->axes > 1;
 	if (!header_product(h->number[0], sample_bytes(&found->type, found->channels),
 			    &found->bytes))

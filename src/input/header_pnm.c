@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with
- * white space between them; a single white space follows the last one. A comment, from # to the end
- * of a line, may begin anywhere, and counts as the white space that ends it: Netpbm's own programs
- * read it so. It is read byte by byte, because what follows belongs to the samples.
+ * header_pnm: parses the headers of PGM (P5) and PPM (P6).
+ *
+ * A header gives width, height and the maximum value as decimal numbers, with white space between
+ * them; a single white-space character follows the last number. A comment, from # to the end of a
+ * line, may begin anywhere, and counts as the line feed that ends it, as in Netpbm's own programs.
+ * The header is read byte by byte, because the samples follow at once.
  */
 #include "input/header.h"
 

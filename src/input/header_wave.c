@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU
- * Tech 3306, ITU-R BS.2088.
+ * header_wave: parses the headers of RIFF/WAVE, RIFX (big endian), RF64 and BW64 (64-bit sizes in a
+ * ds64 chunk): EBU Tech 3306, ITU-R BS.2088.
  *
- *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, a pad byte if the size
  *	  is odd
  *
- * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
- * is used for two things only: where it reaches past samples of 0 bytes, there are none, and other
- * chunks follow; and where it ends, another file may begin. Files that are joined are found by
- * what begins like a header at the end of a chunk, with or without the byte of padding that some
+ * The chunk fmt comes before the chunk data; other chunks, of any length, may be anywhere. The size
+ * of the file is used for two things only: if it reaches past a data chunk of 0 bytes, there are no
+ * samples, but other chunks; and at its end, another file may begin. Joined files are detected by
+ * bytes that look like a header at the end of a chunk, with or without the pad byte, which some
  * writers leave out.
  */
 #include "input/header.h"
@@ -22,12 +22,12 @@
 #define CHUNKS_MOST 1024u /* each costs a read */
 #define DS64_BYTES 24u    /* sizes of the file and of the data, number of samples */
 #define FMT_LEAST 16u
-#define FMT_MOST 40u /* of the extensible fmt */
+#define FMT_MOST 40u /* size of an extensible fmt */
 
 enum { FORM, CHUNK, DS64, FMT, BEHIND };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
-/* the largest size of a file; a larger one is a placeholder of a writer that cannot seek back */
+/* largest size of a file; a larger one is the placeholder of a writer that cannot seek back */
 #define RIFF_MOST 0x7f000000u
 
 static uint32_t word(const struct header_scan *h, const unsigned char *p)
@@ -40,26 +40,20 @@ static uint32_t half(const struct header_scan *h, const unsigned char *p)
 	return (uint32_t)word_at(p, 2, h->big);
 }
 
-/* Asks for the header of the next chunk, `left` bytes after those of this step. */
+/* Asks for the header of the next chunk, `left` bytes after the bytes of this step. */
 static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 {
 	h->state = CHUNK;
 	return header_want(h, left, 8);
 }
 
-/*
- * After the samples: what is at offset `at`. Chunks begin at even offsets; at an odd one there may
- * be a byte of padding first.
- */
+/* Asks for the chunk header after the samples; at an odd offset, a pad byte may come first. */
 static enum header_result look_behind(struct header_scan *h, uint64_t at)
 {
 	return header_want(h, at - h->at - h->want, 8 + at % 2);
 }
 
-/*
- * The format tag in the first two bytes of the extensible fmt's GUID; 0: the GUID is of another
- * kind.
- */
+/* The format tag in the first two bytes of the extensible fmt's GUID; 0: it is another GUID. */
 static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
 {
 	static const unsigned char REST_OF_IT[] = {0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
@@ -91,7 +85,7 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 	if (block == 0 || block % channels != 0)
 		return header_bad(h, "it has blocks of %lu bytes for %lu channels",
 				  (unsigned long)block, (unsigned long)channels);
-	/* The container decides, not the valid bits: 20 of them are the upper ones of 24. */
+	/* The container size decides: 20 valid bits are the upper 20 of 24. */
 	const uint32_t bytes = block / channels;
 	if (tag == TAG_FLOAT ? bytes != 4 && bytes != 8 : bytes == 0 || (bytes > 4 && bytes != 8))
 		return header_bad(h, "it has %s of %lu bytes",
@@ -111,8 +105,8 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 }
 
 /*
- * The data chunk was found. Writers that cannot seek back, because they write to a pipe, leave 0 or
- * all ones for the size; sox leaves the largest number of whole blocks below 2^31 - 4096.
+ * Ends the scan at the data chunk. Writers to a pipe cannot seek back, so they leave 0 or all ones
+ * as its size; sox leaves the largest number of whole blocks up to 2^31 - 4096.
  */
 static enum header_result found_data(struct header_scan *h, uint32_t size)
 {
@@ -124,10 +118,7 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	found->begin = h->at + 8;
 	found->chunks = true;
 	found->bytes = size;
-	/*
-	 * Does the first size, that of the whole file, reach past this chunk, and was it known to
-	 * its writer?
-	 */
+	/* Is the size of the file no placeholder, and does it reach past this chunk's header? */
 	const bool reaches = h->number[1] + 8 > found->begin && h->number[1] < h->number[2];
 	found->open = (size == 0 && !reaches) || size == UINT32_MAX ||
 		      size == 0x7ffff000 - 0x7ffff000 % h->block;
@@ -143,7 +134,7 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	return HEADER_FOUND;
 }
 
-/* What follows the samples; a name that begins like a header is no chunk's. */
+/* Takes a chunk after the samples; a name that looks like a header begins another file. */
 static enum header_result take_behind(struct header_scan *h, const unsigned char *p)
 {
 	const size_t padding = h->want - 8;
@@ -159,7 +150,7 @@ static enum header_result take_behind(struct header_scan *h, const unsigned char
 				  (unsigned long long)(h->at + padding));
 	if (h->chunks++ == CHUNKS_MOST)
 		return HEADER_NONE;
-	/* No chunk is passed over that reaches beyond the end of the file. */
+	/* If a chunk reaches beyond the end of the file, skip only to that end. */
 	const uint64_t at = h->at + h->want, end = h->header.end;
 	return look_behind(h, at < end && size > end - at ? end : at + size);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* part: the borders of slices. */
+/* part: computes the borders of slices. */
 #include "input/part.h"
 
 #include "bins/wide.h"
 
 #define STRIPE ((uint32_t)1 << 20)
-/* Slices of fewer stripes are not rounded: rounding changes no slice by more than a sixteenth. */
+/* Smaller slices are not rounded, so that rounding changes no slice by more than a sixteenth. */
 #define STRIPES_LEAST 16u
 
-/* The end of slice i: it rises with i up to all records, and rounding down keeps the order. */
+/* The end of slice i. It rises with i up to all records; rounding down keeps the order. */
 static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
 {
 	const uint64_t at = (uint64_t)((uint128_t)records * i / n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipe: how much a pipe carries, and whether its content consists of messages. */
+/* pipe: enlarges pipes, and detects streams of messages. */
 #include "input/pipe.h"
 
 #include <errno.h>
@@ -36,9 +36,7 @@ size_t pipe_holds(int fd)
 	return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
 }
 
-/*
- * Two copies of the first byte come back in one read from a byte stream, and in two from packets.
- */
+/* Two copies of the first byte come back in one read if they are a stream, in two if packets. */
 int pipe_holds_packets(int fd)
 {
 	int packets = 0;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pipe: how much a pipe carries, and whether its content consists of messages. No function needs a
- * lock.
- */
+/* pipe: enlarges pipes, and detects streams of messages. No function needs a lock. */
 #ifndef GPUHIST_PIPE_H
 #define GPUHIST_PIPE_H
 
@@ -11,26 +8,25 @@
 #include "base/fail.h"
 
 /*
- * Asks the system to make a pipe as large as it allows: 1 MiB unless that was changed. If it
- * refuses, only speed is lost; a pipe that another process made larger is not made smaller, and a
- * descriptor that is no pipe is left alone.
+ * Makes a pipe as large as the system allows: 1 MiB by default. If the system refuses, only speed
+ * is lost. Never shrinks a pipe, and ignores descriptors that are no pipe.
  */
 void pipe_widen(int fd);
 
-/* How many bytes a stream holds that can be read now; 0 where that is not known. */
+/* Returns the number of bytes that a stream holds now, or 0 if it is unknown. */
 size_t pipe_holds(int fd);
 
 /*
- * Does this pipe, which is not empty, hold packets? A writer that set O_DIRECT makes them
- * (pipe(7)), and the flags of the reading end do not show it; a read takes one packet at most.
- * Takes nothing out of the pipe. -1: it cannot be found out, and errno says why.
+ * Does this pipe, which is not empty, hold packets? A writer with O_DIRECT makes them (pipe(7));
+ * the flags of the reading end do not show that, and a read takes one packet at most. Takes nothing
+ * out of the pipe. -1: the check failed with errno.
  */
 int pipe_holds_packets(int fd);
 
 /*
- * Refuses a socket that transfers messages: the part of a message that one read does not take is
- * lost, and only the return of a read shows its length. -1: it is such a socket, or cannot be
- * examined. A descriptor that is no socket is accepted.
+ * Refuses a socket that transfers messages: if a message is longer than a read, the rest of it is
+ * lost, and its length is not known beforehand. -1: it is such a socket, or cannot be examined.
+ * Accepts descriptors that are no socket.
  */
 int pipe_check_socket(int fd, const char *name, struct fail *fail);
 

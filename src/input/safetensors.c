@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors: the header, taken apart in its own memory. */
+/* safetensors: parses the header in place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 
 #define LISTED 10u
 
-/* ---- JSON, as far as it is here ---- */
+/* ---- JSON ---- */
 
-/* Takes a string and ends it with a zero. NULL: the next token is no string. */
+/* Takes a string, unescapes it and ends it with a zero. NULL: the next token is no string. */
 static const char *take_string(struct words *w)
 {
 	char utf8[4];
@@ -32,7 +32,7 @@ static const char *take_string(struct words *w)
 		const size_t n = utf8_unescape(utf8, (const unsigned char *)w->at, &taken);
 		if (taken == 0)
 			return NULL;
-		/* Half of a pair and the end of a string in C have no bytes: their escapes stay. */
+		/* Half of a surrogate pair, and NUL, stay escaped. */
 		const bool stays = n == 0 || utf8[0] == '\0';
 		memmove(to, stays ? w->at : utf8, stays ? taken : n);
 		to += stays ? taken : n;
@@ -79,7 +79,7 @@ static bool pass_value(struct words *w)
 
 /* ---- a tensor ---- */
 
-/* Takes [40, 100] and makes it 40x100, of *count numbers; NULL: it is no shape. */
+/* Takes [40, 100] and turns it into 40x100; sets *count to the product. NULL: it is no shape. */
 static const char *take_shape(struct words *w, uint64_t *count)
 {
 	uint64_t n;
@@ -131,7 +131,7 @@ bool tensor_type(const struct tensor *t, struct sample_type *type)
 	return false;
 }
 
-/* Takes the object behind a name. Returns the reason why it is wrong, or NULL. */
+/* Takes the object after a name. Returns the fault, or NULL. */
 static const char *take_tensor(struct words *w, struct tensor *t)
 {
 	enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
@@ -174,10 +174,7 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 	return NULL;
 }
 
-/*
- * Takes the next tensor. 0: there are no more. -1: *why says what is wrong with it, or with the text
- * if it has no name.
- */
+/* Takes the next tensor. 0: there are no more. -1: *why is its fault, or the text's. */
 static int take_next(struct words *text, struct tensor *t, const char **why)
 {
 	for (;;) {
@@ -200,7 +197,7 @@ static int take_next(struct words *text, struct tensor *t, const char **why)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all tensors ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -216,7 +213,7 @@ static int by_place(const void *a, const void *b)
 	return ((*x)->begin > (*y)->begin) - ((*x)->begin < (*y)->begin);
 }
 
-/* Do two tensors have one name, or share a byte? `sorted` has room for pointers to all. */
+/* Do two tensors have the same name, or share a byte? `sorted` has space for pointers to all. */
 static bool disagree(const struct tensors *t, const struct tensor **sorted, char why[HEADER_WHY])
 {
 	size_t full = 0;
@@ -252,7 +249,7 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 	if (!t->of)
 		return -1;
 	while (rc > 0 && (rc = take_next(&text, &one, &what)) > 0) {
-		/* From offsets in the data to offsets in the file. */
+		/* Turn offsets in the data into offsets in the file. */
 		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
 		    one.begin > UINT64_MAX - one.bytes) {
 			what = "its data_offsets exceed 2^64";

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: readers and their tasks; waiting; failures; the end of an input, and of all.
+ * source: runs the tasks of readers; handles waiting, failures and the ends of inputs.
  *
- * A reader without a chunk does the first task of the table that is ready, again and again, until
- * that brings a chunk. `ready` looks; `run` drops the lock while it works.
+ * A reader that needs a chunk runs the first ready task of the table TASKS, again and again, until
+ * it has a chunk. `ready` only looks; `run_unlocks` drops the lock while it works.
  *
- * Why every wait ends. Readers wait for each other in one place, await_unlocks, when no task is
- * ready. Take the first input that is not done, its first job, and the first piece or block of that
- * job. All before it is done, so its place is known and its memory is free: a reader works on it, or a
- * task of it is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A worker that is waited for holds
- * at most ranges of files, which only a failure in order (--each) waits for; workers hold none then. A
- * cut that does not fit into memory waits as a value, for jobs that end. Next inputs wait, with -n and
- * --tee, for those before them. Readers of streams also poll the wake-up pipe. Who makes something
- * ready calls one sleeping reader or does it next itself; who sees the end of all calls all.
+ * WHY EVERY WAIT ENDS. Readers wait for each other in one place, await_unlocks, and only if no task
+ * is ready. Consider the first unfinished input, its first job, and the first piece or block of
+ * that job. All earlier work is done, so its place is known and its memory is free. Hence a reader
+ * works on it, or one of its tasks is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A reader
+ * that waits here has returned all but ranges of files; only a failure under --each waits for
+ * ranges, and there readers return them too before they wait. A cut that needs more memory blocks
+ * no thread; it stays recorded until jobs end. With -n and --tee, an input is not opened before the
+ * inputs ahead of it are done. A thread that reads a stream also polls the wake-up pipe. A thread
+ * that makes a task ready wakes a sleeping reader or runs the task next itself; the thread that
+ * sees the end wakes all readers.
  */
 #include "input/source.h"
 
@@ -29,7 +31,7 @@
 
 /* ---- opening ---- */
 
-/* Sets how much of a stream may be kept, where decoders may take `memory` bytes. */
+/* Sets the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
 static void set_kept(struct source *s, uint64_t memory)
 {
 	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
@@ -48,8 +50,8 @@ static int no_tensor(const struct source *s, const char *near, struct fail *fail
 }
 
 /*
- * Opens the first input and reads its header; with --tensor the first input that has the tensor,
- * after passing over the inputs before it.
+ * Opens the first input and reads its header; with --tensor, the first input that has the tensor,
+ * passing over the inputs before it.
  */
 static int describe(struct source *s, struct fail *fail)
 {
@@ -128,7 +130,7 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 		s->use.decoders = use->threads;
 	s->budget.memory = use->memory;
 	set_kept(s, use->memory);
-	/* For a slice, -n limits what is cut into slices, not what is read. */
+	/* With slices, -n limits the records that are sliced, not those that this run reads. */
 	s->left = s->spec.parts > 0 && use->limit > 0 ? UINT64_MAX : use->limit;
 	if (s->spec.parts > 0)
 		return part_measure(s, fail);
@@ -144,7 +146,7 @@ struct reader *source_reader(struct source *s)
 	r->source = s;
 	lock_take(&s->lock);
 	r->next = s->readers.first;
-	/* source_counted walks them without the lock */
+	/* source_counted walks the list without the lock */
 	__atomic_store_n(&s->readers.first, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
@@ -164,7 +166,7 @@ void source_call_all(struct source *s)
 	pthread_cond_broadcast(&s->wait.wake);
 }
 
-/* No task is ready: another thread holds everything that could be done now. It calls afterwards. */
+/* Waits, as no task is ready: other threads hold all work, and will wake this one. */
 static void await_unlocks(struct source *s)
 {
 	if (device_wait_unlocks(s))
@@ -184,7 +186,7 @@ static bool more_inputs(const struct source *s)
 	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
-/* Something has ended: one reader goes on with the next input, or all see that there is none. */
+/* Wakes a reader to open the next input; if there is none, wakes all to see that. */
 static void call_for_next(struct source *s)
 {
 	if (more_inputs(s))
@@ -200,7 +202,7 @@ void input_end(struct source *s, struct input *in)
 		s->current = NULL;
 }
 
-/* Is a failure known that comes first, before what is at this offset of an input? */
+/* Is a failure known that comes before this offset of an input, or at it? */
 static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
 	return s->failure.fail.status != STATUS_OK &&
@@ -230,7 +232,7 @@ void source_stop(struct source *s)
 	lock_drop(&s->lock);
 }
 
-/* ---- an input of which all was handed out ---- */
+/* ---- inputs that are done ---- */
 
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail)
@@ -262,7 +264,7 @@ static int check_all(const struct source *s, struct input *in, uint64_t tail, bo
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
-	/* What follows the samples is not looked at where -n or the file ended before. */
+	/* If -n or the file ended first, the bytes after the samples are not checked. */
 	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
 		return -1;
 	return input_check_end(s, in, tail, cut, fail);
@@ -308,15 +310,15 @@ static void add_up(struct source *s, struct input *in)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
 
-/* Is nothing of the input left to hand out? Callers may still have ranges of it. */
+/* Has all of the input been handed out? Callers may still hold ranges of it. */
 static bool nothing_left(const struct source *s, const struct input *in)
 {
 	return in->ended && !in->busy && in->kind->idle(s, in);
 }
 
 /*
- * Is all work done that comes before the failure, and so nothing left that could fail first? In
- * order (--each) readers also wait for the chunks of earlier inputs, whose ends are still unchecked.
+ * Is all work before the failure done, so that nothing can fail earlier? With --each, readers also
+ * wait for the chunks of earlier inputs, whose ends are checked when these return.
  */
 static bool failure_is_due(const struct source *s)
 {
@@ -332,23 +334,23 @@ static bool failure_is_due(const struct source *s)
 	       (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
-/* A redirected file is left where the next program goes on. */
+/* Closes an input. Leaves a redirected file after its last record, for the next program. */
 static void close_input(struct source *s, struct input *in)
 {
-	/* Where a slice begins depends on all inputs, so it moves no offset; --tee reads all. */
+	/* A slice depends on the offsets of all inputs, so it moves none; --tee reads all. */
 	if (!in->part.sliced && !s->spec.tee)
 		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
 	input_free(s, in);
 }
 
-/* The input has nothing left: adds it up and frees it, once all of it was given back. */
+/* Adds up and frees an input that was handed out; false: its chunks have yet to return. */
 static bool settle_input(struct source *s, struct input **link)
 {
 	struct input *const in = *link;
 
 	/*
-	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
-	 * end of all is near where no input follows: no reader waits for ranges of other workers.
+	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
+	 * input follows, readers must see the end, as they do not wait for other workers' ranges.
 	 */
 	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
@@ -364,7 +366,7 @@ static bool settle_input(struct source *s, struct input **link)
 	return true;
 }
 
-/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
+/* Calls source_use.ended for the inputs before the first that is live, failed or not yet open. */
 static void tell_ended_unlocks(struct source *s)
 {
 	size_t ended = s->inputs ? s->inputs->index : s->next.path;
@@ -382,9 +384,9 @@ static void tell_ended_unlocks(struct source *s)
 }
 
 /*
- * Frees the jobs and inputs of which nothing is left, and ends the run when its failure is due: rows
- * of the inputs before it are written by then. Called between tasks: nothing else frees a job or a
- * live input, so a task may name both.
+ * Frees jobs and inputs that are done, and ends the run when its failure is due; rows of earlier
+ * inputs are written by then. Only this function, called between tasks, frees jobs and live inputs,
+ * so tasks may keep pointers to them.
  */
 static void settle_unlocks(struct source *s)
 {
@@ -405,8 +407,8 @@ static void settle_unlocks(struct source *s)
 /* ---- tasks ---- */
 
 /*
- * How much -n leaves for the next input is known when all before it have been given back. --tee
- * copies one input after another, and a bad one is not read to its end.
+ * With -n, an input's limit is known once all chunks of earlier inputs have returned. --tee copies
+ * inputs one after another, so the earlier ones must be copied to their ends.
  */
 static bool open_ready(const struct source *s, const struct request *q)
 {
@@ -415,7 +417,7 @@ static bool open_ready(const struct source *s, const struct request *q)
 	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
 }
 
-/* Without the lock. */
+/* No lock. */
 static int open_next(struct source *s, size_t path, struct input **in, struct fail *fail)
 {
 	int rc = 0;
@@ -431,7 +433,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 	return rc;
 }
 
-/* Appends an input to the list; it is the one that is read from now on. */
+/* Appends an input to the list and makes it the current one. */
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
@@ -466,15 +468,15 @@ static void open_run_unlocks(struct source *s, struct request *q)
 		append(s, in);
 	else if (in)
 		input_free(s, in);
-	if (!more_inputs(s)) /* else this reader goes on itself */
+	if (!more_inputs(s)) /* else this reader continues with the next */
 		source_call_all(s);
 }
 
 static const struct task open_task = {open_ready, open_run_unlocks};
 
 /*
- * The most urgent first: what holds memory; then new work. A device is served before all that takes
- * a core long.
+ * The most urgent tasks first: tasks that free memory before new work, and the device, which is
+ * served quickly, before tasks that take long.
  */
 static const struct task *const TASKS[] = {
 	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task,
@@ -492,7 +494,7 @@ static bool run_one_unlocks(struct source *s, struct request *q)
 	return false;
 }
 
-/* ---- what workers call ---- */
+/* ---- interface of workers ---- */
 
 static bool answered(const struct request *q)
 {
@@ -526,14 +528,14 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		.want = want, .chunk = chunk, .cap = want->cap - want->cap % s->use.record};
 	int rc = 0;
 
-	/* With less room a call would hand out nothing, which means the end. */
+	/* With a smaller buffer a call would return 0 bytes, which means the end. */
 	assert(want->cap >= s->use.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
 	s->readers.takers += !r->takes;
 	r->takes = true;
 	for (;;) {
-		/* Before the tasks: it may make one ready, a frame that libzstd begins again, say. */
+		/* First, because this may make a task ready: libzstd may decode a frame again. */
 		settle_unlocks(s);
 		if (s->stopped || s->failure.due || answered(&q))
 			break;
@@ -545,7 +547,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		if (q.got > 0)
 			break;
 		if (is_over(s)) {
-			source_call_all(s); /* each may be the only one that was called */
+			source_call_all(s); /* perhaps no other reader was woken */
 			break;
 		}
 		await_unlocks(s);
@@ -564,7 +566,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 
 	if (chunk->bytes == 0)
 		return;
-	tally_add(&r->counted, whole_records(s, counted)); /* the rest is a tail */
+	tally_add(&r->counted, whole_records(s, counted)); /* without a tail */
 	if (chunk->piece || chunk->input) {
 		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);
@@ -578,7 +580,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 	*chunk = (struct chunk){.fd = -1};
 }
 
-/* ---- what others want to know ---- */
+/* ---- questions of other threads ---- */
 
 uint64_t source_counted(const struct source *s)
 {
@@ -638,7 +640,7 @@ bool source_unpacks(struct source *s)
 	return unpacks;
 }
 
-/* About how many decoded bytes the job's input has; 0: nothing says so. */
+/* Estimates the decoded bytes of the job's input; 0: unknown. */
 static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
@@ -660,7 +662,7 @@ uint64_t source_expected(struct source *s)
 	lock_take(&s->lock);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		const uint64_t all = lesser(expected(j), j->in->limit);
-		/* Whether a device pays for a long frame was decided when that was cut off. */
+		/* Whether to use a device for a long frame was decided when the frame was cut. */
 		if (j->cut.how == HOW_BLOCKS && j->cut.from == FROM_FILE)
 			bytes = source_counted(s);
 		else if (all > 0)
@@ -709,7 +711,7 @@ void source_close(struct source *s)
 		s->readers.first = r->next;
 		free(r);
 	}
-	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop */
+	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop or a failure */
 		s->inputs = in->next;
 		close_input(s, in);
 	}

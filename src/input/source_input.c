@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source_input: one input: looked at before the run, opened, made ready, compared with others. */
+/* source_input: checks inputs before the run; opens, prepares and compares single inputs. */
 #include "input/source_state.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ bool source_compressed(const struct source_spec *spec)
 	return spec->zstd || (!spec->raw && spec->path_count > 0 && named_zstd(spec->paths[0]));
 }
 
-/* A missing file is reported before hours are spent on the ones before it. */
+/* Missing files are reported before the run, not after hours spent on the files before them. */
 int input_check_all(const struct source_spec *spec, uint64_t *length, struct fail *fail)
 {
 	bool known = true;
@@ -113,7 +113,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	return rc;
 }
 
-/* ---- what it must agree with ---- */
+/* ---- comparing ---- */
 
 static bool same_type(const struct sample_type *a, const struct sample_type *b)
 {
@@ -155,7 +155,7 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 	return 0;
 }
 
-/* ---- where samples end ---- */
+/* ---- bounds ---- */
 
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
 {
@@ -169,7 +169,7 @@ int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 
 	in->first = offset_sum(h->begin, s->spec.skip);
 	in->bound = NO_END;
-	if (h->format && h->bytes != HEADER_TO_END) /* NO_END - 1 is still more than there can be */
+	if (h->format && h->bytes != HEADER_TO_END) /* no input has NO_END - 1 bytes either */
 		in->bound = lesser(offset_sum(h->begin, h->bytes), NO_END - 1);
 	return in->first > in->bound ? input_too_skipped(s, in, fail) : 0;
 }
@@ -181,15 +181,13 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	if (in->part.sliced) {
-		/* The slice that has what follows the last record looks at it. */
+		/* The slice that owns the bytes after the last record checks them. */
 		in->limit = in->part.ends ? NO_END : in->first + in->part.to;
 		in->first += in->part.from;
 	} else if (left != UINT64_MAX && left / packed < (NO_END - 1 - in->first) / record) {
 		in->limit = in->first + layout_records_bytes(left, record, packed);
 	}
-	/*
-	 * Where samples end before -n does, all that follows them is looked at.
-	 */
+	/* If the samples end before -n does, the bytes after them are checked. */
 	if (in->limit > in->bound)
 		in->limit = NO_END;
 	return in->kind->begin(s, in, fail);

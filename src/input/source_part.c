@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_part: --part=K/N: which records of which inputs belong to a slice.
+ * source_part: --part=K/N: finds the records of each input that belong to a slice.
  *
- * The first record of a slice depends on how many records all inputs hold. So before anything is
- * counted, each input is opened for a look at its first bytes, its header and its size; if its end
- * is wrong, every slice finds that out here. Then it is closed, so that there may be any number of
- * inputs. It must not have changed when its records are read.
+ * The first record of a slice depends on the number of records in all inputs. So before counting
+ * starts, each input is opened to read its first bytes, its header and its size; if its end is
+ * wrong, every slice finds out here. Then it is closed, so that any number of inputs will do. It
+ * must not have changed by the time its records are read.
  *
- * What is not a record belongs to some slice too (part.h): what was skipped, a partial record at
- * the end, the input itself. So all totals of a run are the sums of its slices'.
+ * Skipped bytes, a partial record at the end, and the input itself belong to one slice each, too
+ * (part.h). So every total of a run is the sum of the totals of its slices.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,17 +19,17 @@
 
 /* An input as it was when its records were counted. */
 struct measured {
-	uint64_t groups;  /* of the inputs before it; a group is a record unless they are packed */
-	uint64_t records; /* of the inputs before it */
-	uint64_t bytes;   /* of its own records */
+	uint64_t groups;  /* groups in earlier inputs; unless packed, a group is a record */
+	uint64_t records; /* records in earlier inputs */
+	uint64_t bytes;   /* bytes of its own records */
 	struct identity identity;
 };
 
-/* A slice: which records, of which inputs. */
+/* A slice. */
 struct slice {
-	struct share part;
-	size_t inputs; /* how many inputs are looked at; fewer than paths if -n ends before */
-	bool within;   /* -n ends in the last input that is looked at */
+	struct share part;       /* its groups */
+	size_t inputs;           /* inputs that were measured; fewer than paths if -n ends before */
+	bool within;             /* -n ends in the last measured input */
 	struct measured input[]; /* one for each path, and one for the end */
 };
 
@@ -38,7 +38,7 @@ uint64_t part_records(const struct slice *slice)
 	return slice->part.end - slice->part.begin;
 }
 
-/* Sets *fail and returns -1: the input is no file that can be cut into slices. */
+/* Sets *fail and returns -1: the input cannot be sliced. */
 static int refuse(const char *path, const char *is, struct fail *fail)
 {
 	return fail_set(
@@ -65,9 +65,9 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 	return 0;
 }
 
-/* ---- how many records an input holds ---- */
+/* ---- measuring one input ---- */
 
-/* Files in /proc and the like have size 0 although they hold something. */
+/* Refuses a file of size 0 that holds bytes, as files in /proc do. */
 static int check_size(const struct input *in, struct fail *fail)
 {
 	unsigned char byte;
@@ -85,8 +85,8 @@ static int check_size(const struct input *in, struct fail *fail)
 }
 
 /*
- * Finds how many bytes the records of an open input take, at most `left` of them; *within: there are
- * that many, and what follows them is not looked at.
+ * Measures the bytes of an open input's records, up to `left` records. *within: it holds that many,
+ * and the bytes after them are not checked.
  */
 static int measure_records(const struct source *s, struct input *in, uint64_t left, uint64_t *taken,
 			   bool *within, struct fail *fail)
@@ -110,7 +110,7 @@ static int measure_records(const struct source *s, struct input *in, uint64_t le
 	return input_check_end(s, in, bytes - *taken, in->bound != NO_END && end < in->bound, fail);
 }
 
-/* ---- all of them ---- */
+/* ---- measuring all inputs ---- */
 
 static int measure_one(struct source *s, size_t path, uint64_t left, struct fail *fail)
 {
@@ -138,7 +138,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, struct fail
 	return rc;
 }
 
-/* Notes the state of an input that lies behind -n. */
+/* Stores the identity of an input after the end of -n. */
 static int identify(struct source *s, size_t path, struct fail *fail)
 {
 	struct bytes *b;
@@ -150,7 +150,7 @@ static int identify(struct source *s, size_t path, struct fail *fail)
 	return 0;
 }
 
-/* Counts records until -n is reached; of the inputs after that only the state is noted. */
+/* Counts records up to -n; for later inputs, stores only the identity. */
 static int measure_all(struct source *s, struct fail *fail)
 {
 	struct slice *const slice = s->slice;
@@ -182,7 +182,7 @@ static int measure_all(struct source *s, struct fail *fail)
 	return 0;
 }
 
-/* What all slices must agree on. */
+/* A hash of all identities, on which all slices must agree. */
 static uint64_t state_of(const struct slice *slice, size_t paths)
 {
 	struct xxh64 h;
@@ -197,7 +197,7 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 	return xxh64_end(&h);
 }
 
-/* Does the slice have anything of this input? */
+/* Does the slice have to read this input? */
 static bool wants(const struct slice *slice, size_t path)
 {
 	const struct share *const p = &slice->part;
@@ -235,7 +235,7 @@ int part_measure(struct source *s, struct fail *fail)
 	return 0;
 }
 
-/* ---- the inputs that it reads ---- */
+/* ---- reading ---- */
 
 int part_changed(const struct input *in, struct fail *fail)
 {
@@ -261,7 +261,7 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	in->part.sliced = true;
 	in->part.from = p->begin > first ? (p->begin - first) * record : 0;
 	in->part.to = p->end < end ? (p->end - first) * record : m->bytes;
-	if (in->part.to < in->part.from) /* the slice has no record of it */
+	if (in->part.to < in->part.from) /* the slice has none of its records */
 		in->part.to = in->part.from;
 	in->part.begins = part_owns(p, first);
 	in->part.ends = part_owns(p, end > first ? end - 1 : first) &&

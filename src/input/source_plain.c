@@ -1,40 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_plain: the task "read": inputs whose bytes are the samples.
+ * source_plain: the task that reads uncompressed inputs.
  *
- * The whole records that a file holds when it is opened are claimed in parts, which any readers
- * read at the same time. What comes after them, and all of a stream, is read by one reader at a
- * time, who has the input's turn: a file that grew meanwhile, or one whose size is given as 0 (as
- * in /proc), is read as far as it goes. A file ends where a part comes back short: it became
- * shorter, which is an error, or it never held what its size says (as in /sys).
+ * Readers claim parts of the whole records that a file holds when it is opened, and read them in
+ * parallel. One reader at a time, which has the input's turn, reads the bytes after these records,
+ * and all of a stream; so a file that has grown, or has a size of 0 as in /proc, is read to its
+ * end. If a part comes back short, the file ends there: either it became shorter, which is an
+ * error, or its size was too large from the start, as in /sys.
  */
 #include <stdlib.h>
 
 #include "input/source_state.h"
 
-#define FULL_READS 64u /* reads of a stream without a wait, before one more reader finds work */
-/* A reader that reads no more than this is back before another could wake to open a file. */
+#define FULL_READS 64u /* reads of a stream without a wait before one more reader finds work */
+/* A read up to this size ends before another reader could wake up to open a file. */
 #define SMALL ((size_t)32 << 10)
+/* Largest read from a stream; these bytes are still in the cache when they are counted. */
+#define STREAM_PIECE ((size_t)128 << 10)
 
 struct plain_input {
 	unsigned reading; /* parts of a file that are being read */
-	uint64_t end;     /* offset behind the whole records that a file held when it was opened */
-	uint64_t torn;    /* bytes of partial records where reads came short */
-	uint64_t missing; /* bytes that were claimed and not there */
-	bool passed;      /* finish() was called: what follows the samples is looked at, too */
-	unsigned full;    /* reads of a stream in a row that never had to wait */
+	uint64_t end;     /* offset after the whole records that a file held when it was opened */
+	uint64_t torn;    /* bytes of partial records where reads came back short */
+	uint64_t missing; /* claimed bytes that the file did not hold */
+	bool passed;      /* finish() was called, which also checks the bytes after the samples */
+	unsigned full;    /* reads of a stream in a row that did not have to wait */
 };
 
-/* The most of a stream for one read: what was read is still in the cache when it is counted. */
-#define STREAM_PIECE ((size_t)128 << 10)
-
-/* A read of the samples ended at offset `at`: is that because the file became shorter? No lock. */
+/* Did a read of the samples end at offset `at` because the file became shorter? No lock. */
 static bool became_shorter(const struct input *in, uint64_t at)
 {
 	return in->part.sliced || (at < in->bound && bytes_shorter(in->bytes, at));
 }
 
-/* Skips what -S skips, and finds how many whole records a file holds. */
+/* Passes over the bytes that -S skips, and finds the end of a file's whole records. */
 static int begin(struct source *s, struct input *in, struct fail *fail)
 {
 	const unsigned char *last;
@@ -44,7 +43,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	in->plain = calloc(1, sizeof(*in->plain));
 	if (!in->plain)
 		return fail_errno(fail, "%s", in->name);
-	/* Is the last skipped byte there? st_size may be 0 (/proc) or too large (/sys). */
+	/* Does the last skipped byte exist? st_size may be 0 (/proc) or too large (/sys). */
 	if (in->first > INT64_MAX)
 		got = 0;
 	else if (s->spec.skip > 0 && !in->part.sliced &&
@@ -53,7 +52,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	if (rc == 0 && got > 0)
 		rc = bytes_pass(in->bytes, in->first, fail);
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
-	/* Only a slice's file cannot grow: any other may get the rest of its last group. */
+	/* Unless it is sliced, a file may grow by the rest of its last group. */
 	if (end > in->first)
 		in->plain->end = in->part.sliced ? in->first + whole_records(s, end - in->first)
 						 : end - (end - in->first) % s->use.record;
@@ -63,7 +62,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	return rc;
 }
 
-/* Of the bytes claimed from `at` on only `got` came: the file ends there. */
+/* Ends a file that gave only `got` of the claimed bytes. */
 static void came_short(struct source *s, struct input *in, size_t claimed, size_t got, bool shorter)
 {
 	in->shorter |= shorter;
@@ -75,7 +74,7 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 	}
 }
 
-/* ---- parts of a file, side by side ---- */
+/* ---- parts of a file, in parallel ---- */
 
 static void hand_out(const struct source *s, struct input *in, struct request *q, uint64_t at,
 		     size_t bytes)
@@ -87,13 +86,13 @@ static void hand_out(const struct source *s, struct input *in, struct request *q
 				   .path = in->index,
 				   .first = input_record(s, in, at),
 				   .fd = -1};
-	if (s->spec.ordered) { /* the input does not end before the chunk is given back */
+	if (s->spec.ordered) { /* the input does not end before the chunk is returned */
 		q->chunk->input = in;
 		in->lent++;
 	}
 }
 
-/* How many of n bytes at an offset lie before the last row's end in them; n if no row ends. */
+/* The number of n bytes at an offset up to the end of the last row in them; n if no row ends. */
 static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
 	const uint32_t record = s->use.record, packed = s->use.packed;
@@ -107,7 +106,7 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 
 /*
  * With -n the next input waits for this one, so a reader that keeps ranges would wait for itself.
- * If chunks are ordered, it keeps none, and needs ranges: a range that comes short says so.
+ * A reader of ordered chunks keeps none; it learns from a short range that a file became shorter.
  */
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
@@ -181,8 +180,8 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 /* ---- by turns ---- */
 
 /*
- * Fills the room; or, if the source is prompt, reads what is there and waits only for whole
- * records.
+ * Reads cap bytes; or, for a stream of a prompt source, the bytes that have arrived, waiting only
+ * for whole records.
  */
 static int read_records(struct source *s, struct input *in, uint64_t at, unsigned char *room,
 			size_t cap, size_t *got, struct fail *fail)
@@ -204,8 +203,8 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
 }
 
 /*
- * Less than a record is left of the samples that the header declares: the tail is read, and what
- * follows them is looked at. Without the lock.
+ * Reads the tail, when less than a record is left of the samples that the header declares, and
+ * checks the bytes after it. No lock.
  */
 static int finish(struct source *s, struct input *in, uint64_t at, void *room, size_t left,
 		  size_t *got, struct fail *fail)
@@ -236,13 +235,13 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->busy = false;
-	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
+	if (in->ended) /* meanwhile: a part came back short, or another read failed */
 		got = 0;
 	in->at += got;
 	const size_t whole = (size_t)whole_records(s, got);
 	in->plain->torn += got - whole;
 	/*
-	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
+	 * Asking a pipe for its fill (FIONREAD) takes its lock, which slows the writer by a third.
 	 */
 	in->plain->full = bytes_drained(in->bytes) ? 0 : in->plain->full + 1;
 	if (rc < 0)
@@ -253,7 +252,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		in->shorter |= shorter;
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
-	if (got > 0) /* else this reader goes on itself */
+	if (got > 0) /* else this reader looks for a task itself */
 		source_call(s);
 	hand_out(s, in, q, at, whole);
 }
@@ -274,7 +273,7 @@ static void plain_run_unlocks(struct source *s, struct request *q)
 	if (in->at < in->plain->end) {
 		claim_unlocks(s, in, q);
 	} else if (in->at >= in->limit || in->part.sliced) {
-		/* What was appended to a file that is cut into slices belongs to none of them. */
+		/* Bytes appended to a sliced file belong to no slice. */
 		if (in->part.sliced && in->part.ends)
 			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
@@ -322,7 +321,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 	return t;
 }
 
-/* The reader that read the last sample has looked. */
+/* Does nothing: the reader of the last sample has checked the rest (finish). */
 static int check_rest(struct input *in, struct fail *fail)
 {
 	(void)in;

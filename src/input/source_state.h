@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_state: what the readers share: the source with its inputs, jobs and budget; its tasks.
+ * source_state: the state that all readers share: the source, its inputs, jobs, budget and tasks.
  *
- * One lock guards all of it. No thread holds it while it reads, opens, waits for an input, decodes or
- * copies much; it marks what it works on as its own before that (input.busy, source.next.opening,
- * job.running, a piece that is FILLING or has `out`). Functions are called with the lock held and keep
- * it, unless their comment says that they are called without it; functions whose names end in _unlocks
- * drop it and take it again.
+ * One lock guards all of it. No thread holds the lock while it reads, opens, waits for an input,
+ * decodes or copies much; before that, it marks the object as in use (input.busy,
+ * source.next.opening, job.running, a piece that is FILLING or has `out`). Functions are called
+ * with the lock held and keep it, unless their comment says otherwise; functions whose names end in
+ * _unlocks drop it and take it again.
  */
 #ifndef GPUHIST_SOURCE_STATE_H
 #define GPUHIST_SOURCE_STATE_H
@@ -25,53 +25,53 @@ struct rooms; /* zstd_blocks.h */
 struct reader {
 	struct source *source;
 	struct reader *next;
-	bool takes;       /* it has called source_take: a worker may fail before it does */
-	uint64_t counted; /* a tally: bytes that came back with source_done */
+	bool takes;       /* it has called source_take; a worker may fail before it does */
+	uint64_t counted; /* bytes reported by source_done; a tally */
 };
 
 /*
- * The first failure: of an input, at an offset, packed for zstd. It waits until all work before it
- * is done, which may fail too; then it is due, and the run's. Work behind it ends with the run.
+ * The first failure in the order of inputs and their bytes. Earlier work may still fail; once all
+ * of it is done, the failure is due, and the run ends with it. Later work is abandoned.
  */
 struct failure {
 	struct fail fail;
-	size_t index;
-	uint64_t offset;
+	size_t index;    /* of the input among the paths */
+	uint64_t offset; /* in the input; packed for zstd */
 	bool due;
 };
 
 /* Unless raw: the first input, which later ones must agree with. */
 struct first {
 	const char *name;
-	struct header said;  /* what the first input's header says */
+	struct header said;  /* its header */
 	struct input *input; /* the open input, until a reader begins it; then NULL */
 };
 
-/* Readers that wait, and how they are called (source.c). */
+/* Readers that wait, and the means to wake them (source.c). */
 struct waiting {
 	pthread_cond_t wake;
-	unsigned sleepers;
-	int pipe[2]; /* a byte in it ends every wait for a stream */
+	unsigned sleepers; /* readers that wait for `wake` */
+	int pipe[2];       /* wake-up pipe: a byte in it ends every wait for a stream */
 };
 
 struct readers {
-	struct reader *first; /* atomic; a reader stays where it is until the source is closed */
-	unsigned takers;      /* readers that take */
+	struct reader *first; /* atomic; readers are freed when the source is closed */
+	unsigned takers;      /* readers that have called source_take */
 };
 
-/* The input that is opened next. */
+/* The input to open next. */
 struct next {
-	size_t path;
-	bool opening; /* a thread opens it */
+	size_t path;  /* its index among the paths */
+	bool opening; /* a thread is opening it */
 };
 
-/* What source_use.ended was told. */
+/* Calls of source_use.ended. */
 struct told {
-	size_t inputs;
-	unsigned tellers; /* threads that are telling it */
+	size_t inputs;    /* inputs in the last call */
+	unsigned tellers; /* threads that are in a call */
 };
 
-/* The bytes that jobs may take: a ledger. */
+/* Memory for jobs. */
 struct budget {
 	uint64_t memory; /* bytes of the budget */
 	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
@@ -80,11 +80,11 @@ struct budget {
 
 /* Decoding, of all inputs (zstd_job.h). */
 struct decoding {
-	struct zstd_job *free_jobs; /* ended jobs; the next ones take their buffers */
+	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
 	unsigned jobs;              /* live jobs */
-	unsigned decoding;          /* jobs that a thread decodes, but for BLOCKS */
-	struct rooms *rooms;        /* of the unpacker, once it is used; or NULL */
-	unsigned on_device;         /* jobs that have the unpacker */
+	unsigned decoding;          /* jobs that a thread decodes, except BLOCKS */
+	struct rooms *rooms;        /* the unpacker's, once it is used; or NULL */
+	unsigned on_device;         /* jobs that use the unpacker */
 };
 
 struct source {
@@ -98,7 +98,7 @@ struct source {
 	bool stopped; /* source_stop was called */
 	struct bytes_shared shared;
 	struct readers readers;
-	struct input *inputs;  /* live inputs */
+	struct input *inputs;  /* live inputs, in the order of the paths */
 	struct input *current; /* the last live input, until no more of it is read or cut */
 	struct first first;
 	struct next next;
@@ -110,35 +110,36 @@ struct source {
 	struct failure failure;
 };
 
-/* What source_take was asked for, and how far that is answered. */
+/* A call of source_take, and the answer so far. */
 struct request {
 	const struct want *want;
-	struct chunk *chunk; /* bytes > 0: answered */
-	size_t cap, got;     /* bytes of want->room that may be used; decoded bytes copied there */
+	struct chunk *chunk; /* the answer, if it has bytes */
+	size_t cap;          /* bytes of want->room that may be used */
+	size_t got;          /* decoded bytes copied to want->room */
 };
 
-/* Something that a reader can do: with the lock, which run_unlocks gives up while it works. */
+/* A step that any reader can carry out. */
 struct task {
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 };
 extern const struct task execute_task, /* put the next block of a long frame together */
-	device_task,                   /* take what a device has decoded, or send it more */
+	device_task,                   /* take decoded bytes from the device, or send it more */
 	feed_task,                     /* cut off a frame for that device */
 	decode_task,                   /* decode a frame, or some small ones, with one thread */
-	piece_task,                    /* hand out what was decoded */
+	piece_task,                    /* hand out decoded bytes */
 	short_task,                    /* hand out the last records of a packed input */
-	unpack_task,                   /* find or read a block, or decode what is in it */
+	unpack_task,                   /* find or read a block, or decode its parts */
 	plain_task,                    /* read plain samples */
 	cut_task;                      /* cut frames off */
 
-/* Which record an offset is the beginning of. */
+/* The number of the record that begins at an offset. */
 static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
 {
 	return layout_records(at - in->first, s->use.record, s->use.packed);
 }
 
-/* How many of the last n bytes of an input hold whole records. */
+/* The number of an input's last n bytes that hold whole records. */
 static inline uint64_t whole_records(const struct source *s, uint64_t n)
 {
 	const uint64_t records = layout_records(n, s->use.record, s->use.packed);
@@ -148,26 +149,26 @@ static inline uint64_t whole_records(const struct source *s, uint64_t n)
 
 /* ---- source.c ---- */
 
-/* Calls one reader that waits, or all, because there is something to do. */
+/* Wakes one waiting reader, or all, because there is work. */
 void source_call(struct source *s);
 void source_call_all(struct source *s);
 
-/* Reports a failure of an input at an offset. The first one counts: nothing more is read or cut. */
+/* Records a failure of an input at an offset, unless an earlier one is known; ends all inputs. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 
-/* Nothing more is read or cut of the input, so the next one can be opened. */
+/* Ends the reading and cutting of an input, so that the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 
-/* -1: the input's end is wrong: samples are missing (cut), or a record is partial. No lock. */
+/* Checks the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail);
 
 /* ---- source_plain.c: the task "read" ---- */
 
-/* Only the first `counted` bytes of a range were there: did the file become shorter? No lock. */
+/* Does a range have only `counted` bytes because its file became shorter? No lock. */
 bool range_shorter(const struct chunk *range, size_t counted);
 
-/* Takes a range back, of which the first `counted` bytes were there. */
+/* Takes back a range, whose file held its first `counted` bytes. */
 void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter);
 
 #endif

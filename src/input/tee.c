@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tee: bytes copied to standard output by the thread that reads them; the rest by main. */
+/* tee: copies bytes to standard output, in the thread that reads them; main copies the rest. */
 #include "input/tee.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fa
 	return 0;
 }
 
-/* Returns errno, or 0. If the reader has left no SIGPIPE is raised, in the main thread either. */
+/* Returns 0 or errno. If the reader has left, raises no SIGPIPE in any thread. */
 static int write_all(int to, const unsigned char *bytes, size_t n)
 {
 	sigset_t one, old;
@@ -49,12 +49,12 @@ int tee_pass(struct tee *t, const unsigned char *bytes, size_t n, struct fail *f
 	if (error == 0)
 		return 0;
 	t->left = error == EPIPE;
-	/* The Ctrl-C that ends the input ends that reader, too. */
+	/* The Ctrl-C that ended the input has ended that reader, too. */
 	if (t->left && signals_finished_soon())
 		return 1;
 	errno = error;
 	fail_errno(&t->fail, "standard output");
-	/* The main thread takes it: the process ends now, not after the last worker. */
+	/* The main thread gets the signal, so the process ends now, not after the last worker. */
 	if (t->left)
 		kill(getpid(), SIGPIPE);
 	return fail_pass(fail, &t->fail);
@@ -70,7 +70,7 @@ bool tee_rest(struct tee *t, double seconds)
 
 	while (rc == 0 && t->passed < t->count && !t->left && t->fail.status == STATUS_OK) {
 		struct bytes *b;
-		/* After the signal of --finish only the first input may begin. */
+		/* After the signal of --finish, no input but the first is opened. */
 		if (t->passed > 0 && t->fd < 0 && signals_finished())
 			break;
 		if (bytes_open(&b, t->paths[t->passed], t->fd, &shared, &t->fail) != 0)
@@ -84,7 +84,7 @@ bool tee_rest(struct tee *t, double seconds)
 
 int tee_end(struct tee *t, struct fail *fail)
 {
-	/* The signal may still be on its way. */
+	/* The signal from tee_pass may still be on its way. */
 	if (t->left && t->fail.status != STATUS_OK)
 		raise(SIGPIPE);
 	if (t->fd > STDIN_FILENO)

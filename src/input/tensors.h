@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tensors: the header of a safetensors file. Pure.
+ * tensors: parses the header of a safetensors file. Pure.
  *
- *	length (8 bytes), then as many bytes of JSON:
+ *	length (8 bytes), then that many bytes of JSON:
  *	{"NAME": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [BEGIN, END]}, ...}
  *
- * Offsets count from the end of the JSON. No number in it is trusted: a header is read in pieces, so
- * its length costs memory only as its bytes come; shape, type and offsets must agree; no two tensors
- * may have one name or share a byte.
+ * Offsets count from the end of the JSON. No number in it is trusted: the header is read in pieces,
+ * so a false length takes no memory; shape, type and offsets must agree; no two tensors may have
+ * the same name or share a byte.
  */
 #ifndef GPUHIST_INPUT_TENSORS_H
 #define GPUHIST_INPUT_TENSORS_H
@@ -21,39 +21,40 @@
 
 #define TENSORS_LENGTH 8u          /* bytes before the JSON */
 #define TENSORS_MOST 100000000u    /* bytes of JSON: the limit of the format itself */
-#define TENSORS_SHARE 4u           /* at most a quarter of -M, as the list may be as long again */
-#define TENSOR_SHORTEST (size_t)40 /* fewer characters of JSON describe no tensor */
+#define TENSORS_SHARE 4u           /* the JSON may take -M / 4, as the list may be as long */
+#define TENSOR_SHORTEST (size_t)40 /* every tensor takes at least this much JSON */
 
-/* The texts are in the header's text, each with a zero after it. */
+/* A tensor. Its strings lie in the text of struct tensors, each with a zero after it. */
 struct tensor {
-	const char *name;      /* JSON's escapes are decoded, but for a NUL and half of a pair */
-	const char *dtype;     /* as the file spells it */
-	const char *shape;     /* 40x100; of a scalar 1 */
-	uint64_t begin, bytes; /* in the file */
+	const char *name;  /* unescaped, except NUL and halves of surrogate pairs */
+	const char *dtype; /* as the file spells it */
+	const char *shape; /* 40x100; 1 for a scalar */
+	uint64_t begin;    /* offset in the file */
+	uint64_t bytes;
 };
 
 struct tensors {
-	char *text; /* owned; JSON, with a zero after it, until it was parsed */
-	size_t length;
+	char *text;        /* JSON with a zero after it; parsing overwrites it; owned */
+	size_t length;     /* bytes of JSON */
 	struct tensor *of; /* owned */
 	size_t n;
 };
 
-/* The type by which such a tensor is counted; false: we have no such type. */
+/* Finds the sample type of a tensor; false: it is unsupported. */
 bool tensor_type(const struct tensor *t, struct sample_type *type);
 
 /* Fills the list from t->text. -1: `why` is the reason, or "" if memory ran out. */
 int tensors_parse(struct tensors *t, char why[HEADER_WHY]);
 
-/* The tensor of this name, or NULL; then *near is a name that it may stand for, or NULL. */
+/* Returns the tensor of this name, or NULL; then *near is a similar name, or NULL. */
 const struct tensor *tensors_find(const struct tensors *list, const char *name, const char **near);
 
-/* The header of an input of which only this tensor counts; false: we do not have its type. */
+/* Makes a header for an input with this tensor alone; false: its type is unsupported. */
 bool tensor_header(struct header *h, const struct tensor *t);
 
 void tensors_free(struct tensors *t);
 
-/* The first tensors, each after a line feed, for a message. */
+/* Lists the first tensors for a message, each after a line feed. */
 #define TENSORS_TEXT 2048
 void tensors_first(char text[TENSORS_TEXT], const struct tensors *list);
 

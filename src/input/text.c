@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: lines to fields, fields to samples.
+ * text: splits lines into fields, and turns fields into samples.
  *
- * quick() reads numbers of a few digits, decimal.c all others. A line that fits the buffer is taken
- * at once; a longer one field by field, and only its number must fit the buffer.
+ * quick() reads numbers of a few digits, decimal.c all other numbers. A line that fits the buffer
+ * is taken at once; a longer one is taken field by field, and only its number must fit the buffer.
  */
 #include "input/text.h"
 
@@ -15,7 +15,7 @@
 #include "input/first.h"
 #include "input/zstd_frame.h"
 
-#define BLANKS ' ' /* as the separator: any number of blanks and tabs */
+#define BLANKS ' ' /* the separator is any number of blanks and tabs */
 
 struct text *text_open(const struct text_spec *spec)
 {
@@ -45,7 +45,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Leaves out the blanks before and after a text. */
+/* Strips the blanks before and after a text. */
 static void trim(const char **p, const char **end)
 {
 	while (*p < *end && is_blank(**p))
@@ -54,7 +54,7 @@ static void trim(const char **p, const char **end)
 		--*end;
 }
 
-/* Bad input in the line from `line` to end: completes the message that t->what begins. */
+/* Refuses the line from `line` to end, with a message about t->what. */
 static int bad(struct text *t, const char *line, const char *end)
 {
 	if (t->place != TEXT_BEGIN)
@@ -77,7 +77,7 @@ static int bad(struct text *t, const char *line, const char *end)
 
 #define BAD(...) (snprintf(t->what, sizeof(t->what), __VA_ARGS__), bad(t, line, end))
 
-/* Leaves out the blanks, then the quotes, around a field. */
+/* Strips the blanks, then the quotes, around a field. */
 static void unquote(const char **p, const char **end)
 {
 	trim(p, end);
@@ -94,8 +94,9 @@ static inline void put(const struct sample_type *type, uint64_t code, unsigned c
 }
 
 /*
- * Makes a sample of up to 18 digits without an exponent: a whole number, or a quotient of two numbers
- * that binary64 has, which rounds once. Returns the byte after it, or NULL: decimal.c must look.
+ * Makes a sample of up to 18 digits without an exponent: an integer, or the quotient of two exact
+ * binary64 numbers, which is rounded once. Returns the byte after it, or NULL to leave the number
+ * to decimal.c.
  */
 static inline const char *quick(struct text *t, const char *p, unsigned char *out)
 {
@@ -135,7 +136,7 @@ static inline const char *quick(struct text *t, const char *p, unsigned char *ou
 
 static const char no_number[] = "no number", misfit[] = "no number that fits --type ";
 
-/* Makes a sample of the field from p to end. Returns NULL, or a phrase for the message. */
+/* Makes a sample of the field from p to end. Returns NULL, or the fault for the message. */
 static const char *make(struct text *t, const char *p, const char *end, unsigned char *out)
 {
 	struct decimal d = {.kind = DECIMAL_NAN};
@@ -153,7 +154,7 @@ static const char *make(struct text *t, const char *p, const char *end, unsigned
 	return NULL;
 }
 
-/* Refuses a field of the line from `line` to end. */
+/* Refuses the line from `line` to end because of a field. */
 static int refuse(struct text *t, const char *line, const char *end, const char *what)
 {
 	const char *const column = t->spec.column, *past = NULL, *advice = "", *p = line;
@@ -172,7 +173,7 @@ static int refuse(struct text *t, const char *line, const char *end, const char 
 		   column ? " in column " : "", column ? column : "", advice);
 }
 
-/* The separator of a line: the first of these that is in it, not in quotes; '\0': not seen yet. */
+/* The separator of a line: the first of ALL that it has outside quotes; '\0': not known. */
 static char separator_of(const char *p, const char *end)
 {
 	static const char ALL[] = {'\t', ',', ';', BLANKS};
@@ -187,7 +188,7 @@ static char separator_of(const char *p, const char *end)
 	return best < sizeof(ALL) ? ALL[best] : n < TEXT_FIELD_MOST ? BLANKS : '\0';
 }
 
-/* Finds the end of the field that begins at p, or goes on there: its separator, or `end`. */
+/* Finds the end of the field that begins or continues at p: its separator, or `end`. */
 static const char *field_end(struct text *t, const char *p, const char *end)
 {
 	if (!t->inside) {
@@ -212,7 +213,7 @@ static bool is_name(const char *name, const char *p, const char *end)
 	return strlen(name) == (size_t)(end - p) && memcmp(name, p, strlen(name)) == 0;
 }
 
-/* Takes the fields of a line up to end; the last one may be incomplete. Returns as take_line. */
+/* Takes the fields of a line up to end, the last one perhaps in part. Returns as take_line. */
 static int take_fields(struct text *t, const char *end, bool whole, unsigned char *out)
 {
 	struct text_spec *const s = &t->spec;
@@ -252,7 +253,7 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 		}
 		t->inside = false;
 		p = stop < end ? stop + 1 : end;
-		/* Quotes in the rest must end, or the line would go on behind a newline. */
+		/* Stop only if the rest has no quotes, as unclosed ones are an error. */
 		const bool done = whole && !naming && t->fields >= s->number;
 		goes_on = stop < end && !(done && !memchr(p, '"', (size_t)(end - p)));
 	}
@@ -264,7 +265,7 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 	return made;
 }
 
-/* Takes the line up to end, or a part of it. Returns how many samples it made; -1: bad input. */
+/* Takes the line up to end, or a part of it. Returns the number of samples made; -1: bad input. */
 static int take_line(struct text *t, const char *end, bool whole, unsigned char *out)
 {
 	const char *const line = t->buffer + t->at;
@@ -294,7 +295,7 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 	return made;
 }
 
-/* Looks at the first bytes; false if there are too few. */
+/* Refuses other formats by their first bytes; false: more bytes are needed. */
 static bool begin(struct text *t)
 {
 	const unsigned char *const bytes = (const unsigned char *)t->buffer;
@@ -323,7 +324,7 @@ int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made)
 	*made = 0;
 	if (!t->begun && !begin(t))
 		return 0;
-	t->buffer[t->have] = '\n'; /* no number goes on behind it */
+	t->buffer[t->have] = '\n'; /* a number ends here at the latest */
 	while (t->at < t->have && to < full && t->why[0] == '\0') {
 		const char *const p = t->buffer + t->at;
 		const char *next =
@@ -337,7 +338,7 @@ int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made)
 		next = memchr(p, '\n', (size_t)(past - p));
 		if (!next && !t->ended && (size_t)(past - p) <= TEXT_FIELD_MOST)
 			break;
-		/* A byte of a line stays until the line ends, perhaps with the text. */
+		/* The last byte of an open line stays, in case the text ends with it. */
 		const char *const end = next ? next : past - !t->ended;
 		if (!next && t->cut)
 			t->at = t->have;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* totals: counts over the inputs of a run. */
+/* totals: adds up the inputs of a run. */
 #ifndef GPUHIST_INPUT_TOTALS_H
 #define GPUHIST_INPUT_TOTALS_H
 
@@ -10,49 +10,47 @@
 struct odd_inputs {
 	uint64_t count;
 	const char *name;   /* the first of them */
-	const char *suffix; /* what the end of that name promises */
+	const char *suffix; /* suffix of that name, which promises another format; or NULL */
 };
 
-/*
- * Of a slice (source_part.c). What was skipped, the tail of an input and the input itself belong to
- * one slice each.
- */
+/* Totals of a slice (source_part.c). Each skip, tail and input belongs to exactly one slice. */
 struct slice_totals {
-	uint64_t state; /* a hash of the sizes and times of modification of all inputs */
-	uint64_t read;  /* inputs with records of the slice; `inputs` are those that begin in it */
+	uint64_t state; /* hash of the sizes and modification times of all inputs */
+	uint64_t
+		read; /* inputs that the slice reads; `inputs` counts the inputs that begin in it */
 	uint64_t first; /* records before the slice */
 	uint64_t all;   /* records of all slices */
 };
 
 struct text_totals {
-	uint64_t bytes; /* text that was read */
+	uint64_t bytes; /* bytes of text that were read */
 	bool fractions; /* some numbers were not written as integers */
 };
 
 struct zstd_totals {
-	uint64_t packed;   /* bytes of compressed inputs, before they were decoded */
+	uint64_t packed;   /* bytes of compressed inputs, before decoding */
 	uint64_t unpacked; /* bytes that a device decoded */
-	unsigned held;     /* the fewest jobs that lived while another waited for memory; 0: none */
+	unsigned held;     /* fewest live jobs while another waited for memory; 0: none waited */
 };
 
-/* Totals of the inputs that have ended: bytes = skipped + those of records + tail. */
+/* Totals of the inputs that have ended: bytes = skipped + bytes of records + tail. */
 struct source_totals {
 	uint64_t bytes;
 	uint64_t skipped;
-	uint64_t tail;           /* bytes of partial records at the ends of inputs */
-	uint64_t padding;        /* bits after the last packed records of inputs */
-	uint64_t inputs;         /* inputs that were opened */
-	uint64_t headers;        /* opened inputs with a header */
-	uint64_t tails;          /* inputs with a partial record at their end */
-	uint64_t shorter;        /* inputs that became shorter while they were read */
-	uint64_t cut;            /* inputs that ended before their headers say */
-	uint64_t unsized;        /* inputs with a header that gives no length */
-	uint64_t unopened;       /* inputs that --finish left unopened */
-	struct odd_inputs empty; /* inputs that hold nothing at all */
-	struct odd_inputs texts; /* inputs that are text, counted as binary */
-	struct odd_inputs misnamed;
-	bool finished; /* --finish ended a stream */
-	bool streamed; /* at least one input was not a file */
+	uint64_t tail;              /* bytes of partial records at the ends of inputs */
+	uint64_t padding;           /* bits after the last packed records of inputs */
+	uint64_t inputs;            /* inputs that were opened */
+	uint64_t headers;           /* opened inputs with a header */
+	uint64_t tails;             /* inputs with a partial record at their end */
+	uint64_t shorter;           /* inputs that became shorter while they were read */
+	uint64_t cut;               /* inputs that ended before their headers say */
+	uint64_t unsized;           /* inputs with a header that gives no length */
+	uint64_t unopened;          /* inputs that --finish left unopened */
+	struct odd_inputs empty;    /* inputs without a byte */
+	struct odd_inputs texts;    /* inputs that are text, counted as binary */
+	struct odd_inputs misnamed; /* inputs whose contents contradict their names */
+	bool finished;              /* --finish ended a stream */
+	bool streamed;              /* at least one input was not a file */
 	double waited; /* seconds for which readers waited for the writers of streams */
 	struct text_totals text;
 	struct zstd_totals zstd;
