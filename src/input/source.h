@@ -2,12 +2,8 @@
 /*
  * source: hands out the records of all inputs to the workers.
  *
- * Each worker has a reader and repeats
- *
- *	source_take, count, source_done
- *
- * until it gets a chunk of 0 bytes. A chunk is a run of whole records that no other reader gets.
- * Plain bytes are read into the caller's buffer. Decoded bytes are lent, or copied there. A caller
+ * Each worker has a reader and repeats source_take, count, source_done until it gets a chunk of 0
+ * bytes. A chunk is a run of whole records that no other reader gets. Plain bytes are read into the caller's buffer. Decoded bytes are lent, or copied there. A caller
  * that can read files itself gets a range of a file. The reader that asks for a chunk also does the
  * work for it inside source_take: opening, reading, finding frames, decoding (source.c lists these
  * tasks). Unless the source is ordered, chunks come in any order, as a histogram needs none.
@@ -217,10 +213,7 @@ uint64_t source_state(const struct source *s);
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);
 
-/*
- * Frees the source. Leaves the offset of a redirected standard input after the last record that was
- * handed out, as head does. Accepts NULL.
- */
+/* Leaves a redirected standard input after the last record handed out. Accepts NULL. */
 void source_close(struct source *s);
 
 #endif
