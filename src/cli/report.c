@@ -71,10 +71,12 @@ static void name_mod(char *advice, size_t size, const struct hist *hist)
 	    (e->rational.width & (e->rational.width - 1)) != 0)
 		return;
 	const uint32_t past = (uint32_t)e->rational.width;
+	char low[24] = "lowest bit";
+	if (past > 2)
+		snprintf(low, sizeof low, "low %d bits", __builtin_ctz(past));
 	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
-		snprintf(advice, size,
-			 "; if the high bits are flags, --mod -b %lu keeps the low %d bits",
-			 (unsigned long)past, __builtin_ctz(past));
+		snprintf(advice, size, "; if the high bits are flags, --mod -b %lu keeps the %s",
+			 (unsigned long)past, low);
 }
 
 /*

@@ -72,7 +72,7 @@ for options in '-t i16 -r 0:256 twelve' '-t i16 -b 3 -r 0.5:2.5 signed' '-t f16 
 done
 # High bits that may be flags: --mod is named where samples are far above a range of 2^N
 bytes '\001\000\002\200\003\000' >flags
-for options in '-b 4' '-r 0:4' '-r 0:8 -b 2' '-b 5' '-b 32768' '-t i16 -b 4'; do
+for options in '-b 4' '-b 2' '-r 0:4' '-r 0:8 -b 2' '-b 5' '-b 32768' '-t i16 -b 4'; do
 	shell "gpuhist -t u16 $options flags 2>&1 >/dev/null"
 done
 run gpuhist -t u16 --mod -b 4 flags
