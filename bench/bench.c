@@ -425,7 +425,7 @@ static void readme(void)
 	printf("| whole runs, files in the page cache | GB/s | compared with | GB/s | ratio |\n"
 	       "|---|--:|---|--:|--:|\n");
 	timed("zstd -q -c u32 >one.zst; zstd -q -c floats >floats.zst");
-	timed("od -An -v -w4 -tf4 -N 256M floats | LC_ALL=C awk '{ printf \"%.6f\\n\", $1 }' "
+	timed("od -An -v -w4 -tf4 -N 64M floats | LC_ALL=C awk '{ printf \"%.6f\\n\", $1 }' "
 	      ">lines");
 	for (size_t i = 0; i < LENGTH(README_ROWS); i++)
 		line(&README_ROWS[i]);
