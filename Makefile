@@ -238,7 +238,6 @@ bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
 include packaging/packaging.mk
-
 #: make clean            removes all that was built
 clean:
 	rm -rf build gpuhist
