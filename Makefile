@@ -3,7 +3,7 @@
 # CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX with the folders below it and DESTDIR
 # are the user's, by the command line or the environment: what the build needs is in other variables and is never lost.
 
-VERSION = 0.3.0
+VERSION = 0.4.0-dev
 
 # make's own defaults for these two are no choice of the user's.
 CC     := $(if $(filter default,$(origin CC)),cc,$(CC))
