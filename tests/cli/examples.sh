@@ -65,13 +65,11 @@ gpuhist -q -t i16 -r full -b 4 hour.i16 -o monday.json
 cp monday.json tuesday.json
 mkdir folder
 : >folder/.a.csv.gpuhist-12345-0.tmp
-# Stand-ins for srun, with two tasks, and rtl_sdr, which may not be installed, and ps.
+# Stand-ins for rtl_sdr, which may not be installed, and ps.
 mkdir .bin
-# shellcheck disable=SC2016
-printf '#!/bin/sh\nfor task in 0 1; do SLURM_PROCID=$task SLURM_NTASKS=2 "$@" || exit; done\n' >.bin/srun
 printf '#!/bin/sh\ncat capture.bin\n' >.bin/rtl_sdr
 printf '#!/bin/sh\nprintf "  RSS\\n 3000\\n   70\\n    0\\n"\n' >.bin/ps
-chmod +x .bin/srun .bin/rtl_sdr .bin/ps
+chmod +x .bin/rtl_sdr .bin/ps
 PATH=$PWD/.bin:$PATH
 
 # The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented
