@@ -42,7 +42,7 @@ const char *job_file(const struct job *job)
 
 #define SUFFIX 24 /* bytes; no type has a longer suffix */
 
-/* What a FILE's name says of its samples. */
+/* The type that the name of a FILE gives. */
 struct says {
 	/* suffix without .zst: the text after the name's last dot, or "" */
 	char suffix[SUFFIX];
