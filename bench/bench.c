@@ -242,6 +242,8 @@ static void prepare(void)
 {
 	static const char *const COMMANDS[] = {
 		"zstd -q -c u32 >one.zst",
+		"for k in $(seq $(($(stat -c %s u32) >> 23))); do head -c 1M noise; "
+		"yes x | head -c 7M; done >flat; zstd -q -c flat >flat.zst",
 		"split -b 1M --filter='zstd -q -c' u32 >many.zst",
 		"for k in 1 2 3 4 5 6 7 8; do $G -q --part=$k/8 -b 16M -r full -f json noise; "
 		"done >wide.json",
@@ -344,6 +346,8 @@ static const struct row ROWS[] = {
 	 "zstd -dc one.zst >/dev/null"},
 	{"zstd, one frame", "u32", "exec $G -q -b 1024 one.zst", "zstd -dc \\| gpuhist",
 	 "zstd -dc one.zst | $G -b 1024"},
+	{"zstd, one frame, mostly constant", "flat", "exec $G -q -t u16 -b 1024 -r full flat.zst",
+	 "one thread", "exec $G -q -T 1 -t u16 -b 1024 -r full flat.zst"},
 	{"zstd, frames of 1 MiB", "u32", "exec $G -q -b 1024 many.zst", "one thread",
 	 "exec $G -q -T 1 -b 1024 many.zst"},
 	{"zstd, frames of 1 MiB", "u32", "exec $G -q -b 1024 many.zst",

@@ -291,12 +291,16 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 	}
 }
 
-/* Copies a match, and writes no byte too many. */
+/* Copies a match, and writes no byte too many. Only the end of a long match is copied by bytes. */
 INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
 	const unsigned char *const from = to - offset;
 	size_t i = 0;
 
+	if (n >= 2 * BLOCK_SLACK) {
+		i = n - BLOCK_SLACK;
+		copy_match(to, offset, i);
+	}
 	for (; n - i >= 16 && offset >= 16; i += 16)
 		memcpy(to + i, from + i, 16);
 	for (; i < n; i++)
