@@ -124,8 +124,8 @@ endef
 $(foreach l,$(LOOPS),$(eval $(call loops,$(l))))
 # The increment of a table's entry took 1.5 times as long when it happened to cross a line.
 $(OBJ_DIR)/src/count/count.o: OWN = $(LOOPS_ALIGN)
-$(OBJ_DIR)/src/driver/gpu_image.o: OWN = $(GPU_IMAGE) $(GPU_FACTS)
-$(OBJ_DIR)/src/driver/gpu_image.o: $(KERNELS)
+$(OBJ_DIR)/src/gpu_helper/gpu_image.o: OWN = $(GPU_IMAGE) $(GPU_FACTS)
+$(OBJ_DIR)/src/gpu_helper/gpu_image.o: $(KERNELS)
 $(OBJ_DIR)/src/cli/help.o: OWN = $(FORM_FLAGS)
 $(OBJ_DIR)/src/cli/help.o: $(BUILD)/form
 # The oracle shares nothing with src, nor does its driver, nor what makes the world fail.

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "gpu/gpu.h"
-#include "driver/kernel.h"
+#include "gpu_helper/kernel.h"
 #include "gpu/gpu_plan.h"
 #include "bins/number.h"
 

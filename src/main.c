@@ -9,7 +9,7 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "command.h"
-#include "driver/helper.h"
+#include "gpu_helper/helper.h"
 #include "each/row.h"
 #include "output/output.h"
 

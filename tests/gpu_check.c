@@ -18,7 +18,7 @@
 #include "bins/number.h"
 #include "check.h"
 #include "count/count.h"
-#include "driver/helper.h"
+#include "gpu_helper/helper.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_plan.h"
 #include "gpu/gpu_table.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "check.h"
-#include "driver/device.h"
+#include "gpu_helper/device.h"
 #include "gpu_jobs.h"
 
 #define WIDE_BINS 1000u

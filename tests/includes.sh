@@ -7,7 +7,7 @@ set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From top to bottom; src stands for the files in src itself, kernels for the folder beside it.
-order='src cli document each output hist driver gpu engine input kernels count bins base'
+order='src cli document each output hist gpu_helper gpu engine input kernels count bins base'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -139,7 +139,7 @@ for flag in "-I$work/old" -nostdinc -U__SIZEOF_INT128__; do
 	check grep -q 'libzstd-dev .*libzstd-devel\|for 64-bit systems' "$work/err"
 done
 title='the kernels are in the program'
-check build make CC="$cc" CPPFLAGS=-DUSER build/obj/src/driver/gpu_image.o
+check build make CC="$cc" CPPFLAGS=-DUSER build/obj/src/gpu_helper/gpu_image.o
 check grep -rq "the kernels are here" build/obj
 
 title='install and uninstall'

@@ -20,7 +20,7 @@
 #include "blocks.h"
 #include "base/clock.h"
 #include "check.h"
-#include "driver/cuda.h"
+#include "gpu_helper/cuda.h"
 #include "../kernels/unpack.h"
 
 #define LANES 8u       /* batches on their way ... */

@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "cli/options.h"
-#include "driver/gpu_image.h"
+#include "gpu_helper/gpu_image.h"
 
 /* clang-format off */
 static const char FIRST_PAGE[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_link: starts the GPU process (driver/helper.h) and watches it.
+ * gpu_link: starts the GPU process (gpu_helper/helper.h) and watches it.
  *
  * One thread does both, because the process is killed when the thread that started it exits. The
  * thread calls gpu_fail if

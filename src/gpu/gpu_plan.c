@@ -61,7 +61,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t lane_bytes = lane_bytes_for(c, stays);
 	/* A chunk should have many more bytes than the counters that it fetches. */
 	const uint64_t fetched = stays ? 0 : c->cells * sizeof(uint32_t);
-	/* All cells and an extent (driver/kernel.h), or the answer to a batch. */
+	/* All cells and an extent (gpu_helper/kernel.h), or the answer to a batch. */
 	const size_t cell_bytes = fetched + 64;
 	const uint64_t least = within(16 * fetched, SLOT_SMALL, SLOT_MOST);
 	const uint64_t most = within(SLOT_ENOUGH, least, SLOT_MOST);

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/cuda.h"
+#include "gpu_helper/cuda.h"
 #include "block.h"
 #include "kernels.h"
 

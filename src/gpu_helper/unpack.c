@@ -8,7 +8,7 @@
  * other batch. Two steps go batch by batch: finding the blocks' offsets, and copying matches, also
  * from earlier batches. For these, a group waits on events of the group before it.
  */
-#include "driver/device.h"
+#include "gpu_helper/device.h"
 
 #define RING_BYTES (2 * UNPACKER_WINDOW) /* a power of two, and more than a window and a batch */
 #define LINE 256u

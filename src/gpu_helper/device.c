@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* device: opens the driver, and allocates slots on the device. */
-#include "driver/device.h"
+#include "gpu_helper/device.h"
 
 #include <time.h>
 

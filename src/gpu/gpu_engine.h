@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lane: the engine that counts on the GPU. */
-#ifndef GPUHIST_GPU_LANE_H
-#define GPUHIST_GPU_LANE_H
+/* gpu_engine: the engine that counts on the GPU, as a worker sees it. */
+#ifndef GPUHIST_GPU_ENGINE_H
+#define GPUHIST_GPU_ENGINE_H
 
 #include "engine/engine.h"
 

@@ -8,7 +8,7 @@
  */
 #include <time.h>
 
-#include "driver/device.h"
+#include "gpu_helper/device.h"
 
 /* Polling interval: a quarter of the time that 4 MiB take on PCIe 5 x16. */
 #define NAP_NS 20000

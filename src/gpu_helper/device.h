@@ -6,7 +6,7 @@
 #ifndef GPUHIST_DEVICE_H
 #define GPUHIST_DEVICE_H
 
-#include "driver/kernel.h"
+#include "gpu_helper/kernel.h"
 #include "gpu/region.h"
 #include "input/unpacker.h"
 

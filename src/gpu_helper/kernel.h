@@ -16,7 +16,7 @@
 
 #include "../kernels/rule.h"
 #include "count/count.h"
-#include "driver/cuda.h"
+#include "gpu_helper/cuda.h"
 
 #define KERNEL_THREADS 1024u   /* threads of a block, for which each kernel is compiled */
 #define KERNEL_EXTENT_WORDS 4u /* --auto: two 64-bit words after the counters */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_image: embeds the compiled kernels in the program, if it is built with nvcc. */
-#include "driver/gpu_image.h"
+#include "gpu_helper/gpu_image.h"
 
 #include <stddef.h>
 

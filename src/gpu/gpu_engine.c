@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane: a turn reaps finished slots, then fills one and submits it. After the GPU has failed, the
- * CPU counts the chunks that the GPU has not.
+ * gpu_engine: a turn reaps finished slots, then fills one and submits it. After the GPU has failed,
+ * the CPU counts the chunks that the GPU has not.
  *
  * A chunk is committed when its slot is done and its counters, unless they stay on the device
  * (gpu_table.h), sum to its samples. Only then do we return it to the source; until then it is in
@@ -10,7 +10,7 @@
  * Statistics (counting_adds_stats) are different: a worker adds each sample once, when it submits
  * or counts the chunk. A recount does not change them.
  */
-#include "gpu/lane.h"
+#include "gpu/gpu_engine.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cuda: opens libcuda.so.1 and looks its functions up. */
-#include "driver/cuda.h"
+#include "gpu_helper/cuda.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "driver/gpu_image.h"
+#include "gpu_helper/gpu_image.h"
 
 #define LIBRARY "libcuda.so.1"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* helper: sets the GPU process up, opens the device, and runs the pump. */
-#include "driver/helper.h"
+#include "gpu_helper/helper.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "driver/device.h"
+#include "gpu_helper/device.h"
 
 #define PAGE ((size_t)4096)
 

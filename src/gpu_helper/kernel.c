@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel: chooses among the kernels of kernels/count.cu and launches them for a chunk. */
-#include "driver/kernel.h"
+#include "gpu_helper/kernel.h"
 
 #include <stdbool.h>
 #include <stdio.h>
