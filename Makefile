@@ -159,6 +159,8 @@ $(BENCH_GPU): $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
+# Its instructions in plain C come before the compiler's.
+$(OBJ_DIR)/tests/test_positional.o: OWN = -Itests/soft
 # A library between the program and libc that makes calls fail, and what gives it its plans.
 $(BUILD)/torture: $(call objects,$(filter-out %/preload.c,$(wildcard tests/torture/*.c)))
 $(BUILD)/torture_preload.so: $(OBJ_DIR)/tests/torture/preload.o

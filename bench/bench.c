@@ -305,6 +305,8 @@ static void line(const struct row *row)
 static const struct row ROWS[] = {
 	{"u32, 1024 bins", "u32", "-b 1024", "one thread", "-T 1 -b 1024"},
 	{"u8, noise", "noise", "-t u8 -b 256", NULL, NULL},
+	{"u8, noise, one thread", "noise", "-T 1 -t u8 -b 256", "by tables of codes (avx2)",
+	 "GPUHIST_ISA=avx2 exec $G -q -T 1 -t u8 -b 256 noise"},
 	{"u16, 65536 bins, noise", "noise", "-t u16 -b 65536", NULL, NULL},
 	{"u24, 1024 bins", "noise", "-t u24 -b 1024 -r full --ignore-tail", NULL, NULL},
 	{"u32, 1000 bins over full range", "noise", "-b 1000 -r full", NULL, NULL},

@@ -84,8 +84,8 @@ static int choose_isa(struct fail *fail)
 	if (!isa || !*isa || isa_force(isa) == 0)
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
-			"GPUHIST_ISA=%s is not an instruction set of this machine; use base, avx2 "
-			"or avx512",
+			"GPUHIST_ISA=%s is not an instruction set of this machine; use base, avx2, "
+			"avx512 or vbmi2",
 			isa);
 }
 

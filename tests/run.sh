@@ -144,7 +144,7 @@ if [ -z "$quick" ]; then
 	fi
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# That was by the best instruction set; by the others that this machine has, fewer.
-	for isa in base avx2; do
+	for isa in base avx2 avx512; do
 		GPUHIST_ISA=$isa "$gpuhist" /dev/null >/dev/null 2>&1 || continue
 		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
 			$((jobs / 4)) $((seconds / 3))

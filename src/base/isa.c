@@ -10,6 +10,10 @@ static enum isa forced = ISAS; /* set by isa_force; ISAS: none */
 static bool have(enum isa isa)
 {
 #ifdef HAVE_X86_LOOPS
+	if (isa == ISA_VBMI2)
+		return have(ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") &&
+		       __builtin_cpu_supports("avx512vbmi2") &&
+		       __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni");
 	if (isa == ISA_AVX512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -23,7 +27,7 @@ static bool have(enum isa isa)
 
 enum isa isa_best(void)
 {
-	enum isa isa = ISA_AVX512;
+	enum isa isa = ISA_VBMI2;
 
 	while (forced == ISAS && !have(isa))
 		isa--;
@@ -32,7 +36,7 @@ enum isa isa_best(void)
 
 const char *isa_name(enum isa isa)
 {
-	static const char *const NAMES[ISAS] = {"base", "avx2", "avx512"};
+	static const char *const NAMES[ISAS] = {"base", "avx2", "avx512", "vbmi2"};
 
 	return NAMES[isa];
 }

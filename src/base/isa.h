@@ -3,8 +3,11 @@
 #ifndef GPUHIST_ISA_H
 #define GPUHIST_ISA_H
 
-/* Instruction sets, the best last. Without HAVE_X86_LOOPS there is only ISA_BASE. */
-enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
+/*
+ * Instruction sets, the best last. Without HAVE_X86_LOOPS there is only ISA_BASE. ISA_VBMI2 is
+ * AVX-512 of Ice Lake and Zen 4: it counts bytes in a loop of its own, all else like ISA_AVX512.
+ */
+enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISA_VBMI2, ISAS };
 
 /* Best instruction set that this machine supports, or the one chosen by isa_force. */
 enum isa isa_best(void);

@@ -132,7 +132,7 @@ void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n)
 		n -= missing;
 	}
 #ifdef HAVE_X86_LOOPS
-	if (n >= BLOCK && isa_best() == ISA_AVX512) {
+	if (n >= BLOCK && isa_best() >= ISA_AVX512) {
 		add_blocks(lane, p, n / BLOCK);
 		p += n / BLOCK * BLOCK;
 		n %= BLOCK;

@@ -11,6 +11,7 @@ const struct cells_isa *cells_best(void)
 #ifdef HAVE_X86_LOOPS
 		&cells_avx2,
 		&cells_avx512,
+		&cells_avx512,
 #endif
 	};
 

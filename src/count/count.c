@@ -22,6 +22,8 @@
 
 #define BLOCK 512u                    /* samples binned, then counted, while cells[] is in L1 */
 #define UNIT_BYTES ((size_t)16 << 10) /* samples read twice, for extent and counts, from L1 */
+#define BYTES_UNIT \
+	((size_t)1 << 20) /* bytes counted by one call, which ends with a flush of its own */
 #define LINE 64u
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
@@ -321,7 +323,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t unit = UNIT_BYTES / c->type.code_bytes / block * block;
+	const size_t unit =
+		(c->method == COUNT_BYTES ? BYTES_UNIT : UNIT_BYTES / c->type.code_bytes) / block *
+		block;
 
 	for (size_t some; n > 0; n -= some, samples += some * c->type.code_bytes) {
 		some = n < unit ? n : unit;

@@ -29,6 +29,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 #ifdef HAVE_X86_LOOPS
 		&stats_loops_avx2,
 		&stats_loops_avx512,
+		&stats_loops_avx512,
 #endif
 	};
 	const bool real = type->kind == SAMPLE_FLOAT, wide = type->code_bytes == 8;
