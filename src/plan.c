@@ -123,8 +123,8 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.block =
 			larger(p.block, least(p.part, PIPE_BYTES) / shape->record * shape->record);
 	/* Any worker that finds a slot may feed the GPU. */
-	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels &&
-			 !sample_unpacks(&shape->axis.type)))
+	if (gpu_only ||
+	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
 	p.workers = workers_within(&p, job, shape, facts->plain ? memory : half);
 	if (p.tables > memory) { /* a single worker may take more than half */

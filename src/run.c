@@ -327,8 +327,8 @@ static const char *choose_gpu(struct run *run)
 
 	if (run->job->machine.device == DEVICE_CPU)
 		return "--device=cpu";
-	if (sample_unpacks(&run->shape.axis.type))
-		return "only the CPU counts packed samples of more than 8 bits";
+	if (gpu_declines(run->job, &run->shape))
+		return gpu_declines(run->job, &run->shape);
 	if (!kernel_image)
 		return "the program was built without kernels";
 	if (run->plan.lanes == 0)

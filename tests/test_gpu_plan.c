@@ -42,8 +42,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 /* What a lane takes, from what gpu_lane_open and lane_open allocate. */
 static uint64_t lane_of(const struct counting *c, const struct gpu_size *s)
 {
-	return (s->stays ? 0 : 8 * (uint64_t)c->cells) +
-	       (c->stats && c->type.code_bytes > 2 ? c->channels * sizeof(struct stats) : 0);
+	return s->stays ? 0 : 8 * (uint64_t)c->cells;
 }
 
 static unsigned rooms; /* how many of them had some */
@@ -121,7 +120,6 @@ static void every_job(void)
 		    !make_counting(&c, type, bins, RANGES[check_random(&state) % 3], &layout))
 			continue;
 		jobs++;
-		c.stats = check_random(&state) % 8 == 0;
 		const uint64_t bits = check_random(&state);
 		const struct gpu_spec spec = {
 			.counting = &c,

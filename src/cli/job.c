@@ -320,6 +320,17 @@ static int make_axis(struct axis *axis, const struct job *job, const struct samp
 	return fail_set(fail, STATUS_USAGE, "%s (the type is %s)", why, type->name);
 }
 
+const char *gpu_declines(const struct job *job, const struct shape *shape)
+{
+	const struct sample_type *const type = &shape->axis.type;
+
+	if (sample_unpacks(type))
+		return "only the cores count packed samples of more than 8 bits";
+	if (job->quantiles.n > 0 && type->code_bytes > 2)
+		return "with --stats, the cores must read all samples of more than 16 bits anyway";
+	return NULL;
+}
+
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
@@ -330,14 +341,13 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	/* Names give the type only if neither -t nor a header does. */
 	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
-	if (sample_unpacks(&type) && job->machine.device == DEVICE_GPU)
-		return fail_set(fail, STATUS_DEVICE,
-				"--device=gpu does not go with %s, which only the CPU counts; "
-				"leave --device out",
-				type.name);
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
 	    make_axis(&shape->axis, job, &type, fail) != 0)
 		return -1;
+	const char *const declines = gpu_declines(job, shape);
+	if (declines && job->machine.device == DEVICE_GPU)
+		return fail_set(fail, STATUS_DEVICE,
+				"--device=gpu cannot be used: %s; leave --device out", declines);
 	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)
 		return fail_set(fail, STATUS_USAGE,
 				"--each %s needs bins that are known before the first sample; use "

@@ -116,6 +116,12 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 /* Check the job before an input is opened. -1: job_shape would fail whatever the header says. */
 int job_shape_check(const struct job *job, struct fail *fail);
 
+/*
+ * Why a GPU cannot count the job's samples, as a sentence for -v and for the refusal of
+ * --device=gpu; NULL: it can. The cores then count them. job_shape refuses --device=gpu itself.
+ */
+const char *gpu_declines(const struct job *job, const struct shape *shape);
+
 /* Name of an input that is a file or a disk, and so has an end; NULL: all are streams. */
 const char *job_file(const struct job *job);
 

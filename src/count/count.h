@@ -67,8 +67,8 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 void counting_keep_stats(struct counting *c, uint32_t channels);
 
 /*
- * Must workers add each sample to their own statistics, whichever engine counts it? For codes they
- * need not, because hist.c computes the statistics from the counts.
+ * Must a counter add each sample to statistics? For codes it need not, because hist.c computes the
+ * statistics from the counts.
  */
 static inline bool counting_adds_stats(const struct counting *c)
 {
@@ -96,9 +96,5 @@ void counter_close(struct counter *counter);
  */
 void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
 		size_t bytes, struct xxh64 *hash);
-
-/* Add the samples that gather_add would count to the statistics of each channel. */
-void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
-		  size_t bytes);
 
 #endif

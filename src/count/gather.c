@@ -51,11 +51,10 @@ static void copy_together(unsigned char *to, const unsigned char *from, size_t n
 #undef KNOWN
 }
 
-/* The destination of samples: the counter, or, if that is NULL, the statistics. */
+/* The destination of samples. */
 struct sink {
 	const struct counting *c;
 	struct counter *counter;
-	struct stats *stats;
 };
 
 /* ---- packed samples ---- */
@@ -133,12 +132,7 @@ static void give(const struct sink *to, const unsigned char *samples, size_t byt
 		give_packed(to, samples, bytes);
 		return;
 	}
-	const size_t n = bytes / to->c->type.code_bytes;
-
-	if (to->counter)
-		counter_add(to->counter, samples, n);
-	else
-		stats_add_channels(to->stats, to->c->channels, samples, n);
+	counter_add(to->counter, samples, bytes / to->c->type.code_bytes);
 }
 
 /* Pass on n runs of `run` bytes, each `stride` bytes after the one before. */
@@ -191,10 +185,4 @@ void gather_add(const struct counting *c, struct counter *counter, const unsigne
 			xxh64_add(hash, records, some);
 		give_units(&to, records, some);
 	}
-}
-
-void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
-		  size_t bytes)
-{
-	give_units(&(struct sink){.c = c, .stats = stats}, records, bytes);
 }

@@ -6,9 +6,6 @@
  * A chunk is committed when its slot is done and its counters, unless they stay on the device
  * (gpu_table.h), sum to its samples. Only then do we return it to the source; until then it is in
  * our own memory.
- *
- * Statistics (counting_adds_stats) are different: a worker adds each sample once, when it submits
- * or counts the chunk. A recount does not change them.
  */
 #include "gpu/gpu_engine.h"
 
@@ -38,7 +35,6 @@ struct feeder {
 	struct lane *lane;
 	struct slot *sent[REGION_SLOTS]; /* ring of slots in the order of submission */
 	unsigned first, count;
-	struct stats *stats;  /* statistics of all samples submitted, per channel; or NULL */
 	uint64_t committed;   /* samples in the lane's total */
 	struct holder holder; /* lets a snapshot lock the lane's total */
 	uint64_t bytes;       /* bytes counted by the device for the lane */
@@ -170,8 +166,6 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	if (gpu_submit(lane, slot, chunk->data, chunk->bytes) == 0) {
 		push(f, slot);
 		f->lent |= chunk->data != slot->data;
-		if (f->stats)
-			gather_stats(work->counting, f->stats, chunk->data, chunk->bytes);
 		return TURN_DONE;
 	}
 	if (!work->gpu_only)
@@ -230,11 +224,8 @@ static void close_lane(struct worker *w)
 			(void)reap_some(w, true);
 		snapshot_leave(&f->holder);
 		add_totals(w);
-		if (f->stats)
-			counts_add_stats(w->work->counts, f->stats);
 		gpu_lane_close(lane);
 	}
-	free(f->stats);
 	free(f);
 	w->feeder = NULL;
 }
@@ -247,9 +238,6 @@ static int open_lane(struct worker *w)
 
 	if (!f)
 		return fail_errno(&w->fail, "worker");
-	if (counting_adds_stats(work->counting) &&
-	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels)))
-		return fail_errno(&w->fail, "statistics of a worker");
 	f->began = clock_seconds();
 	if (!(f->lane = gpu_lane_open(work->gpu))) {
 		if (errno == ENOMEM && work->gpu_only)
@@ -300,16 +288,12 @@ static int lane_recount(struct worker *w)
 {
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
-	struct counting counting = *work->counting;
 
 	if (work->gpu_only || gpu_table_lost(work->gpu))
 		return gpu_fail_run(work->gpu, &w->fail);
-	counting.stats = false; /* statistics already include these samples */
-	cpu_close(w);
-	int rc = cpu_open(w, &counting, work->counts);
+	int rc = 0;
 	while (rc == 0 && f->count > 0)
 		rc = cpu_chunk(w, &pop(f)->chunk);
-	cpu_close(w);
 	close_lane(w);
 	return rc;
 }

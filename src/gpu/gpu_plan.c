@@ -36,11 +36,10 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 					     : (record + unit - 1) / unit * unit;
 }
 
-/* Bytes of a lane: statistics and, unless counters stay on the device, a total. */
+/* Bytes of a lane: a total, unless counters stay on the device. */
 static uint64_t lane_bytes_for(const struct counting *c, bool stays)
 {
-	return (stays ? 0 : c->cells * sizeof(uint64_t)) +
-	       (counting_adds_stats(c) ? c->channels * sizeof(struct stats) : 0);
+	return stays ? 0 : c->cells * sizeof(uint64_t);
 }
 
 /*

@@ -16,7 +16,7 @@
 struct gpu_size {
 	bool fits; /* memory suffices; if not, the other fields are the least a GPU needs */
 	unsigned lanes;
-	uint64_t lane_bytes; /* bytes of a lane, not counting slots: its total and statistics */
+	uint64_t lane_bytes; /* bytes of a lane, not counting slots: its total */
 	unsigned slots;      /* including rooms */
 	unsigned rooms;      /* slots for decoding zstd */
 	size_t slot_bytes;
