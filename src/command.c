@@ -128,15 +128,15 @@ void command_count(const struct job *job, struct fail *fail)
 	msg_interrupted(NULL);
 	if (rc == 0) {
 		const struct provenance from = run_provenance(job, &report.totals);
-		struct style style = job->style;
+		struct style style = report.style;
 		if (job_draws_in_place(job))
 			screen_begin(&report.screen, &style.canvas);
 		if (job->each > 0)
 			output_commit(out, fail);
 		else if (out)
 			publish(out, job->format, &style, &hist, &from, fail);
-		report_picture(job, &hist, &from, fail);
-		report_stats(&hist);
+		report_picture(job, &report.style, &hist, &from, fail);
+		report_stats(job, &hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
 		check_reports(job, fail);
@@ -165,8 +165,10 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 
 void command_merge(const struct job *job, struct fail *fail)
 {
+	struct style style = job->style;
 	struct output *out;
 	struct sum sum;
+	char title[64];
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
@@ -174,9 +176,13 @@ void command_merge(const struct job *job, struct fail *fail)
 	const int rc = merge_files(&sum, job->source.paths, job->source.path_count, fail);
 	msg_interrupted(NULL);
 	if (rc == 0 && rework(job, &sum.total, fail) == 0) {
-		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
-		report_picture(job, &sum.total.hist, &sum.total.from, fail);
-		report_stats(&sum.total.hist);
+		if (!job->titled && sum.documents > 1)
+			style.canvas.title = title;
+		snprintf(title, sizeof(title), "sum of %llu histograms",
+			 (unsigned long long)sum.documents);
+		publish(out, job->format, &style, &sum.total.hist, &sum.total.from, fail);
+		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
+		report_stats(job, &sum.total.hist);
 		report_sum(job, &sum);
 		check_reports(job, fail);
 	} else {

@@ -49,16 +49,18 @@ static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 	return rc;
 }
 
+#define SKIPPED 2 /* another program has the terminal */
+
 /* Draw the counts so far over the previous picture. */
 static int draw(struct partial *p, const struct hist *hist, const struct provenance *from,
 		struct fail *fail)
 {
-	struct style style = p->job->style;
+	struct style style = *p->style;
 	struct output *out;
 	size_t bytes;
 
-	if (tcgetpgrp(STDOUT_FILENO) != getpgrp()) /* do not draw over another program */
-		return 0;
+	if (tcgetpgrp(STDOUT_FILENO) != getpgrp())
+		return SKIPPED;
 	if (output_open_memory(&out, fail) != 0)
 		return -1;
 	screen_begin(&p->screen, &style.canvas);
@@ -89,7 +91,7 @@ static int replace(struct partial *p, struct fail *fail)
 	if (rc == 0 && job_draws_in_place(job)) {
 		rc = draw(p, &hist, &from, fail);
 	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
-		job->format->write(out, &hist, &job->style, &from);
+		job->format->write(out, &hist, p->style, &from);
 		rc = output_commit(out, fail);
 	}
 	hist_free(&hist);
@@ -102,10 +104,10 @@ void partial_write(struct partial *p)
 
 	if (unchanged(p) && !screen_changed(&p->screen))
 		return;
-	const bool failed = replace(p, &fail) != 0;
-	if (failed && !p->failed)
+	const int rc = replace(p, &fail);
+	if (rc != 0 && rc != SKIPPED && !p->failed)
 		msg_warning("--every could not write the counts so far (%s); counting goes on",
 			    fail.text);
-	p->failed = failed;
-	p->written = !failed;
+	p->failed = rc != 0 && rc != SKIPPED;
+	p->written = rc == 0;
 }

@@ -11,6 +11,7 @@
 struct partial {
 	/* Const once counting has begun. */
 	const struct job *job;
+	const struct style *style; /* with the title of the inputs that are counted */
 	const struct shape *shape;
 	struct source *source;
 	struct counts *counts;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -384,6 +385,12 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	if (source_open(source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(*source);
+	run->report.style = job->style;
+	if (job->source.tensor && !job->titled) {
+		snprintf(run->report.title, TITLE_TEXT, "%s %s",
+			 path_name(source_totals(*source)->first), job->source.tensor);
+		run->report.style.canvas.title = run->report.title;
+	}
 	if (job_shape(&run->shape, job, &run->report.header, fail) != 0)
 		return -1;
 	run->report.type = run->shape.axis.type;
@@ -407,6 +414,11 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	const unsigned workers = run->plan.workers;
 	/* Look up cores only if it may matter. */
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
+
+	const bool offsets = job->each > 0 && !job->source.text.on;
+
+	if (offsets)
+		run->row.begin = calloc(job->source.path_count, sizeof(*run->row.begin));
 	const struct source_use use = {
 		.record = shape->record,
 		.packed = shape->packed,
@@ -419,12 +431,15 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 		.threads = workers,
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
+		.begin = run->row.begin,
 		.more = more,
 		.start = start_unpacker,
 		.arg = run,
 		.unpacker = run->plan.lanes > 0 ? &run->unpacker : NULL,
 	};
 
+	if (offsets && !run->row.begin)
+		return fail_errno(fail, "--each");
 	run->unpacker = gpu_unpacker(&run->work.gpu);
 	run->unpacker.demanded = job->machine.device == DEVICE_GPU;
 	return source_start(source, &use, fail);
@@ -444,9 +459,10 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 		.record = run->shape.record,
 		.packed = run->shape.packed,
 		.skip = job->source.skip,
+		.begin = run->row.begin,
 		.asked = job->quantiles.n > 0 ? &job->quantiles : NULL,
 		.format = job->format,
-		.style = &job->style,
+		.style = &run->report.style,
 		.options = job->options,
 	};
 	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
@@ -507,6 +523,7 @@ static int prepare(struct run *run, struct fail *fail)
 		return -1;
 	run->partial = (struct partial){
 		.job = job,
+		.style = &run->report.style,
 		.shape = &run->shape,
 		.source = source,
 		.counts = &run->counts,
@@ -580,6 +597,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	*lost = rc != 0 && run.work.gpu && gpu_table_lost(run.work.gpu);
 	gpu_close(run.work.gpu);
 	each_close(run.work.each);
+	free(run.row.begin);
 	counts_free(&run.counts);
 	codebook_free(&run.book);
 	free(run.scratch);
@@ -594,6 +612,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	    !run.report.plan.no_gpu && !cuda_found())
 		run.report.plan.no_gpu = "no NVIDIA driver found (libcuda.so.1)";
 	*report = run.report;
+	if (report->title[0])
+		report->style.canvas.title = report->title;
 	edges_free(&run.shape.axis.edges);
 	lock_destroy(&run.lock);
 	snapshot_destroy(&run.snapshot);

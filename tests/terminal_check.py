@@ -215,11 +215,13 @@ class Screen:
         check(len(self.rows) <= self.lines, f"{len(self.rows)} lines of {self.lines}: {self.rows}")
 
 
-def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d samples?[^\n]*\n"):
+BEGIN = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d samples?[^\n]*\n", begin=BEGIN):
     """Feeds a run whose output is a terminal: bytes, after which its output has `then`; new sizes; seconds to wait."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    begin = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
     process = subprocess.Popen([sys.executable, "-c", begin, gpuhist, "-t", "u8", *arguments], stdin=subprocess.PIPE, stdout=slave, stderr=slave)
     got = [b""]
 
@@ -249,7 +251,9 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
             process.stdin.write(step)
             process.stdin.flush()
             read(then % samples if b"%d" in then else then)
-    if end:
+    if isinstance(end, bytes):
+        os.write(master, end)
+    elif end:
         process.stdin.close()
     else:
         process.send_signal(signal.SIGINT)
@@ -278,6 +282,21 @@ status, (text,) = live(["--every=0.1", "--color=never"], [DATA], end=False)
 screen = Screen(80, 24)
 screen.feed(text)
 check(status == -signal.SIGINT and any("2560 samples" in row for row in screen.rows), f"interrupted: {screen.rows}")
+# The terminal echoes ^C; the last picture is drawn from the first column all the same.
+status, (text,) = live(["--every=0.1", "--color=never", "--finish"], [DATA], end=b"\3")
+screen = Screen(80, 24)
+screen.feed(text)
+check(status == 0 and "^C" in text and sum("2560 samples" in row for row in screen.rows) == 1 and "^C" not in "".join(screen.rows[:-2])
+      and sum(row.startswith("u8, 256 bins") for row in screen.rows) == 1, f"after ^C: {screen.rows}")
+# In the background nothing is drawn; back in the foreground the picture comes, although no sample does.
+BACK = """import os, signal, sys, time, fcntl, termios
+os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+child = os.fork()
+if child == 0:
+    os.setpgid(0, 0); os.execv(sys.argv[1], sys.argv[1:])
+time.sleep(0.6); os.write(1, b"foreground"); os.tcsetpgrp(1, child); os.waitpid(child, 0)"""
+status, (text,) = live(["--every=0.1", "--color=never"], [DATA], begin=BACK)
+check(status == 0 and text.startswith("foreground") and text.count("partial") == 1, f"background: {text!r}")
 # TERM=dumb: one picture below the other, and nothing that a teletype would not understand. A pipe: none.
 os.environ["TERM"] = "dumb"
 status, (text,) = live(["--every=0.1"], [DATA, DATA])

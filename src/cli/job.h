@@ -78,6 +78,7 @@ struct job {
 	struct style style;
 	const char *output;         /* -o; NULL for standard output */
 	struct quantiles quantiles; /* --stats; n is 0 if not given */
+	bool titled;                /* --title was given */
 	bool plot;                  /* -p: a picture on stderr too */
 	enum color color;           /* --color */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */

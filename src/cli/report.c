@@ -252,14 +252,14 @@ static void advise_comb(const struct picture *p)
 		}
 }
 
-/* Give advice after a plot, or for bins of --auto, which an outlier may have made too wide. */
+/* Give advice after a plot. */
 static void advise_picture(const struct job *job, const struct hist *hist)
 {
 	const enum axis_kind kind = hist->axis.kind;
 	const bool drawn = job->plot || job->format->write == write_plot;
 	struct picture p;
 
-	if ((!drawn && kind != AXIS_AUTO) || job->voice == VOICE_QUIET ||
+	if (!drawn || job->voice == VOICE_QUIET ||
 	    picture_open(&p, hist, false, job->style.canvas.lines))
 		return;
 	picture_join(&p, job->style.canvas.lines - 4);
@@ -268,7 +268,7 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 	for (uint32_t k = 0; k < p.bars && p.bars > 1 && !said; k++)
 		if (kind == AXIS_VALUES || kind == AXIS_RANGE || kind == AXIS_AUTO)
 			said = advise_log(&p, k);
-	if (drawn && !said && p.bars > 1)
+	if (!said && p.bars > 1)
 		advise_comb(&p);
 	picture_free(&p);
 }
@@ -338,10 +338,10 @@ void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 
 /* ---- -p ---- */
 
-void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
-		    struct fail *fail)
+void report_picture(const struct job *job, const struct style *asked, const struct hist *hist,
+		    const struct provenance *from, struct fail *fail)
 {
-	struct style style = job->style;
+	struct style style = *asked;
 	struct fail lost = {.status = STATUS_OK};
 	struct output *out;
 
@@ -460,8 +460,10 @@ static void report_row(const struct hist *hist, uint32_t first, uint32_t end, si
 			  line);
 }
 
-void report_stats(const struct hist *hist)
+void report_stats(const struct job *job, const struct hist *hist)
 {
+	if (job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none)
+		return;
 	const size_t rows = FIGURE_ROWS + hist->asked.n;
 	const int columns = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;

@@ -8,6 +8,8 @@
 #include "gpu/gpu.h"
 #include "hist/hist.h"
 
+#define TITLE_TEXT 512
+
 /* Totals of all workers. */
 struct work_report {
 	uint64_t records, gpu_records; /* records counted, in total and by a GPU */
@@ -25,6 +27,8 @@ struct plan_report {
 };
 
 struct run_report {
+	struct style style; /* the job's, with the title of the inputs that are counted */
+	char title[TITLE_TEXT];
 	struct source_totals totals;
 	struct header header;    /* first input's header; header.format is NULL if it has none */
 	struct sample_type type; /* sample type */
@@ -43,14 +47,14 @@ struct run_report {
  * Draw the picture of -p, even with -q. If it cannot be written, the run fails (unless it already
  * has), but keeps its published output.
  */
-void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
-		    struct fail *fail);
+void report_picture(const struct job *job, const struct style *asked, const struct hist *hist,
+		    const struct provenance *from, struct fail *fail);
 
 /*
  * --stats: print a line per figure with a column per channel, as many side by side as fit on the
- * terminal.
+ * terminal. With -q, only if the output does not have the figures.
  */
-void report_stats(const struct hist *hist);
+void report_stats(const struct job *job, const struct hist *hist);
 
 /* Warn about samples out of range, partial records and saturated bins. */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);

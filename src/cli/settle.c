@@ -51,6 +51,7 @@ static void fill_in(struct given *g)
 {
 	struct job *const job = &g->job;
 
+	job->titled = given(g, "title");
 	job->style.canvas.title = title_of(job, given_text(g, "title"));
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;

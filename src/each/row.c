@@ -3,13 +3,11 @@
  * row: a row in each format. csv and tsv: a line for each channel. raw and npy: the counters. json:
  * a document. plot: a strip of shades. svg: numbers for the sheet that is drawn at the end.
  */
-#include "each/row.h"
+#include "each/row_plot.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "base/utf8.h"
@@ -27,9 +25,20 @@ struct row_format {
 	bool stats; /* the format can show figures */
 };
 
-static const char *name_of(const struct row_spec *spec, size_t path)
+const char *row_name(const struct row_spec *spec, size_t path)
 {
 	return path_is_stdin(spec->paths[path]) ? "-" : spec->paths[path];
+}
+
+uint64_t row_offset(const struct row_spec *spec, const struct row_place *row)
+{
+	return spec->begin[row->path] +
+	       layout_records_bytes(row->first, spec->record, spec->packed);
+}
+
+bool row_has_offset(const struct row_spec *spec)
+{
+	return spec->begin && spec->record == 1 && spec->packed == 1;
 }
 
 /* ---- csv and tsv ---- */
@@ -128,7 +137,7 @@ static void put_figure(void *line, const char *text)
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
 {
-	static const char *const PLACE[] = {"input", "first", "records", "channel"},
+	static const char *const PLACE[] = {"input", "first", "offset", "records"},
 				 *const TENSOR[] = {"input", "tensor", "type", "shape"},
 				 *const FLOW[] = {"under", "over", "nan"};
 	struct line l = {.out = out, .comma = comma_of(spec)};
@@ -138,8 +147,11 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 
 	if (!spec->style->header)
 		return;
-	for (int i = 0; i < (tensors || spec->channels > 1 ? 4 : 3); i++)
-		put(&l, tensors ? TENSOR[i] : PLACE[i]);
+	for (int i = 0; i < 4; i++)
+		if (tensors || spec->begin || strcmp(PLACE[i], "offset") != 0)
+			put(&l, tensors ? TENSOR[i] : PLACE[i]);
+	if (spec->channels > 1)
+		put(&l, "channel");
 	if (stats)
 		figures_list(put_figure, &l, spec->asked, !has_values(spec), NULL, 0);
 	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {
@@ -161,13 +173,15 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	const bool terminal = spec->style->canvas.terminal;
 	struct line l = {.out = out, .comma = comma_of(spec)};
 
-	put_name(&l, name_of(spec, row->path), terminal);
+	put_name(&l, row_name(spec, row->path), terminal);
 	if (spec->tensor) {
 		put_name(&l, spec->tensor, terminal);
 		put(&l, hist->axis.type.name);
 		put_name(&l, spec->shape, terminal); /* of any length */
 	} else {
 		put_count(&l, row->first);
+		if (spec->begin)
+			put_count(&l, row_offset(spec, row));
 		put_count(&l, row->records);
 	}
 	if (spec->channels > 1)
@@ -229,152 +243,12 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 			   .part = 1,
 			   .parts = 1,
 			   .options = spec->options,
-			   .row_of = name_of(spec, row->path),
+			   .row_of = row_name(spec, row->path),
 			   .row_first = row->first,
 			   .row_records = row->records,
 			   .tensor = spec->tensor,
 			   .shape = spec->shape,
 		   });
-}
-
-/* ---- plot ---- */
-
-#define LABEL 12         /* columns for the position of a row */
-#define LABEL_NAME 24    /* limit of the columns for an input's name */
-#define FIGURES_WIDTH 18 /* columns for the entropy and the samples */
-#define CELLS_MOST 200u
-
-static unsigned label_width(const struct row_spec *spec)
-{
-	const unsigned quarter = spec->style->canvas.columns / 4;
-
-	return spec->size != ROW_IS_INPUT || quarter < LABEL ? LABEL
-	       : quarter < LABEL_NAME                        ? quarter
-							     : LABEL_NAME;
-}
-
-static uint32_t strip_width(const struct row_spec *spec)
-{
-	return spec->style->canvas.columns - label_width(spec) - FIGURES_WIDTH - 3;
-}
-
-static const char *side_of(const struct canvas *canvas)
-{
-	return canvas->utf8 ? "\u2502" : "|";
-}
-
-/* Are records bytes, whose offsets are written in hexadecimal? */
-static bool has_offsets(const struct row_spec *spec)
-{
-	return spec->record == 1 && spec->packed == 1;
-}
-
-/* Write the title, then a line with the names of the columns and the ends of the strip. */
-static void begin_plot(struct output *out, const struct row_spec *spec)
-{
-	const struct axis *const axis = spec->axis;
-	const struct canvas *const canvas = &spec->style->canvas;
-	const uint32_t bins = axis_bins(axis);
-	const int width = (int)strip_width(spec);
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], line[512];
-
-	snprintf(line, sizeof(line), "%.300s%s%s, %lu bin%s%s", canvas->title ? canvas->title : "",
-		 canvas->title ? ": " : "", axis->type.name, (unsigned long)bins,
-		 bins == 1 ? "" : "s", canvas->log ? ", log counts" : "");
-	utf8_make_plain(line);
-	output_print(out, "%.*s\n", (int)picture_cut(line, canvas->columns), line);
-	edge_text(lower, axis, 0);
-	edge_text(upper, axis, bins);
-	const bool both = (int)(strlen(lower) + strlen(upper)) < width;
-	output_print(out, "%*s %s%s%*s%s entropy %9s\n", (int)label_width(spec),
-		     spec->size == ROW_IS_INPUT ? "file"
-		     : has_offsets(spec)        ? "offset"
-						: "record",
-		     side_of(canvas), both ? lower : "", both ? width - (int)strlen(lower) : width,
-		     both ? upper : "", side_of(canvas), "samples");
-	strip_begin();
-	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
-}
-
-/* Write a label right-aligned; control characters become '?'. */
-static void write_label(struct output *out, unsigned width, const char *label)
-{
-	char text[4 * LABEL_NAME + 1];
-
-	snprintf(text, sizeof(text), "%.*s", (int)picture_cut(label, width), label);
-	utf8_make_plain(text);
-	output_print(out, "%*s%s ", (int)(width - picture_width(text)), "", text);
-}
-
-/* Write a cell's shade `times` times; return the end. */
-static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
-{
-	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
-			  ASCII[] = " .:-=+*#%@";
-
-	const char plain[] = {canvas->colour || canvas->utf8 ? ' ' : ASCII[shade], '\0'};
-	const char *const cell = canvas->utf8 && !canvas->colour ? BLOCKS[shade] : plain;
-	const size_t bytes = strlen(cell);
-
-	for (; times > 0; times--, to += bytes)
-		memcpy(to, cell, bytes);
-	return to;
-}
-
-static void write_strip(struct output *out, const struct row_spec *spec, const struct hist *hist,
-			uint32_t channel, const char *label)
-{
-	const struct canvas *const canvas = &spec->style->canvas;
-	const uint32_t bins = axis_bins(&hist->axis), width = strip_width(spec);
-	const uint32_t cells = bins < width ? bins : width;
-	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
-	char text[CELLS_MOST * 16], *end = text;
-	double cell[CELLS_MOST], most = 0;
-	unsigned last = 0;
-
-	strip_fill(cell, cells, hist, channel);
-	for (uint32_t i = 0; i < cells; i++)
-		most = cell[i] > most ? cell[i] : most;
-	for (uint32_t i = 0; i < cells; i++) {
-		const unsigned shade = strip_shade(cell[i], most, levels, canvas->log);
-		if (canvas->colour && shade != last)
-			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
-					 : sprintf(end, "\033[0m");
-		last = shade;
-		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
-	}
-	if (canvas->colour && last > 0)
-		end += sprintf(end, "\033[0m");
-	write_label(out, label_width(spec), label);
-	output_text(out, side_of(canvas));
-	output_write(out, text, (size_t)(end - text));
-	output_print(out, "%s %7.3f %9llu\n", side_of(canvas), strip_entropy(hist, channel),
-		     (ull)(hist->samples / hist->channels));
-}
-
-static void write_plot_row(struct output *out, const struct row_spec *spec,
-			   const struct row_place *row, const struct hist *hist)
-{
-	const char *const name = name_of(spec, row->path);
-	char label[NUMBER_TEXT];
-
-	snprintf(label, sizeof(label), has_offsets(spec) ? "0x%llX" : "%llu", (ull)row->first);
-	/*
-	 * Among several inputs with many rows each, an input's name is on a line before its rows.
-	 */
-	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
-		char line[200];
-		snprintf(line, sizeof(line), "%s", name);
-		utf8_make_plain(line);
-		output_text(out, line);
-		output_text(out, "\n");
-	}
-	for (uint32_t c = 0; c < hist->channels; c++) {
-		if (c > 0)
-			snprintf(label, sizeof(label), "channel %lu", (unsigned long)c);
-		write_strip(out, spec, hist, c,
-			    c > 0 || spec->size != ROW_IS_INPUT ? label : path_name(name));
-	}
 }
 
 /* ---- svg ---- */
@@ -390,7 +264,8 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.width = spec->asked ? CURVE_WIDTH : sheet_cells(spec->axis, spec->channels),
 		.curves = spec->asked,
 		.size = input || spec->path_count > 1 ? 0 : spec->size,
-		.bytes = has_offsets(spec),
+		.bytes = row_has_offset(spec),
+		.begin = spec->begin,
 		.names = input ? spec->paths : NULL,
 		.options = spec->options,
 	};
@@ -408,9 +283,12 @@ static void write_sheet_row(struct output *out, const struct row_spec *spec,
 /* ---- all formats ---- */
 
 static const struct row_format ROWS[] = {
-	{write_csv, begin_lines, write_lines, true}, {write_tsv, begin_lines, write_lines, true},
-	{write_raw, NULL, write_raw_row, false},     {write_npy, begin_npy, write_raw_row, false},
-	{write_json, NULL, write_json_row, true},    {write_plot, begin_plot, write_plot_row, true},
+	{write_csv, begin_lines, write_lines, true},
+	{write_tsv, begin_lines, write_lines, true},
+	{write_raw, NULL, write_raw_row, false},
+	{write_npy, begin_npy, write_raw_row, false},
+	{write_json, NULL, write_json_row, true},
+	{write_plot, row_plot_begin, row_plot_write, true},
 	{write_svg, NULL, write_sheet_row, true},
 };
 

@@ -19,9 +19,10 @@ struct row_spec {
 	const struct axis *axis; /* ROW_IS_TENSOR: of the next row */
 	const struct codebook *book;
 	uint32_t channels;
-	uint32_t record;               /* bytes of a record, or of `packed` records together */
-	uint32_t packed;               /* records that share bytes; 0 or 1: none do */
-	uint64_t skip;                 /* bytes before the first record of each input */
+	uint32_t record; /* bytes of a record, or of `packed` records together */
+	uint32_t packed; /* records that share bytes; 0 or 1: none do */
+	uint64_t skip;   /* -S */
+	uint64_t *begin; /* offset of each input's first record (source_use); NULL: text, tensors */
 	const struct quantiles *asked; /* --stats: its quantiles; NULL: no figures */
 	const struct format *format;
 	const struct style *style;
@@ -39,6 +40,13 @@ struct row_place {
 
 /* Say why rows cannot be written in this format, or to this -o; NULL: they can. */
 const char *row_refused(const struct format *format, bool stats, const char *output);
+
+/* The name of an input; "-": standard input. */
+const char *row_name(const struct row_spec *spec, size_t path);
+/* The offset of a row in its input, after decoding; only if spec->begin is known. */
+uint64_t row_offset(const struct row_spec *spec, const struct row_place *row);
+/* Are records bytes, so that pictures show offsets, in hexadecimal? */
+bool row_has_offset(const struct row_spec *spec);
 
 /* For svg: make the sheet of these rows. */
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec);

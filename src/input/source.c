@@ -77,7 +77,7 @@ static int describe(struct source *s, struct fail *fail)
 		return -1;
 	if (!s->first.input)
 		return no_tensor(s, near, fail);
-	s->first.name = in->name;
+	s->first.name = s->totals.first = in->name;
 	s->first.said = in->content.header;
 	return 0;
 }

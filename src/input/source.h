@@ -75,6 +75,11 @@ struct source_use {
 	unsigned threads;        /* largest number of readers */
 	unsigned decoders;       /* largest number of readers that decode at a time; 0: all */
 	uint64_t memory;         /* bytes for all decoders together, half of -M or more */
+	/*
+	 * Gets each input's offset of its first record, after decoding, before a chunk of the input
+	 * is handed out and before it ends; or NULL.
+	 */
+	uint64_t *begin;
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
 	/*

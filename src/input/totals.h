@@ -35,6 +35,7 @@ struct zstd_totals {
 
 /* Totals of the inputs that have ended: bytes = skipped + bytes of records + tail. */
 struct source_totals {
+	const char *first; /* unless raw: the first input, with --tensor of those that have it */
 	uint64_t bytes;
 	uint64_t skipped;
 	uint64_t tail;              /* bytes of partial records at the ends of inputs */

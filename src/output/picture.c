@@ -117,6 +117,14 @@ void picture_join(struct picture *p, uint32_t most)
 	make_bars(p, most, 0);
 }
 
+static bool has_samples(const struct picture *p, uint32_t k)
+{
+	for (uint32_t c = 0; c < p->hist->channels; c++)
+		if (picture_sum(p, c, k) > 0)
+			return true;
+	return false;
+}
+
 /* Set the scale of the axis, and how bars turn into values with listed edges. */
 static void set_axis(struct picture *p)
 {
@@ -149,8 +157,10 @@ static void set_axis(struct picture *p)
 		const double width = x->turn > 0 ? log10(hi) - log10(lo) : hi - lo;
 		/* The width must be neither 0, for adjacent numbers, nor infinite. */
 		p->bar[k].weight = width > 0 ? bounded(width) : DBL_EPSILON;
-		p->unit = x->turn <= 0 && width < p->unit ? p->bar[k].weight : p->unit;
+		if (x->turn <= 0 && width < p->unit && has_samples(p, k))
+			p->unit = p->bar[k].weight;
 	}
+	p->unit = p->unit < DBL_MAX ? p->unit : 1; /* all bars are empty */
 	for (uint32_t k = 0; k < p->bars; k++)
 		p->bar[k].weight = p->unit / p->bar[k].weight;
 }
@@ -209,20 +219,33 @@ void picture_count(struct picture *p)
 {
 	const struct hist *const hist = p->hist;
 
-	p->least = DBL_MAX;
-	if (p->bars > 0)
-		set_axis(p);
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		p->facts[c] = (struct facts){.samples = 0};
-		for (uint32_t k = 0; k < p->bars; k++) {
-			const uint64_t sum = p->sum[(size_t)c * p->bars + k] =
+		for (uint32_t k = 0; k < p->bars; k++)
+			p->sum[(size_t)c * p->bars + k] =
 				count_bar(hist->count + c * hist->stride, &p->bar[k], &p->facts[c]);
-			const double value = (double)sum * p->bar[k].weight;
-			if (sum > 0)
-				p->least = fmin(p->least, value);
-			p->most = fmax(p->most, value);
-		}
 	}
+	if (p->bars > 0)
+		set_axis(p);
+	p->least = DBL_MAX;
+	for (uint32_t i = 0; i < hist->channels * p->bars; i++) {
+		const double value = picture_value(p, i / p->bars, i % p->bars);
+		p->least = value > 0 ? fmin(p->least, value) : p->least;
+		p->most = fmax(p->most, value);
+	}
+}
+
+double picture_value(const struct picture *p, uint32_t channel, uint32_t k)
+{
+	const uint64_t sum = picture_sum(p, channel, k);
+
+	/* The product may be too small for a number. */
+	return sum > 0 ? fmax((double)sum * p->bar[k].weight, 2 * DBL_MIN) : 0;
+}
+
+double picture_base(const struct picture *p)
+{
+	return scale_below(p->least);
 }
 
 double picture_place(const struct picture *p, uint32_t i)

@@ -42,6 +42,9 @@ struct scale {
 	} tick[TICKS_MAX];
 };
 
+/* The largest power of ten below x > 0, at least the smallest normal number. */
+double scale_below(double x);
+
 /* Position of x, from 0 at lo to 1 at hi, clamped to that range. */
 double scale_at(const struct scale *s, double x);
 
@@ -92,6 +95,12 @@ static inline uint64_t picture_sum(const struct picture *p, uint32_t channel, ui
 {
 	return p->sum[(size_t)channel * p->bars + k];
 }
+
+/* The value of bar k: above 0 if any sample is in it. */
+double picture_value(const struct picture *p, uint32_t channel, uint32_t k);
+
+/* Where a logarithmic scale of values begins: the power of ten below the smallest. */
+double picture_base(const struct picture *p);
 
 /* Position of the lower edge of bin i on the axis, 0 .. 1. */
 double picture_place(const struct picture *p, uint32_t i);

@@ -55,9 +55,10 @@ static bool write_labels(struct plot *plot, int digits)
 	for (uint32_t k = 0; k < plot->p.bars; k++) {
 		char *const text = plot->label[k];
 		const double x = edges_value(edges, plot->p.bar[k].first);
-		/* Halves do not overflow. A value this near zero is linspace's rounding error. */
+		/* Halves do not overflow. linspace may miss zero by its rounding error. */
 		const double gap = edges_value(edges, plot->p.bar[k].end) / 2 - x / 2;
-		const double shown = fabs(x / 2) * 1e9 < gap ? 0 : x;
+		const bool zero = edges->form == EDGES_LINEAR && fabs(x / 2) * 1e9 < gap;
+		const double shown = zero ? 0 : x;
 		int whole = 0;
 		for (double bound = 1; fabs(x) >= bound && whole <= 7; bound *= 10)
 			whole++;
@@ -202,6 +203,26 @@ static void put_footer(const struct plot *plot)
 	end_line(plot, text);
 }
 
+/* Say that a row of fewer bins has a longer bar than its count. */
+static void put_uneven(const struct plot *plot)
+{
+	const struct picture *const p = &plot->p;
+	char text[TEXT] = "";
+
+	for (uint32_t k = 0; k < p->bars; k++) {
+		const uint32_t bins = p->bar[k].end - p->bar[k].first;
+		if (bins == p->per || p->unit > 0)
+			continue;
+		append(text, "%s%s row has %u bin%s", *text ? "; the " : "the ",
+		       k == 0            ? "first"
+		       : k + 1 < p->bars ? "middle"
+					 : "last",
+		       bins, bins == 1 ? "" : "s");
+	}
+	if (*text)
+		end_line(plot, strcat(text, "; bars are drawn per bin"));
+}
+
 /* ---- rows ---- */
 
 /* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
@@ -224,9 +245,10 @@ static void draw_bar(const struct plot *plot, double value, const char *colour)
 	const struct canvas *const canvas = plot->canvas;
 	const double most = plot->p.most;
 	const bool clipped = value > most;
-	const double part = clipped       ? 1
-			    : canvas->log ? log(value + 1) / log(most + 1)
-					  : value / most;
+	const double base = canvas->log && value > 0 ? picture_base(&plot->p) : 0;
+	const double part = clipped    ? 1
+			    : base > 0 ? log(value / base) / log(most / base)
+				       : value / most;
 	const int parts = canvas->utf8 ? 8 : 1;
 	const int length = value <= 0 ? 0 : (int)fmax(1, picture_round(part * plot->bar * parts));
 	int drawn = 0;
@@ -269,7 +291,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 		const uint64_t count = row_count(plot, c, k);
 		if (c > first && plot->counts)
 			output_print(plot->out, " %s", side);
-		draw_bar(plot, (double)count * (flow ? 1 : plot->p.bar[k].weight),
+		draw_bar(plot, flow ? (double)count : picture_value(&plot->p, c, k),
 			 flow ? "\033[33m" : "\033[36m");
 		output_text(plot->out, side);
 		if (!plot->counts)
@@ -325,8 +347,10 @@ static void lay_out(struct plot *plot, uint32_t flows)
 {
 	const struct picture *const p = &plot->p;
 	const uint32_t channels = p->hist->channels;
-	/* the title, the footer, and perhaps "not shown" */
-	const uint32_t around = 2u + (p->first > 0 || p->end < axis_bins(&p->hist->axis));
+	/* the title, the footer, and perhaps "not shown" and a row of fewer bins */
+	const uint32_t hidden = p->first > 0 || p->end < axis_bins(&p->hist->axis),
+		       around = 2 + hidden +
+				(p->end - p->first > rows_of(plot, 1, 2 + hidden + flows));
 	uint32_t blocks = 1;
 	uint64_t most = 0;
 	char text[NUMBER_TEXT];
@@ -361,7 +385,7 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 	}
 	lay_out(&plot, (uint32_t)(flow.under > 0) + (flow.over > 0) + (flow.nan > 0));
 	if (style->canvas.up > 0)
-		output_print(out, "\033[%uA", style->canvas.up);
+		output_print(out, "\r\033[%uA", style->canvas.up); /* a terminal echoes ^C */
 	put_title(&plot, from);
 	put_hidden(&plot);
 	for (uint32_t block = 0; block < plot.blocks && !output_failed(out); block++) {
@@ -377,6 +401,7 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 			draw_row(&plot, block, plot.p.bars + 2);
 	}
 	put_footer(&plot);
+	put_uneven(&plot);
 	output_text(out, style->canvas.live ? "\033[J" : "");
 	picture_free(&plot.p);
 }

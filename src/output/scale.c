@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scale: positions of numbers on a linear or logarithmic line, and its ticks at round numbers. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,13 @@ static int power_of(double x)
 	snprintf(text, sizeof(text), "%.14e", x);
 	const int p = atoi(strchr(text, 'e') + 1);
 	return decimal(1, p) > x ? p - 1 : p;
+}
+
+double scale_below(double x)
+{
+	const int p = power_of(x);
+
+	return fmax(decimal(1, decimal(1, p) < x ? p : p - 1), DBL_MIN);
 }
 
 /*

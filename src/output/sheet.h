@@ -40,18 +40,19 @@ struct sheet {
 	const struct axis *axis;
 	const struct canvas *canvas;
 	uint32_t channels;
-	uint32_t width;     /* numbers per channel in a row: cells, or CURVE_WIDTH */
-	bool curves;        /* the numbers are for curves, not cells */
-	uint64_t size;      /* records per row; 0: a row is an input, or there are several inputs */
-	bool bytes;         /* records are bytes */
-	char *const *names; /* names of rows if each row is an input; else NULL */
-	const char *options; /* as in provenance */
-	uint64_t count;      /* input rows added so far */
-	uint64_t samples;    /* in all rows and channels */
-	uint32_t rows;       /* rows to draw */
-	uint64_t joined;     /* input rows per row; the last row may have fewer */
-	uint64_t last;       /* input rows in the last row */
-	double *value;       /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
+	uint32_t width; /* numbers per channel in a row: cells, or CURVE_WIDTH */
+	bool curves;    /* the numbers are for curves, not cells */
+	uint64_t size;  /* records per row; 0: a row is an input, or there are several inputs */
+	bool bytes;     /* records are bytes */
+	const uint64_t *begin; /* bytes: offset of the first row, once it is written */
+	char *const *names;    /* names of rows if each row is an input; else NULL */
+	const char *options;   /* as in provenance */
+	uint64_t count;        /* input rows added so far */
+	uint64_t samples;      /* in all rows and channels */
+	uint32_t rows;         /* rows to draw */
+	uint64_t joined;       /* input rows per row; the last row may have fewer */
+	uint64_t last;         /* input rows in the last row */
+	double *value;         /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
 /* Cells per channel in a sheet with that many channels. */

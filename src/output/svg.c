@@ -36,6 +36,7 @@
 #define MAP_HEIGHT 480
 #define MAP_GAP 12
 
+#define DIGIT 7.7       /* widest digit of the usual fonts */
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
 #define HEADING 66      /* characters of the title above the picture */
 #define DOT " \u00b7 "
@@ -87,7 +88,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 	(void)text;
 	if (length > 1 && !last)
 		return NULL;
-	if (length == 0 || last || (p[0] < 0x20 && !strchr("\t\n\r", p[0])) || p[0] == 0x7f)
+	if (length == 0 || last || (p[0] < 0x20 && !memchr("\t\n\r", p[0], 3)) || p[0] == 0x7f)
 		return "\ufffd";
 	/* A reader would take a bare \r for the end of a line. */
 	return p[0] == '&'    ? "&amp;"
@@ -125,7 +126,8 @@ static void put(struct output *out, const char *format, ...)
 	for (const char *p = text; *p;) {
 		const size_t digits = strspn(p, "0123456789");
 		const char before = p > text ? p[-1] : ' ';
-		if (digits > 0 && p[digits] == 'e' && strchr("+-", p[digits + 1])) {
+		if (digits > 0 && p[digits] == 'e' &&
+		    (p[digits + 1] == '+' || p[digits + 1] == '-')) {
 			if (digits > 1 || *p != '1' || before == '.') {
 				output_write(out, p, digits);
 				output_text(out, "\u00d7");
@@ -143,6 +145,14 @@ static void put(struct output *out, const char *format, ...)
 		else if (digits == 0)
 			output_write(out, p++, 1);
 	}
+}
+
+/* The width of a short number with its thin spaces; fonts differ, so this is the most. */
+static double text_width(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+
+	return DIGIT * (double)strlen(text) + 3 * (double)(digits > 0 ? (digits - 1) / 3 : 0);
 }
 
 static void text_at(struct output *out, const char *attributes, double x, double y,
@@ -245,20 +255,33 @@ static void draw_axes(struct output *out, const struct panel *p, bool below)
 	for (unsigned i = 0; i < p->y->ticks; i++)
 		text_at(out, END, p->left - 8, y_at(p, p->y->tick[i].at) + 4, p->y->tick[i].text);
 	for (unsigned i = 0; below && i < p->x->ticks; i++) {
-		const struct tick *const tick = &p->x->tick[i];
 		/* A long number at the right end must stay within the picture. */
-		const bool outer = strlen(tick->text) > 8 && tick->at > 0.92;
-		text_at(out, outer ? END : MIDDLE, x_at(p, tick->at), base + 19, tick->text);
+		const double x = x_at(p, p->x->tick[i].at);
+		const bool outer = x + text_width(p->x->tick[i].text) / 2 > WIDTH - 2;
+		text_at(out, outer ? END : MIDDLE, outer ? WIDTH - 2 : x, base + 19,
+			p->x->tick[i].text);
 	}
 }
 
-/* Name both axes, the left one upwards with its centre at `middle`, and end the picture. */
-static void close_svg(struct output *out, const char *x, const char *y, int middle, int base)
+/*
+ * Name both axes, the left one upwards with its centre at `middle`, next to the numbers of `y`; end
+ * the picture.
+ */
+static void close_svg(struct output *out, const char *below, const char *left,
+		      const struct scale *y, int middle, int base)
 {
-	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, x);
-	output_print(out, "<g transform=\"translate(16 %d) rotate(-90)\">", middle);
-	text_at(out, MIDDLE, 0, 0, y);
-	output_text(out, "</g>\n</svg>\n");
+	double widest = 0;
+
+	for (unsigned i = 0; i < y->ticks; i++)
+		widest = fmax(widest, text_width(y->tick[i].text));
+	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, below);
+	if (*left) {
+		output_print(out, "<g transform=\"translate(%d %d) rotate(-90)\">",
+			     (int)fmax(16, LEFT - 16 - widest), middle);
+		text_at(out, MIDDLE, 0, 0, left);
+		output_text(out, "</g>\n");
+	}
+	output_text(out, "</svg>\n");
 }
 
 #define NAME 64
@@ -299,8 +322,7 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 
 	output_text(out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
-		const double value =
-			k < p->bars ? (double)picture_sum(p, channel, k) * p->bar[k].weight : 0;
+		const double value = k < p->bars ? picture_value(p, channel, k) : 0;
 		if (value <= 0 && end > 0)
 			output_print(out, "H" AT "V%dZ", end, base);
 		if (value <= 0) {
@@ -329,7 +351,7 @@ static void scale_values(struct scale *y, const struct picture *p, bool log, int
 	y->whole = p->unit <= 0;
 	y->hi = p->most * (log ? 1.5 : 1.05);
 	if (log)
-		y->lo = y->turn = p->unit > 0 ? p->least / 2 : 0.5;
+		y->lo = y->turn = picture_base(p);
 	do
 		scale_ticks(y, ticks++, UINT_MAX);
 	while (y->ticks < 3 && ticks < 10);
@@ -429,7 +451,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	}
 	name_heights(left, &p, y.turn > 0);
 	name_values(below, &hist->axis, &p.x);
-	close_svg(out, below, left, (TOP + PANEL_TOP + end) / 2, end);
+	close_svg(out, below, left, &y, (TOP + PANEL_TOP + end) / 2, end);
 	picture_free(&p);
 }
 
@@ -439,9 +461,12 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned characters)
 {
 	const bool records = s->size > 0;
-	struct scale along = {.hi = (double)s->count * (records ? (double)s->size : 1),
+	const bool hex = records && s->bytes;
+	const double lo = hex ? (double)*s->begin : 0;
+	struct scale along = {.lo = lo,
+			      .hi = lo + (double)s->count * (records ? (double)s->size : 1),
 			      .whole = true,
-			      .hex = records && s->bytes};
+			      .hex = hex};
 
 	if (s->count > 0)
 		scale_ticks(&along, ticks, characters);
@@ -577,16 +602,19 @@ static void write_map(struct output *out, const struct sheet *s)
 	const struct scale none = {.lo = 0};
 	struct scale x = sheet_scale(s->axis),
 		     y = scale_of_rows(s, (unsigned)height / 40 + 1, UINT_MAX);
-	struct panel p = {0, TOP + PANEL_TOP, 0, height, &x, named ? &none : &y, true};
+	/* With several channels, a line for their names below that of the colours. */
+	const int top = TOP + PANEL_TOP + (channels > 1 ? PANEL_TOP : 0);
+	const int gap = ACROSS / channels / 5 < MAP_GAP ? ACROSS / channels / 5 : MAP_GAP;
+	struct panel p = {0, top, 0, height, &x, named ? &none : &y, true};
 	char name[NAME];
 
-	p.width = (ACROSS - (channels - 1) * MAP_GAP) / channels;
+	p.width = (ACROSS + gap) / channels - gap;
 	find_ticks(&x, s->axis, channels > 5 ? 2 : 10 / (unsigned)channels);
 	open_svg(out, p.top + height + BOTTOM, s->canvas->title, s->options);
 	describe_rows(out, s);
-	draw_ramp(out, p.top - 8);
+	draw_ramp(out, TOP + PANEL_TOP - 8);
 	for (int c = 0; c < channels; c++) {
-		p.left = LEFT + c * (p.width + MAP_GAP);
+		p.left = LEFT + c * (ACROSS + gap) / channels;
 		snprintf(name, sizeof(name), "channel %d", c);
 		text_at(out, START, p.left, p.top - 8, channels > 1 && channels < 6 ? name : "");
 		if (rows > 0)
@@ -597,7 +625,7 @@ static void write_map(struct output *out, const struct sheet *s)
 		p.y = &none; /* has its numbers by now */
 	}
 	name_values(name, s->axis, &x);
-	close_svg(out, name, named ? "" : name_of_rows(s), p.top + height / 2, p.top + height);
+	close_svg(out, name, named ? "" : name_of_rows(s), &y, p.top + height / 2, p.top + height);
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
@@ -665,7 +693,7 @@ static void write_curves(struct output *out, const struct sheet *s)
 		output_text(out, "\"/>\n");
 		draw_axes(out, &panel, i + 1 == panels);
 	}
-	close_svg(out, name_of_rows(s), "", 0, end);
+	close_svg(out, name_of_rows(s), "", &y[0], 0, end);
 }
 
 void write_svg_sheet(struct output *out, const struct sheet *s)

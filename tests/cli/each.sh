@@ -37,6 +37,12 @@ printf 'P6 1 2 255\nabcdea' >a.ppm
 run gpuhist -r 97:102 -b 5 --each=file a.pgm a.pgm
 run gpuhist -r 97:102 -b 5 --each=1 a.ppm
 run gpuhist -r 97:102 -b 5 --each=4 -S 1 -f json a.pgm
+# The offset of a row is that in the input, whatever is skipped, in tables and pictures; text has none
+run $c -r 97:102 -b 5 --each=4 -S 3 a.pgm ten
+run $c -r 97:102 -b 5 --each=2 -S 1 --record=3 --offset=1 ten
+run $c -r 97:102 -b 5 --each=2 -S 2 -f plot a.pgm ten
+run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -S 2 -f plot ten
+shell "seq 5 | $c --text --each=2 -r 0:4 -b 2"
 # raw and npy: counters, row after row
 shell "$c -r 97:102 -b 5 --each=2 -f raw -c 2 -C u64 ten | od -An -v -tu8 -w40"
 run $c -r 97:102 -b 5 --each=4 -C sat8 -o rows.npy ten seven
@@ -84,6 +90,9 @@ shell "TERM=xterm gpuhist -t u8 --each=3000 -f plot --color=always hill | tr '\0
 run $c --each=3 -f plot -r 97:102 -b 5 --stats ten none seven
 run $c --each=file -f plot -r 97:102 -b 5 ten none seven
 run gpuhist -t i16 --each=2 -f plot -r 0:32768 -b 1 -c 2 ten --ignore-tail
+# Channels side by side, on as many lines as they need
+run env COLUMNS=100 gpuhist -t u8 -c 2 --each=2 -f plot -r 97:102 -b 5 ten
+run gpuhist -t u8 -c 5 --each=1 -f plot -r 97:102 -b 5 ten
 name=$(printf 'a\033[2J\nb')
 cp ten "$name"
 shell "$c --each=file -f plot -r 97:102 -b 5 a?*b"

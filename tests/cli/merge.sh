@@ -34,6 +34,9 @@ same() { # FORMATS OPTION...
 	cmp whole sum && echo ' flow'
 }
 same "$numbers" -t u8
+# The title of several is their number
+shell 'gpuhist --merge -f plot p1.json | sed -n 1p; gpuhist --merge -f plot p1.json p2.json | sed -n 1p'
+shell 'gpuhist --merge -f svg p1.json p2.json p3.json --title=mine | sed -n 2p'
 same "$every" -t i8 -b 50 -r -100:100
 same "$numbers" -t u16 -b 100 -r 0:65536 --clamp
 same "$numbers" -t u16be -b 7 -r 0:12345

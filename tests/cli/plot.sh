@@ -32,9 +32,18 @@ run gpuhist -t f32 --log=auto -b 4096 -f plot signs
 # Labels above 10^7 have no more digits than others
 bytes '\000\000\000\000\000\000\360\077\000\000\000\000\243\341\301\101' >far
 run gpuhist -t f64 -r 0.5:7e8 -b 6 -f plot far
+# Every row with samples has a bar, however far apart the widths of edges are; no edge but 0 is 0
+perl -e 'print pack("N", $_ & 0xffffff) =~ s/^.//sr for -500 .. -1, 1 .. 499' >signed.i24be
+for log in '' --plot=log; do
+	run gpuhist -q -t i24be --edges=-1e308,0,5e-324,1000,3.4e38 -f plot $log signed.i24be
+done
+bytes '\021\352\055\201\231\227\161\075\173\024\256\107\341\172\204\077' >small
+run gpuhist -q -t f64 --edges=1e-12,1e-2,1 -f plot small
+run gpuhist -q -t f64 --log=1e-300:1e10 -b 5 -f plot small
 # What helps next: --log=auto and -r for one row with nearly all samples, -b for a comb
 perl -e 'print pack "L<*", 4e9, map {$_ % 100} 1..1000' >spike
-shell 'gpuhist -f plot spike 2>&1 | tail -n 2'
+shell 'gpuhist -f plot spike 2>&1 | tail -n 3'
+run gpuhist -b 4 --nonzero --auto spike
 shell 'gpuhist -t u8 -r 0:256 -b 100 -f plot hill 2>&1 | tail -1'
 shell 'gpuhist -t u8 -r 0:256 -b 64 -f plot hill 2>&1 | tail -1'
 shell 'head -c 1000 /dev/zero | cat - hill | gpuhist -t u8 -f plot -n 1002 2>&1 | tail -1'

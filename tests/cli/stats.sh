@@ -127,3 +127,7 @@ shell "$c --stats 2>&-"
 shell "$c -v 2>/dev/full"
 shell "$c -q 2>/dev/full"
 shell "$c --stats --into=f.json 2>/dev/full; ls f.json"
+# -q: no table where the JSON has the figures
+printf 'aab' >aab
+run gpuhist -t u8 -r 97:99 -q --stats=50 -f csv aab
+shell 'gpuhist -t u8 -r 97:99 -q --stats=50 -f json aab | grep -o "\"50%\": [0-9]*"; gpuhist -t u8 -r 97:99 -q --stats=50 --into=aab.json aab'

@@ -10,6 +10,11 @@ shorter -t u8 -c 2 -b 2 --clamp --plot=log six
 shorter -t u8 --each=100 -r 48:58 -b 10 digits
 shorter -t u8 --each=100 -r 48:58 -b 10 --stats digits
 shorter -t u8 --each=file -c 3 -b 9 six digits | sed '/<rect x=/d'
+# Offsets are those of the input; 64 channels have columns
+offsets() { gpuhist -q -f svg "$@" | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr '\n' ' '; }
+offsets -t u8 --each=10 -S 0x100 -n 100 --skip=200 digits
+shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(0x.*\)<.*/\1/p'
+gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
 # Nothing to draw: no bins, no samples, no rows
 for options in '-t f32' '-t u8 -b 4' '-t f64 --log=auto' '-t u8 --each=9' '-t u8 --each=file --stats'; do
 	shell "printf '' | gpuhist $options -q -f svg | grep -c 'nan\\|inf\"'"
@@ -49,6 +54,9 @@ numbers -t u64 -r 1700000000000000000:1700000000000003600 -b 10 /dev/null
 numbers -t u64 -r 18446744073709551613:18446744073709551616 -b 3 /dev/null
 head -c 30 /dev/zero >thirty
 numbers -t u8 -b 2 --plot=log six thirty
+numbers -t u8 -b 1 --plot=log thirty
+# The last number stays in the picture
+gpuhist -t u32 -r 0:20000000 -b 2 -q -f svg /dev/null | sed -n 's/.*"\(end" x="824"\).*/\1/p'
 perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; print pack "f<*", 0, 1e30' >signs
 numbers -t f32 --log=auto -b 4096 signs
 numbers -t i16 --log=auto signs

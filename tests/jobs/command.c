@@ -233,6 +233,8 @@ void each_options(struct command *c, struct command *oracle, const struct job *j
 {
 	arg(c, "--each=%s", j->row);
 	arg(oracle, "--each=%s", j->row);
+	if (j->text)
+		arg(oracle, "--no-offset");
 	for (unsigned k = 0; k < inputs; k++)
 		arg(oracle, "--name=%s",
 		    in[k].route == BY_NAME   ? in[k].file

@@ -94,7 +94,7 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 /* Are two lines of rows the same, except that mean and std may differ by one unit? */
 static bool same_figures(const struct job *j, const char *a, const char *b)
 {
-	const unsigned mean = j->channels > 1 ? 13 : 12; /* columns before it */
+	const unsigned mean = 12u + (j->channels > 1) + !j->text; /* columns before it */
 
 	for (unsigned column = 0;; column++) {
 		const size_t na = strcspn(a, ",\t"), nb = strcspn(b, ",\t");

@@ -10,7 +10,7 @@
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
- *          [--each=N|file [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
+ *          [--each=N|file [--no-offset] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
  * or within the bytes to skip, or its header is wrong.
@@ -79,6 +79,7 @@ enum {
 	STATS,
 	EACH,
 	NAME,
+	NO_OFFSET,
 	TENSOR,
 };
 
@@ -100,6 +101,7 @@ static const struct option longs[] = {
 	{"stats", required_argument, NULL, STATS},
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
+	{"no-offset", no_argument, NULL, NO_OFFSET},
 	{"tensor", required_argument, NULL, TENSOR},
 	{NULL, 0, NULL, 0},
 };
@@ -124,6 +126,9 @@ static void take_flag(struct job *job, int option)
 		break;
 	case NO_HEADER:
 		job->header = false;
+		break;
+	case NO_OFFSET:
+		job->rows.no_offset = true;
 		break;
 	case MOD:
 		job->by.mod = true;
@@ -328,6 +333,7 @@ static void visit_all(struct job *job, char **names, visit *see)
 		if (in.end - at < job->skip)
 			fail(FAIL_DATA, *name, "ends before the bytes to skip have passed");
 		at += job->skip;
+		job->rows.begin = in.absent ? 0 : at;
 		uint64_t records = (in.end - at) * 8 / job->stride;
 
 		if (records > left)

@@ -71,6 +71,8 @@ struct rows {
 	char *name[64];          /* --name: the name of each input */
 	unsigned names, input;   /* how many; which one is read */
 	uint64_t first, records; /* of the row that is being counted */
+	uint64_t begin;          /* offset of the input's first record */
+	bool no_offset;          /* --no-offset: the samples were text */
 	enum format format;
 	const char *counter; /* -C */
 	uint64_t most;       /* the largest count */

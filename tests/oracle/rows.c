@@ -48,7 +48,10 @@ void begin_rows(struct job *job)
 		fail(FAIL_USAGE, "--stats", "rows of counters have no figures");
 	if (job->rows.format != TEXT || !job->header)
 		return;
-	printf("input%cfirst%crecords", c, c);
+	printf("input%cfirst", c);
+	if (!job->rows.no_offset)
+		printf("%coffset", c);
+	printf("%crecords", c);
 	if (job->channels > 1)
 		printf("%cchannel", c);
 	if (job->stats)
@@ -79,8 +82,11 @@ static void put_line(const struct job *job, unsigned channel)
 	char c = job->separator;
 	const uint64_t flow[] = {job->under[channel], job->over[channel], job->nan[channel]};
 
-	printf("%s%c%llu%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
-	       (unsigned long long)r->first, c, (unsigned long long)r->records);
+	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
+	       (unsigned long long)r->first);
+	if (!r->no_offset) /* rows of packed samples begin with a byte */
+		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
+	printf("%c%llu", c, (unsigned long long)r->records);
 	if (job->channels > 1)
 		printf("%c%u", c, channel);
 	if (job->stats)

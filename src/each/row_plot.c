@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * row_plot: draws a row of --each as text.
+ *
+ *       offset |0                   256| entropy   samples
+ *       0x4000 |  .:-=+*#%@            |   3.412     16384
+ *
+ * Channels are drawn side by side as "panels" of a strip and its entropy. If strips would be too
+ * short, a row has several lines of as many panels each.
+ */
+#include "each/row_plot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/utf8.h"
+#include "output/picture.h"
+#include "output/sheet.h"
+
+#define LABEL 12      /* columns for the position of a row */
+#define LABEL_NAME 24 /* limit of the columns for an input's name */
+#define ENTROPY 8     /* columns for the entropy */
+#define SAMPLES 10    /* columns for the samples */
+#define STRIP_LEAST 8 /* if strips were shorter, use more lines */
+#define CELLS_MOST 200u
+
+typedef unsigned long long ull;
+
+/* The layout of a line. */
+struct line {
+	unsigned label, strip; /* columns */
+	uint32_t across;       /* panels */
+};
+
+static unsigned strip_of(unsigned columns, uint32_t panels)
+{
+	const unsigned each = (columns + 1) / panels;
+
+	return each > ENTROPY + 3 ? each - ENTROPY - 3 : 0;
+}
+
+static struct line line_of(const struct row_spec *spec)
+{
+	const unsigned columns = spec->style->canvas.columns, quarter = columns / 4;
+	struct line l = {.across = spec->channels};
+
+	l.label = spec->size != ROW_IS_INPUT || quarter < LABEL ? LABEL
+		  : quarter < LABEL_NAME                        ? quarter
+								: LABEL_NAME;
+	const unsigned rest = columns - l.label - 1 - SAMPLES;
+	while (l.across > 1 && strip_of(rest, l.across) < STRIP_LEAST)
+		l.across--;
+	const uint32_t lines = (spec->channels + l.across - 1) / l.across;
+	l.across = (spec->channels + lines - 1) / lines;
+	l.strip = strip_of(rest, l.across);
+	return l;
+}
+
+static const char *side_of(const struct canvas *canvas)
+{
+	return canvas->utf8 ? "\u2502" : "|";
+}
+
+/* ---- above the rows ---- */
+
+static void write_title(struct output *out, const struct row_spec *spec)
+{
+	const struct canvas *const canvas = &spec->style->canvas;
+	const uint32_t bins = axis_bins(spec->axis);
+	char line[512];
+
+	snprintf(line, sizeof(line), "%.300s%s%s, %lu bin%s%s", canvas->title ? canvas->title : "",
+		 canvas->title ? ": " : "", spec->axis->type.name, (unsigned long)bins,
+		 bins == 1 ? "" : "s", canvas->log ? ", log counts" : "");
+	utf8_make_plain(line);
+	output_print(out, "%.*s\n", (int)picture_cut(line, canvas->columns), line);
+}
+
+/* Write the names of the channels above the panels of the first line. */
+static void write_channels(struct output *out, const struct line *l)
+{
+	char name[32];
+
+	output_print(out, "%*s", (int)l->label + 1, "");
+	for (uint32_t c = 0; c < l->across; c++) {
+		snprintf(name, sizeof(name), "channel %lu", (unsigned long)c);
+		output_print(out, "%-*s", c + 1 < l->across ? (int)l->strip + ENTROPY + 3 : 0,
+			     name);
+	}
+	output_text(out, "\n");
+}
+
+void row_plot_begin(struct output *out, const struct row_spec *spec)
+{
+	const struct canvas *const canvas = &spec->style->canvas;
+	const struct line l = line_of(spec);
+	const int width = (int)l.strip;
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+
+	write_title(out, spec);
+	if (l.across > 1)
+		write_channels(out, &l);
+	edge_text(lower, spec->axis, 0);
+	edge_text(upper, spec->axis, axis_bins(spec->axis));
+	const bool both = (int)(strlen(lower) + strlen(upper)) < width;
+	output_print(out, "%*s", (int)l.label,
+		     spec->size == ROW_IS_INPUT ? "file"
+		     : row_has_offset(spec)     ? "offset"
+						: "record");
+	for (uint32_t c = 0; c < l.across; c++)
+		output_print(out, " %s%s%*s%s entropy", side_of(canvas), both ? lower : "",
+			     both ? width - (int)strlen(lower) : width, both ? upper : "",
+			     side_of(canvas));
+	output_print(out, " %9s\n", "samples");
+	strip_begin();
+	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
+}
+
+/* ---- a row ---- */
+
+/* Write a label right-aligned; control characters become '?'. */
+static void write_label(struct output *out, unsigned width, const char *label)
+{
+	char text[4 * LABEL_NAME + 1];
+
+	snprintf(text, sizeof(text), "%.*s", (int)picture_cut(label, width), label);
+	utf8_make_plain(text);
+	output_print(out, "%*s%s", (int)(width - picture_width(text)), "", text);
+}
+
+/* Write a cell's shade `times` times; return the end. */
+static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
+{
+	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
+			  ASCII[] = " .:-=+*#%@";
+
+	const char plain[] = {canvas->colour || canvas->utf8 ? ' ' : ASCII[shade], '\0'};
+	const char *const cell = canvas->utf8 && !canvas->colour ? BLOCKS[shade] : plain;
+	const size_t bytes = strlen(cell);
+
+	for (; times > 0; times--, to += bytes)
+		memcpy(to, cell, bytes);
+	return to;
+}
+
+/* Draw a channel's strip, between two lines. */
+static void draw_strip(struct output *out, const struct row_spec *spec, const struct hist *hist,
+		       uint32_t channel, uint32_t width)
+{
+	const struct canvas *const canvas = &spec->style->canvas;
+	const uint32_t bins = axis_bins(&hist->axis), cells = bins < width ? bins : width;
+	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
+	char text[CELLS_MOST * 16], *end = text;
+	double cell[CELLS_MOST], most = 0;
+	unsigned last = 0;
+
+	strip_fill(cell, cells, hist, channel);
+	for (uint32_t i = 0; i < cells; i++)
+		most = cell[i] > most ? cell[i] : most;
+	for (uint32_t i = 0; i < cells; i++) {
+		const unsigned shade = strip_shade(cell[i], most, levels, canvas->log);
+		if (canvas->colour && shade != last)
+			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
+					 : sprintf(end, "\033[0m");
+		last = shade;
+		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
+	}
+	if (canvas->colour && last > 0)
+		end += sprintf(end, "\033[0m");
+	output_text(out, side_of(canvas));
+	output_write(out, text, (size_t)(end - text));
+	output_text(out, side_of(canvas));
+}
+
+/* Among several inputs with many rows each, write an input's name on a line before its rows. */
+static void write_name(struct output *out, const char *name)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line), "%s", name);
+	utf8_make_plain(line);
+	output_text(out, line);
+	output_text(out, "\n");
+}
+
+void row_plot_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		    const struct hist *hist)
+{
+	const struct line l = line_of(spec);
+	const char *const name = row_name(spec, row->path);
+	char label[NUMBER_TEXT];
+
+	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT)
+		write_name(out, name);
+	if (row_has_offset(spec))
+		snprintf(label, sizeof(label), "0x%llX", (ull)row_offset(spec, row));
+	else
+		snprintf(label, sizeof(label), "%llu", (ull)row->first);
+	for (uint32_t first = 0, end; first < hist->channels; first = end) {
+		end = first + l.across < hist->channels ? first + l.across : hist->channels;
+		if (first > 0)
+			snprintf(label, sizeof(label), end > first + 1 ? "ch. %lu-%lu" : "ch. %lu",
+				 (unsigned long)first, (unsigned long)end - 1);
+		write_label(out, l.label,
+			    first > 0 || spec->size != ROW_IS_INPUT ? label : path_name(name));
+		for (uint32_t c = first; c < end; c++) {
+			output_text(out, " ");
+			draw_strip(out, spec, hist, c, l.strip);
+			output_print(out, " %7.3f", strip_entropy(hist, c));
+		}
+		if (first == 0)
+			output_print(out, " %9llu", (ull)(hist->samples / hist->channels));
+		output_text(out, "\n");
+	}
+}
