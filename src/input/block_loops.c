@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "base/little.h"
 #include "input/block_loops.h"
 
@@ -134,8 +138,9 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
  * the i-th of the three, EARLIER(i) - k for that offset minus k. A block has too few sequences for
  * k to reach the next symbol.
  */
-#define LONG 0xffffu /* value of `literals` if the lengths are in b->longs */
+#define LONG 0xffffu /* value of both lengths if they are in b->longs */
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
+static_assert(2 * LONG > FRAME_BLOCK_MAX - BLOCK_SLACK, "a long sequence ends after the vectors");
 static_assert(BLOCK_SEQUENCES_MAX < 0x10000u && BLOCK_WINDOW_MAX < 0x80000000u, "");
 
 /* Returns the offset that a symbol stands for; 0: an invalid one. */
@@ -148,48 +153,84 @@ static uint32_t earlier_resolve(uint32_t offset, const uint32_t repeat[3])
 	return repeat[i] > less ? repeat[i] - less : 0;
 }
 
-/* The next bits are the word's highest. */
+#define WORD_BITS 56u /* bits that a word has at least, when it is read */
+
+/* The bits of a word that are not yet taken are its lowest. */
 struct bits {
-	const unsigned char *at; /* address of the word */
+	const unsigned char *at; /* address of the word's last byte */
 	uint64_t word;
-	unsigned used; /* bits taken from the word */
+	uint32_t have; /* number of bits not yet taken; only the lowest six bits count */
 };
 
-INLINE uint32_t bits_take(struct bits *s, unsigned n)
+/* Returns the lowest n bits of v; only the lowest eight bits of n count. */
+INLINE uint64_t lowest(uint64_t v, uint32_t n)
 {
-	const uint32_t v = (uint32_t)(s->word >> 1 >> (63 - n));
-
-	s->word <<= n;
-	s->used += n;
-	return v;
+#ifdef __BMI2__
+	return _bzhi_u64(v, n);
+#else
+	return v & (((uint64_t)1 << (n & 63)) - 1);
+#endif
 }
 
-/* Fills the word up to at least 57 bits. False: more bits were used than the stream has. */
+/* Takes up to 31 bits; only the lowest eight bits of n count. */
+INLINE uint64_t bits_take(struct bits *s, uint32_t n)
+{
+	s->have -= n;
+	return lowest(s->word >> (s->have & 63), n);
+}
+
+/* Reads the word that ends with the next bits. False: more were taken than the stream has. */
 INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 {
-	s->at -= s->used / 8;
-	if (unlikely(s->at < begin - BLOCK_BEFORE))
+	const uint32_t have = s->have | WORD_BITS;
+
+	s->at -= (have ^ s->have) / 8;
+	s->have = have;
+	if (unlikely(s->at < begin))
 		return false;
-	s->used %= 8;
-	s->word = little64(s->at) << s->used;
+	s->word = little64(s->at - 7);
 	return true;
 }
 
+/*
+ * A struct entry in one register: as a struct, the compiler spread it over memory. EXTRA and BITS
+ * leave higher bits for bits_take to ignore. Rotating is an instruction less than shifting a copy.
+ */
+#define ROTATED(e, n) ((uint32_t)((e) >> (n) | (e) << (64 - (n))))
+#define EXTRA(e) ((uint32_t)(e))
+#define BITS(e) ROTATED(e, 8)
+#define BASE(e) ROTATED(e, 16)
+#define NEXT(e) ((e) >> 48)
+
+INLINE uint64_t entry_get(const struct block_coder *c, unsigned kind, uint64_t state)
+{
+	return little64((const unsigned char *)&c->table[kind][state]);
+}
+
+/*
+ * The last three offsets, which may be symbols. As an array, or copied as a whole, they would lie in
+ * memory, not in registers.
+ */
+struct repeats {
+	uint32_t first, second, third;
+};
+
 /* Turns a packed offset into one in bytes, or a symbol; 0: an invalid one. */
-INLINE uint32_t offset_next(uint32_t packed, bool no_literals, uint32_t repeat[3])
+INLINE uint32_t offset_next(uint32_t packed, bool no_literals, struct repeats *r)
 {
 	if (likely(packed > 3)) {
-		repeat[2] = repeat[1];
-		repeat[1] = repeat[0];
-		return repeat[0] = packed - 3;
+		r->third = r->second;
+		r->second = r->first;
+		return r->first = packed - 3;
 	}
 	const uint32_t i = packed - 1 + no_literals;
-	const uint32_t offset = i == 3 ? repeat[0] - 1 : repeat[i];
-	if (i > 1)
-		repeat[2] = repeat[1];
-	if (i > 0)
-		repeat[1] = repeat[0];
-	return repeat[0] = offset;
+	const uint32_t offset = i == 0   ? r->first
+				: i == 1 ? r->second
+				: i == 2 ? r->third
+					 : r->first - 1;
+	r->third = i > 1 ? r->second : r->third;
+	r->second = i > 0 ? r->first : r->second;
+	return r->first = offset;
 }
 
 static const char *sequences(const struct block_coder *c, struct block *b, struct sequence *to)
@@ -197,56 +238,59 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
 	static const char DAMAGED[] = "the sequences of a block are damaged";
 	const unsigned char *const begin = b->sequences_at, *const end =
 								    begin + b->sequences_packed;
-	const struct entry *const lengths = c->table[BLOCK_LENGTHS];
-	const struct entry *const offsets = c->table[BLOCK_OFFSETS];
-	const struct entry *const matches = c->table[BLOCK_MATCHES];
-	uint32_t repeat[3] = {EARLIER(0), EARLIER(1), EARLIER(2)};
-	struct bits s = {.at = end - 8, .used = end_bits(end)};
-	size_t literal_bytes = 0, match_bytes = 0;
+	const struct sequence *const last = to + b->sequences - 1;
+	struct repeats repeat = {EARLIER(0), EARLIER(1), EARLIER(2)};
+	struct bits s = {.at = end - 1, .have = 64 - end_bits(end)};
+	uint64_t literal_bytes = 0, match_bytes = 0;
 	unsigned longs = 0;
 
-	if (s.used > 8 || !bits_refill(&s, begin))
+	if (s.have < WORD_BITS)
 		return DAMAGED;
-	struct entry l = lengths[bits_take(&s, b->shares[BLOCK_LENGTHS].log)];
-	struct entry o = offsets[bits_take(&s, b->shares[BLOCK_OFFSETS].log)];
-	struct entry m = matches[bits_take(&s, b->shares[BLOCK_MATCHES].log)];
+	s.word = little64(s.at - 7);
+	uint64_t l = entry_get(c, BLOCK_LENGTHS, bits_take(&s, b->shares[BLOCK_LENGTHS].log));
+	uint64_t o = entry_get(c, BLOCK_OFFSETS, bits_take(&s, b->shares[BLOCK_OFFSETS].log));
+	uint64_t m = entry_get(c, BLOCK_MATCHES, bits_take(&s, b->shares[BLOCK_MATCHES].log));
 	if (!bits_refill(&s, begin))
 		return DAMAGED;
-	for (uint32_t left = b->sequences;; to++) {
+	for (;; to++) {
 		/* Read the three numbers' bits, then the three states': 9 + 9 + 8 at most. */
-		const uint32_t packed = o.base + bits_take(&s, o.extra);
-		if (unlikely(o.extra + m.extra + l.extra > 57 - 26) && !bits_refill(&s, begin))
+		const bool many = (uint8_t)(EXTRA(l) + EXTRA(m) + EXTRA(o)) > WORD_BITS - 26;
+		const uint32_t packed = BASE(o) + (uint32_t)bits_take(&s, EXTRA(o));
+		if (unlikely(many) && !bits_refill(&s, begin))
 			return DAMAGED;
-		const uint32_t match = m.base + bits_take(&s, m.extra);
-		const uint32_t plain = l.base + bits_take(&s, l.extra);
-		if (unlikely(m.extra + l.extra > 57 - 26) && !bits_refill(&s, begin))
+		const uint64_t match = BASE(m) + bits_take(&s, EXTRA(m));
+		const uint64_t plain = BASE(l) + bits_take(&s, EXTRA(l));
+		if (unlikely(many) && !bits_refill(&s, begin))
 			return DAMAGED;
-		to->offset = offset_next(packed, plain == 0, repeat);
+		const uint32_t offset = offset_next(packed, plain == 0, &repeat);
+		if (unlikely(offset == 0))
+			return DAMAGED;
+		to->offset = offset;
 		to->literals = (uint16_t)plain;
 		to->match = (uint16_t)match;
-		if (unlikely(to->offset == 0))
-			return DAMAGED;
 		literal_bytes += plain;
 		match_bytes += match;
-		if (unlikely(plain >= LONG || match >= LONG)) {
+		if (unlikely((plain | match) >= LONG) && (plain >= LONG || match >= LONG)) {
 			if (longs == 2)
 				return DAMAGED;
-			b->longs[longs][0] = plain;
-			b->longs[longs++][1] = match;
-			to->literals = LONG;
+			b->longs[longs][0] = (uint32_t)plain;
+			b->longs[longs++][1] = (uint32_t)match;
+			to->literals = to->match = LONG;
 		}
-		if (--left == 0)
+		if (to == last)
 			break;
-		l = lengths[l.next + bits_take(&s, l.bits)];
-		m = matches[m.next + bits_take(&s, m.bits)];
-		o = offsets[o.next + bits_take(&s, o.bits)];
+		l = entry_get(c, BLOCK_LENGTHS, NEXT(l) + bits_take(&s, BITS(l)));
+		m = entry_get(c, BLOCK_MATCHES, NEXT(m) + bits_take(&s, BITS(m)));
+		o = entry_get(c, BLOCK_OFFSETS, NEXT(o) + bits_take(&s, BITS(o)));
 		if (!bits_refill(&s, begin))
 			return DAMAGED;
 	}
-	if (8 * (s.at - begin) + 64 != s.used || literal_bytes > b->literals ||
+	if (8 * (begin - s.at + 7) != (s.have & 63) || literal_bytes > b->literals ||
 	    match_bytes + b->literals > b->most)
 		return DAMAGED;
-	memcpy(b->repeat, repeat, sizeof(repeat));
+	b->repeat[0] = repeat.first;
+	b->repeat[1] = repeat.second;
+	b->repeat[2] = repeat.third;
 	b->bytes = b->literals + (uint32_t)match_bytes;
 	return NULL;
 }
@@ -254,11 +298,11 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
 /* ---- execution ---- */
 
 /*
- * Copies of whole vectors write up to BLOCK_SLACK - 1 bytes too many. That is allowed only away
- * from the block's end, behind which another thread may write.
+ * Copies of whole vectors write up to BLOCK_SLACK bytes too many. That is allowed only away from
+ * the block's end, behind which another thread may write.
  */
 
-/* Copies literals, and reads and writes up to BLOCK_SLACK - 1 bytes too many. */
+/* Copies literals, and reads and writes fewer than BLOCK_SLACK bytes too many. */
 INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n)
 {
 	memcpy(to, from, 16);
@@ -267,95 +311,118 @@ INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n
 			memcpy(to + i, from + i, 32);
 }
 
-/* Copies a match from `offset` bytes back, and writes up to BLOCK_SLACK - 1 bytes too many. */
-INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
+/* Copies the first 16 bytes of a match. */
+INLINE void copy_first(unsigned char *to, size_t offset)
 {
-	/* The least multiple of a short offset that is at least 8. */
-	static const uint8_t BACK[16] = {0, 8, 8, 9, 8, 10, 12, 14, 8, 9, 10, 11, 12, 13, 14, 15};
 	const unsigned char *const from = to - offset;
-
-	if (likely(offset >= 16)) {
+#ifdef __SSSE3__
+	/* Without a branch: short offsets come unpredictably. */
+#define ROW(n)                                                                                \
+	{                                                                                     \
+		0 % n, 1 % n, 2 % n, 3 % n, 4 % n, 5 % n, 6 % n, 7 % n, 8 % n, 9 % n, 10 % n, \
+			11 % n, 12 % n, 13 % n, 14 % n, 15 % n                                \
+	}
+	static const uint8_t ORDER[17][16] __attribute__((aligned(16))) = {
+		{0},    ROW(1),  ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7), ROW(8),
+		ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15), ROW(16)};
+	const __m128i order =
+		_mm_load_si128((const __m128i *)(const void *)ORDER[offset < 16 ? offset : 16]);
+	const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)from);
+	_mm_storeu_si128((__m128i *)(void *)to, _mm_shuffle_epi8(v, order));
+#else
+	if (likely(offset >= 16))
 		memcpy(to, from, 16);
-		if (unlikely(n > 16))
-			for (size_t i = 16; i < n; i += 32) {
-				memcpy(to + i, from + i, 16);
-				memcpy(to + i + 16, from + i + 16, 16);
-			}
-	} else if (offset == 1) {
-		memset(to, *from, n);
-	} else {
+	else
 		for (size_t i = 0; i < 16; i++)
 			to[i] = from[i];
-		for (size_t i = 16; i < n; i += 8)
-			memcpy(to + i, to + i - BACK[offset], 8);
+#endif
+}
+
+/*
+ * Copies a match from `offset` bytes back, and writes up to BLOCK_SLACK bytes too many. wide:
+ * copies 32 bytes at least, because many matches have more than 16.
+ */
+INLINE void copy_match(unsigned char *to, size_t offset, size_t n, bool wide)
+{
+	/* The least multiple of a short offset that is at least 16. */
+	static const uint8_t BACK[16] = {0,  16, 16, 18, 16, 20, 18, 21,
+					 16, 18, 20, 22, 24, 26, 28, 30};
+
+	copy_first(to, offset);
+	if (!wide && likely(n <= 16))
+		return;
+	memcpy(to + 16, to + 16 - (offset < 16 ? BACK[offset] : offset), 16);
+	if (unlikely(n > 32)) {
+		const size_t back = offset < 32 ? offset * ((31 + offset) / offset) : offset;
+		for (size_t i = 32; i < n; i += 32)
+			memcpy(to + i, to + i - back, 32);
 	}
 }
 
 /* Copies a match, and writes no byte too many. Only the end of a long match is copied by bytes. */
-INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
+static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
-	const unsigned char *const from = to - offset;
 	size_t i = 0;
 
 	if (n >= 2 * BLOCK_SLACK) {
 		i = n - BLOCK_SLACK;
-		copy_match(to, offset, i);
+		copy_match(to, offset, i, true);
 	}
 	for (; n - i >= 16 && offset >= 16; i += 16)
-		memcpy(to + i, from + i, 16);
+		memcpy(to + i, to + i - offset, 16);
 	for (; i < n; i++)
-		to[i] = from[i];
+		to[i] = to[i - offset];
 }
 
-/* Returns the lengths of a sequence, which may be in b->longs. */
-INLINE void lengths_of(const struct block *b, const struct sequence *s, unsigned *longs,
-		       size_t *plain, size_t *match)
+/* Executes a block's sequences; wide: as in copy_match. */
+INLINE const char *execute_as(const struct block *b, const struct sequence *s,
+			      const unsigned char *from, struct block_past *past, unsigned char *to,
+			      bool wide)
 {
-	*plain = s->literals;
-	*match = s->match;
-	if (unlikely(*plain == LONG)) {
-		*plain = b->longs[*longs][0];
-		*match = b->longs[(*longs)++][1];
-	}
-}
-
-static const char *execute(const struct block *b, const struct sequence *s,
-			   const unsigned char *from, struct block_past *past, unsigned char *to)
-{
-	const unsigned char *const from_end = from + b->literals;
+	const unsigned char *const from_end = from + b->literals, *const begin = past->begin;
 	const struct sequence *const end = s + b->sequences;
-	unsigned char *const to_end = to + b->bytes, *out = to;
 	const uint64_t before = past->bytes, window = past->window;
-	const unsigned char *const begin = past->begin;
+	/* Sequences that end here or earlier are copied by vectors; LONG ones seem to end later. */
+	const size_t roomy = b->bytes < BLOCK_SLACK ? 0 : b->bytes - BLOCK_SLACK;
+	const unsigned char *const vectors = to + roomy;
+	unsigned char *out = to;
+	uint64_t reach = 0; /* the run in memory and the window go back this far, at least */
 	unsigned longs = 0;
 
 	for (; s < end; s++) {
-		size_t plain, match, offset = s->offset;
-		lengths_of(b, s, &longs, &plain, &match);
-		const bool roomy = (size_t)(to_end - out) >= plain + match + BLOCK_SLACK;
-		if (likely(roomy))
-			copy_literals(out, from, plain);
-		else
-			memcpy(out, from, plain);
-		out += plain;
-		from += plain;
-		const size_t run = (size_t)(out - begin);
-		if (unlikely(offset > run || offset > window)) {
-			offset = earlier_resolve(s->offset, past->repeat);
-			if (offset == 0 || offset > window || offset > before + (size_t)(out - to))
+		size_t plain = s->literals, match = s->match, offset = s->offset;
+		if (unlikely((ptrdiff_t)(plain + match) > vectors - out || offset > reach)) {
+			if (plain == LONG) {
+				plain = b->longs[longs][0];
+				match = b->longs[longs++][1];
+			}
+			const size_t run = (size_t)(out + plain - begin);
+			reach = run < window ? run : window;
+			if (offset > reach)
+				offset = earlier_resolve(s->offset, past->repeat);
+			if (offset == 0 || offset > window ||
+			    offset > before + (size_t)(out + plain - to))
 				return "a match begins before the frame or its window";
-			if (offset > run) {
-				const size_t n = offset - run < match ? offset - run : match;
-				memcpy(out, past->older - (offset - run), n);
-				copy_match_exactly(out + n, run + n, match - n);
+			if ((ptrdiff_t)(plain + match) > vectors - out || offset > reach) {
+				memcpy(out, from, plain);
+				from += plain;
+				out += plain;
+				if (offset > run) {
+					const size_t more = offset - run;
+					const size_t n = more < match ? more : match;
+					memcpy(out, past->older - more, n);
+					match -= n;
+					out += n;
+				}
+				copy_match_exactly(out, offset, match);
 				out += match;
 				continue;
 			}
 		}
-		if (likely(roomy))
-			copy_match(out, offset, match);
-		else
-			copy_match_exactly(out, offset, match);
+		copy_literals(out, from, plain);
+		from += plain;
+		out += plain;
+		copy_match(out, offset, match, wide);
 		out += match;
 	}
 	memcpy(out, from, (size_t)(from_end - from));
@@ -364,6 +431,15 @@ static const char *execute(const struct block *b, const struct sequence *s,
 		repeat[i] = earlier_resolve(b->repeat[i], past->repeat);
 	memcpy(past->repeat, repeat, sizeof(repeat));
 	return NULL;
+}
+
+static const char *execute(const struct block *b, const struct sequence *s,
+			   const unsigned char *from, struct block_past *past, unsigned char *to)
+{
+	const bool wide = b->bytes - b->literals > 10 * b->sequences;
+
+	return wide ? execute_as(b, s, from, past, to, true)
+		    : execute_as(b, s, from, past, to, false);
 }
 
 const struct block_loops NAME(block_loops_, ISA) = {sequences, literals, execute};

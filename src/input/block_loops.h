@@ -8,12 +8,15 @@
 #define TREE_LOG 11u /* most bits of a literal's code */
 #define TABLE_LOG 9u /* most bits of a state of a sequences' table */
 
-/* A state of a sequences' table. It stands for a number, and leads to the next state. */
+/*
+ * A state of a sequences' table. It stands for a number, and leads to the next state. The loops
+ * hold it in one register: lowest bits first.
+ */
 struct entry {
-	uint32_t base; /* the number without its extra bits */
-	uint16_t next; /* the next state without its bits */
-	uint8_t extra; /* bits to read and add to base */
-	uint8_t bits;  /* bits to read and add to next */
+	uint64_t extra : 8; /* bits to read and add to base */
+	uint64_t bits : 8;  /* bits to read and add to next */
+	uint64_t base : 32; /* the number without its extra bits */
+	uint64_t next : 16; /* the next state without its bits */
 };
 
 struct block_coder {
