@@ -154,13 +154,18 @@ void command_count(const struct job *job, struct fail *fail)
 static int rework(const struct job *job, struct document *total, struct fail *fail)
 {
 	const uint32_t bins = job->bins.edges.bins;
+	struct hist *const hist = &total->hist;
+	const bool stats = job->quantiles.n > 0;
 
-	if (bins > 0 && hist_rebin(&total->hist, bins, fail) != 0)
+	/* Before bins are joined, they may tell the quantiles. */
+	if (bins > 0 && stats && hist_set_stats(hist, &job->quantiles, fail) != 0)
+		return -1;
+	if (bins > 0 && hist_rebin(hist, bins, fail) != 0)
 		return -1;
 	/* The runs' options give another number of bins. */
 	if (bins > 0)
 		total->from.options = NULL;
-	return job->quantiles.n > 0 ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;
+	return stats || hist->stats ? hist_set_stats(hist, &job->quantiles, fail) : 0;
 }
 
 void command_merge(const struct job *job, struct fail *fail)

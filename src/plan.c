@@ -47,7 +47,8 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 
 	counting_init_layout(&p->counting, &axis->type, &axis->edges, &shape->layout, shared);
 	if (job->quantiles.n > 0)
-		counting_keep_stats(&p->counting, shape->layout.channels);
+		counting_keep_stats(&p->counting, shape->layout.channels,
+				    shape->row > 0 ? DIGEST_ROUGH : DIGEST_FINE);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
@@ -126,7 +127,10 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	if (gpu_only ||
 	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
-	p.workers = workers_within(&p, job, shape, facts->plain ? memory : half);
+	const bool digests =
+		job->quantiles.n > 0 && shape->axis.type.code_bytes > 2 && shape->row == 0;
+	p.digests = digests ? memory / DIGEST_SHARE : 0;
+	p.workers = workers_within(&p, job, shape, (facts->plain ? memory : half) - p.digests);
 	if (p.tables > memory) { /* a single worker may take more than half */
 		p.workers = 0;
 		return p;
@@ -146,7 +150,8 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.lanes = 0;
 		p.lanes_memory = 0;
 	}
-	p.decoders = larger(left - p.lanes_memory, 1);
+	p.digests = least(p.digests, left - p.lanes_memory);
+	p.decoders = larger(left - p.lanes_memory - p.digests, 1);
 	return p;
 }
 

@@ -12,6 +12,7 @@
  *                                       of -M. If a lane and two slots do not fit, auto uses no
  *                                       GPU; --device=gpu takes them anyway, and their counters are
  *                                       part of the bins
+ *   digests of --stats                  a quarter of -M, from the half of the tables
  *   decoders of compressed inputs       the rest, at least half of -M
  *
  * So an -M of twice the need of a worker or a decoder is always enough, and messages suggest that.
@@ -44,6 +45,7 @@ struct plan {
 	size_t tables;
 	unsigned lanes;        /* maximum number of workers feeding a GPU; 0: use no GPU */
 	uint64_t lanes_memory; /* bytes for lanes and slots */
+	uint64_t digests;      /* bytes for the digests of all workers and of the totals */
 	uint64_t decoders;     /* bytes for decoders, at least 1 */
 };
 

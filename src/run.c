@@ -43,10 +43,11 @@ struct run {
 	const struct job *job;
 	struct output *rows; /* output for --each */
 	double began;
-	struct shape shape;       /* const once the first input is open */
-	struct plan plan;         /* const once it is made */
-	struct work work;         /* shared by all workers; const once prepared, except for gpu */
-	struct unpacker unpacker; /* the GPU as a decoder, once it has started */
+	struct shape shape;         /* const once the first input is open */
+	struct plan plan;           /* const once it is made */
+	struct work work;           /* shared by all workers; const once prepared, except for gpu */
+	struct unpacker unpacker;   /* the GPU as a decoder, once it has started */
+	struct digest_memory pages; /* of all digests */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
 	struct codebook book;
@@ -231,6 +232,8 @@ static int count(struct run *run, struct fail *fail)
 		join(run);
 		rc = sum_up(run, fail);
 	}
+	if (rc == 0)
+		rc = counts_check(&run->counts, fail);
 	if (rc == 0 && run->work.gpu && gpu_table_fetch(run->work.gpu, &run->counts) != 0)
 		rc = gpu_fail_run(run->work.gpu, fail);
 	if (run->work.gpu)
@@ -365,6 +368,8 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 				"-M %zuK is enough",
 				job->machine.memory_text, plan->tables,
 				(2 * plan->tables + 1023) / 1024);
+	run->pages.most = plan->digests;
+	plan->counting.pages = job->each > 0 ? NULL : &run->pages;
 	run->report.plan.isa = isa_name(isa_best());
 	run->report.plan.method = METHODS[plan->counting.method];
 	run->report.plan.no_gpu = choose_gpu(run);
@@ -468,6 +473,14 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
 }
 
+/* The digits of the digests; 0: none are needed, because codes tell the quantiles. */
+static uint32_t digest_digits(const struct job *job, const struct axis *axis)
+{
+	const bool document = job->into || job->format->write == write_json;
+
+	return axis->type.code_bytes > 2 || document ? DIGEST_FINE : 0;
+}
+
 /* Allocate the histogram, the totals and the workers. */
 static int take_memory(struct run *run, struct fail *fail)
 {
@@ -484,8 +497,9 @@ static int take_memory(struct run *run, struct fail *fail)
 	if (!run->scratch)
 		return fail_errno(fail, "the histogram");
 	if (job->quantiles.n > 0 && job->each == 0 &&
-	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-	     counts_keep_stats(&run->counts, &axis->type, channels, fail) != 0))
+	    (hist_keep_stats(&run->hist, &job->quantiles, digest_digits(job, axis), fail) != 0 ||
+	     counts_keep_stats(&run->counts, &axis->type, channels, DIGEST_FINE, &run->pages,
+			       fail) != 0))
 		return -1;
 	if (counting->auto_bins.most > 0)
 		counts_set_auto(&run->counts, &counting->auto_bins);

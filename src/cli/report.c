@@ -316,11 +316,36 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	}
 }
 
+/* Name the quantiles that neither digests nor bins of one value tell. */
+static void warn_quantiles(const struct hist *hist)
+{
+	char names[400] = "", name[NUMBER_TEXT];
+	size_t used = 0;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < hist->asked.n && hist->stats; i++) {
+		bool known = true;
+		for (uint32_t c = 0; c < hist->channels; c++)
+			known &= hist->stats[c].quantile[i].known || hist->stats[c].of.number == 0;
+		quantile_name(name, &hist->asked, i);
+		if (!known && left++ < 20)
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.16s%%",
+						 left > 1 ? ", " : "", name);
+	}
+	if (left > 0)
+		msg_warning(
+			"quantile%s %s%s %s left out, because the histograms were written "
+			"without --stats, and their bins are too wide to tell",
+			left == 1 ? "" : "s", names, left > 20 ? " and more" : "",
+			left == 1 ? "is" : "are");
+}
+
 void report_sum(const struct job *job, const struct sum *sum)
 {
 	const struct hist *const hist = &sum->total.hist;
 
 	warn_outside(hist, "");
+	warn_quantiles(hist);
 	note_saturated(&job->style, hist);
 	advise_picture(job, hist);
 	if (job->voice == VOICE_VERBOSE)
@@ -384,51 +409,19 @@ static const struct {
 /* Shorten numbers to six digits, except whole ones. */
 static void shorten(char text[NUMBER_TEXT])
 {
-	if (!edge_is_whole(text))
+	if (text[0] != '\0' && !edge_is_whole(text))
 		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
 }
 
-#define QUANTILE_TEXT (BIN_TEXT + NUMBER_TEXT + 4)
-
-/*
- * Format a quantile: a number and its bin, unless the bin has only one value. Keep all digits if
- * six would make the edges of the bin equal.
- */
-static void quantile_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
-			  unsigned i)
-{
-	const struct hist_quantile *const q = &hist->stats[channel].quantile[i];
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], number[NUMBER_TEXT];
-
-	if (q->kind == QUANTILE_UNDER || q->kind == QUANTILE_OVER)
-		strcpy(text, q->kind == QUANTILE_UNDER ? "under" : "over");
-	if (q->kind != QUANTILE_VALUE && q->kind != QUANTILE_BIN)
-		return;
-	const bool closed = hist_stats_format_quantile(lower, upper, hist, channel, i);
-	hist_stats_format_number(number, hist, channel, i);
-	shorten(lower);
-	shorten(upper);
-	if (q->kind == QUANTILE_BIN && strcmp(lower, upper) == 0)
-		hist_stats_format_quantile(lower, upper, hist, channel, i);
-	else if (*number)
-		shorten(number);
-	if (q->kind == QUANTILE_VALUE || bin_is_value(&hist->axis, q->bin))
-		snprintf(text, QUANTILE_TEXT, "%s", number);
-	else
-		snprintf(text, QUANTILE_TEXT, "%s%s[%s, %s%c", number, *number ? " in " : "", lower,
-			 upper, closed ? ']' : ')');
-}
-
 /* Format a cell of the table; may be "". */
-static void cell_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_t channel,
-		      size_t row)
+static void cell_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row)
 {
 	const bool any = hist->stats[channel].of.number > 0;
 	const enum figure figure = row < FIGURE_ROWS ? ROWS[row].figure : FIGURE_SAMPLES;
 
 	text[0] = '\0';
 	if (row >= FIGURE_ROWS)
-		quantile_text(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
+		hist_stats_format_quantile(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
 	else if (row > 0)
 		figure_text(text, hist, channel, figure);
 	else if (hist->channels > 1)
@@ -437,14 +430,14 @@ static void cell_text(char text[QUANTILE_TEXT], const struct hist *hist, uint32_
 	if (FIGURE_BELOW <= figure && figure <= (any ? FIGURE_NAN : FIGURE_ZEROS) &&
 	    strcmp(text, "0") == 0)
 		text[0] = '\0';
-	if (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY)
+	if (row >= FIGURE_ROWS || (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY))
 		shorten(text);
 }
 
 /* Print a row for channels first .. end - 1, unless all its cells are empty. */
 static void report_row(const struct hist *hist, uint32_t first, uint32_t end, size_t row, int width)
 {
-	char name[NUMBER_TEXT + 1], cell[QUANTILE_TEXT], line[FAIL_TEXT];
+	char name[NUMBER_TEXT + 1], cell[NUMBER_TEXT], line[FAIL_TEXT];
 	size_t used = 0, said = 0;
 
 	if (row >= FIGURE_ROWS)
@@ -467,15 +460,18 @@ void report_stats(const struct job *job, const struct hist *hist)
 	const size_t rows = FIGURE_ROWS + hist->asked.n;
 	const int columns = (int)msg_columns() - (int)strlen("stats: at minimum");
 	int longest = 1;
-	char cell[QUANTILE_TEXT];
+	char cell[NUMBER_TEXT];
 
-	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
+	/* A document's figures may have been added although nobody asked for them. */
+	if (!hist->stats || hist->asked.n == 0)
+		return;
+	for (uint32_t c = 0; c < hist->channels; c++)
 		for (size_t row = 0; row < rows; row++) {
 			cell_text(cell, hist, c, row);
 			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
 		}
 	const uint32_t each = columns > longest + 2 ? (uint32_t)(columns / (longest + 2)) : 1;
-	for (uint32_t first = 0; first < hist->channels && hist->stats; first += each) {
+	for (uint32_t first = 0; first < hist->channels; first += each) {
 		const uint32_t left = hist->channels - first;
 		for (size_t row = 0; row < rows; row++)
 			report_row(hist, first, first + (left < each ? left : each), row, longest);

@@ -28,6 +28,7 @@
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define HOT_SLOTS 1024u                /* 8 KiB of L1 */
+#define SETTLE ((size_t)1 << 17)       /* samples between two looks at the size of the digests */
 #define PREFETCH 128u                  /* lines of the totals prefetched together: 8 KiB of L1 */
 
 struct counter {
@@ -37,6 +38,7 @@ struct counter {
 	size_t stride;          /* entries from one table to the next */
 	uint32_t *table;        /* c->tables tables */
 	struct stats *stats;    /* counting_adds_stats: statistics of each channel; else NULL */
+	uint64_t unsettled;     /* samples in stats since settle_digests */
 	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct binning binning; /* the job's rule, or one for the samples seen so far */
 	int k;                  /* k of that rule */
@@ -110,11 +112,22 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		count_bins(c, edges, shared);
 }
 
-void counting_keep_stats(struct counting *c, uint32_t channels)
+void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 {
 	c->stats = true;
+	c->digits = digits;
 	if (counting_adds_stats(c))
 		c->memory += channels * sizeof(struct stats);
+}
+
+static struct stats *open_stats(const struct counting *c)
+{
+	struct stats *const stats = stats_open(&c->type, c->layout.channels);
+
+	if (stats && stats_keep_digest(stats, c->layout.channels, c->digits, false, c->pages) == 0)
+		return stats;
+	stats_close(stats, c->layout.channels);
+	return NULL;
 }
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)
@@ -137,10 +150,10 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
 	if (counting_adds_stats(c))
-		counter->stats = stats_open(&c->type, counts->stats_channels);
+		counter->stats = open_stats(c);
 	if (!counter->table || (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
-		free(counter->stats);
+		stats_close(counter->stats, c->layout.channels);
 		free(counter);
 		return NULL;
 	}
@@ -319,6 +332,31 @@ static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
 	}
 }
 
+static void flush_stats(struct counter *counter)
+{
+	counts_add_stats(counter->counts, counter->stats);
+	for (uint32_t c = 0; c < counter->c->channels; c++)
+		stats_clear(&counter->stats[c]);
+}
+
+/*
+ * Now and then, move the statistics to the totals if the digests of all workers take too much
+ * memory, or if a count may come near 2^32.
+ */
+static void settle_digests(struct counter *counter)
+{
+	bool fits = counter->stats[0].digest.pending < UINT32_MAX / 2;
+
+	for (uint32_t c = 0; c < counter->c->channels; c++)
+		fits &= digest_charge(&counter->stats[c].digest);
+	counter->unsettled = 0;
+	if (fits)
+		return;
+	flush_stats(counter);
+	for (uint32_t c = 0; c < counter->c->channels; c++)
+		digest_shrink(&counter->stats[c].digest);
+}
+
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
@@ -340,19 +378,20 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 			codes_add(counter->table, samples, some, c->channels);
 		else
 			add_bins(counter, samples, some);
-		if (counter->stats)
-			stats_add_channels(counter->stats, c->channels, samples, some);
+		if (!counter->stats)
+			continue;
+		stats_add_channels(counter->stats, c->channels, samples, some);
+		counter->unsettled += some;
+		if (counter->unsettled >= SETTLE)
+			settle_digests(counter);
 	}
 }
 
 void counter_flush_all(struct counter *counter)
 {
 	counter_flush(counter);
-	if (!counter->stats)
-		return;
-	counts_add_stats(counter->counts, counter->stats);
-	for (uint32_t c = 0; c < counter->c->channels; c++)
-		stats_clear(&counter->stats[c]);
+	if (counter->stats)
+		flush_stats(counter);
 }
 
 void counter_close(struct counter *counter)
@@ -360,7 +399,7 @@ void counter_close(struct counter *counter)
 	if (!counter)
 		return;
 	counter_flush_all(counter);
-	free(counter->stats);
+	stats_close(counter->stats, counter->c->layout.channels);
 	free(counter->table);
 	free(counter);
 }

@@ -46,6 +46,8 @@ struct counting {
 	struct auto_bins auto_bins; /* for cells that are bins with a range from the samples */
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool stats;                 /* --stats (see counting_adds_stats) */
+	uint32_t digits;            /* of the digests of statistics */
+	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
 	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
 	size_t memory; /* bytes that each counter allocates */
 };
@@ -63,8 +65,11 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
 
-/* Count statistics of each channel too; the caller also calls counts_keep_stats. */
-void counting_keep_stats(struct counting *c, uint32_t channels);
+/*
+ * Count statistics of each channel too, and digests with so many digits; the caller also calls
+ * counts_keep_stats.
+ */
+void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits);
 
 /*
  * Must a counter add each sample to statistics? For codes it need not, because hist.c computes the

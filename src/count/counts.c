@@ -22,21 +22,43 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 }
 
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
-		      struct fail *fail)
+		      uint32_t digits, struct digest_memory *memory, struct fail *fail)
 {
 	counts->stats = stats_open(type, channels);
-	if (!counts->stats)
-		return fail_errno(fail, "statistics of %lu channels", (unsigned long)channels);
 	counts->stats_channels = channels;
+	if (!counts->stats ||
+	    (type->code_bytes > 2 &&
+	     stats_keep_digest(counts->stats, channels, digits, true, memory) != 0))
+		return fail_errno(fail, "statistics of %lu channels", (unsigned long)channels);
 	return 0;
 }
 
 void counts_add_stats(struct counts *counts, const struct stats *stats)
 {
+	uint64_t charged = 0;
+
 	lock_take(&counts->lock);
-	for (uint32_t c = 0; c < counts->stats_channels; c++)
+	for (uint32_t c = 0; c < counts->stats_channels; c++) {
+		struct digest *const digest = &counts->stats[c].digest;
 		stats_merge(&counts->stats[c], &stats[c]);
+		(void)digest_charge(digest);
+		charged += digest->charged;
+		if (digest->memory && charged > digest->memory->most)
+			__atomic_store_n(&counts->lost, true, __ATOMIC_RELAXED);
+	}
 	lock_drop(&counts->lock);
+}
+
+int counts_check(const struct counts *counts, struct fail *fail)
+{
+	if (!__atomic_load_n(&counts->lost, __ATOMIC_RELAXED))
+		return 0;
+	const uint64_t need =
+		counts->stats_channels * digest_bytes(&counts->stats->digest.rule, true);
+	return fail_set(fail, STATUS_LIMIT,
+			"the quantiles of --stats need up to %llu bytes, more than -M leaves for "
+			"them; -M %lluK is enough",
+			(unsigned long long)need, (unsigned long long)(DIGEST_SHARE * need / 1024));
 }
 
 void counts_free(struct counts *counts)
@@ -44,7 +66,7 @@ void counts_free(struct counts *counts)
 	uint64_t samples;
 
 	free(counts_take(counts, &samples));
-	free(counts->stats);
+	stats_close(counts->stats, counts->stats_channels);
 	counts->stats = NULL;
 }
 

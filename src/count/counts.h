@@ -25,6 +25,7 @@ struct counts {
 	uint64_t samples;           /* number of samples counted in cell */
 	struct stats *stats;        /* --stats: statistics of each channel, owned; else NULL */
 	uint32_t stats_channels;    /* channels with statistics */
+	bool lost;                  /* their digests take more memory than they may; atomic */
 	struct lock lock;           /* used only by counts.c */
 	struct auto_bins auto_bins; /* counts_set_auto: the bins of each table in cell; else zero */
 	struct extent extent; /* counts_set_auto: extent of the samples in cell, or a larger one */
@@ -35,14 +36,18 @@ struct counts {
 int counts_init(struct counts *counts, size_t cells, struct fail *fail);
 
 /*
- * After counts_init: add statistics of each channel. Workers fill them (counts_add_stats), but for
- * codes hist.c computes them from the counts at the end.
+ * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest.
+ * Workers fill them (counts_add_stats), but for codes hist.c computes them from the counts at the
+ * end. The digests of all workers share *memory; NULL: without a limit.
  */
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
-		      struct fail *fail);
+		      uint32_t digits, struct digest_memory *memory, struct fail *fail);
 
 /* Add a worker's statistics of all channels. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
+
+/* -1: the digests of the totals take more memory than they may (STATUS_LIMIT). Any thread. */
+int counts_check(const struct counts *counts, struct fail *fail);
 
 /* Free the cells, unless counts_take did, and the statistics. */
 void counts_free(struct counts *counts);

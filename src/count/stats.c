@@ -52,8 +52,29 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	return stats;
 }
 
+void stats_close(struct stats *stats, uint32_t channels)
+{
+	for (uint32_t c = 0; stats && c < channels; c++)
+		digest_close(&stats[c].digest);
+	free(stats);
+}
+
+int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, bool wide,
+		      struct digest_memory *memory)
+{
+	const struct digest_rule rule = digest_rule(&stats->type, digits);
+
+	for (uint32_t c = 0; c < channels; c++) {
+		if (digest_open(&stats[c].digest, &rule, wide) != 0)
+			return -1;
+		stats[c].digest.memory = memory;
+	}
+	return 0;
+}
+
 void stats_clear(struct stats *s)
 {
+	digest_clear(&s->digest);
 	s->number = s->below = s->above = s->nan = s->zeros = s->apart = 0;
 	s->extent = EXTENT_NONE;
 	memset(s->sum, 0, s->digits * sizeof(*s->sum));
@@ -240,6 +261,11 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	const uint64_t plus = real ? s->but_sign + 1 : s->bias, minus = plus - real;
 	struct stats_terms terms;
 
+	if (s->digest.touched) {
+		uint32_t indices[STATS_BLOCK];
+		s->loops->cells(words, n, &s->digest.rule, wide, indices);
+		digest_count(&s->digest, indices, n);
+	}
 	extent_add(&s->extent, &extent);
 	if (extent.least <= plus && extent.greatest >= minus)
 		s->zeros += s->loops->zeros(words, padded, s->but_sign, wide) -
@@ -281,6 +307,8 @@ void stats_merge(struct stats *to, const struct stats *from)
 	to->nan += from->nan;
 	to->zeros += from->zeros;
 	extent_add(&to->extent, &from->extent);
+	if (to->digest.touched)
+		digest_merge(&to->digest, &from->digest);
 	for (size_t i = 0; i < to->digits; i++) {
 		to->sum[i] += from->sum[i];
 		to->square[i] += from->square[i];

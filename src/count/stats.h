@@ -4,7 +4,8 @@
  *
  * The sum of the samples and the sum of their squares are integers that are never rounded, so
  * adding and merging are associative to the bit; only stats_result rounds. A struct stats belongs
- * to one thread. Each worker has its own, and they are merged into the totals.
+ * to one thread. Each worker has its own, and they are merged into the totals. They may include a
+ * digest of the samples, for quantiles.
  */
 #ifndef GPUHIST_STATS_H
 #define GPUHIST_STATS_H
@@ -16,6 +17,7 @@
 #include "bins/auto.h"
 #include "bins/sample.h"
 #include "count/cells.h"
+#include "count/digest.h"
 
 #define STATS_DIGITS 272u /* digits of the longest sum, for binary64 */
 
@@ -32,13 +34,22 @@ struct stats {
 	uint64_t number;            /* number of finite samples */
 	uint64_t below, above, nan; /* number of samples that are -inf, inf, NaN */
 	struct extent extent;       /* extent of the finite samples */
+	struct digest digest;       /* stats_keep_digest; else {0} */
 	/* An addition changes a digit by up to 2^65; carries wait for stats_result. */
 	int128_t sum[STATS_DIGITS];    /* digit i is worth 2^(8 i) */
 	int128_t square[STATS_DIGITS]; /* digit i is worth 2^(16 i) */
 };
 
-/* Make an array of empty statistics, one for each channel; the caller frees it. NULL: no memory. */
+/* Make an array of empty statistics, one for each channel. NULL: no memory. */
 struct stats *stats_open(const struct sample_type *type, uint32_t channels);
+void stats_close(struct stats *stats, uint32_t channels); /* accepts NULL */
+
+/*
+ * For types of more than 16 bits: keep a digest of each channel too, of samples or (wide) of merged
+ * statistics. *memory may be NULL, as in struct digest. -1: no memory; call stats_close.
+ */
+int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, bool wide,
+		      struct digest_memory *memory);
 
 /* Empty the statistics of one channel. */
 void stats_clear(struct stats *stats);
@@ -53,7 +64,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 /* Add n codes (count.h), in the order of values; code[i] was counted count[code[i]] times. */
 void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 
-/* Add the statistics `from`, of the same type. */
+/* Add the statistics `from`, of the same type; if `to` has a digest, it is wide. */
 void stats_merge(struct stats *to, const struct stats *from);
 
 /* Figures of the finite samples. If `number` is 0, extremes, mean and deviation are undefined. */
@@ -92,6 +103,9 @@ struct stats_loops {
 	 */
 	bool (*reals)(const unsigned char *words, size_t n, double top, bool wide,
 		      struct stats_terms *terms);
+	/* Find the index in a digest of each word (digest_count). */
+	void (*cells)(const unsigned char *words, size_t n, const struct digest_rule *rule,
+		      bool wide, uint32_t *indices);
 	/* Count the words that have no bit of `mask` set. */
 	uint64_t (*zeros)(const unsigned char *words, size_t n, uint64_t mask, bool wide);
 };

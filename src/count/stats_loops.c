@@ -13,6 +13,7 @@
 #endif
 
 #include "base/little.h"
+#include "bins/binning.h"
 
 #ifndef ISA
 #define ISA base
@@ -133,6 +134,56 @@ INLINE void keys_of(const unsigned char *p, size_t n, uint64_t bias, struct stat
 static void keys(const unsigned char *p, size_t n, uint64_t bias, bool wide, struct stats_terms *t)
 {
 	wide ? keys_of(p, n, bias, t, true) : keys_of(p, n, bias << 32 | bias, t, false);
+}
+
+/* ---- cells of a digest ---- */
+
+/* Integers of 24 bits are words of 32 bits too, so their sign is that of key - bias. */
+static void cells32(const unsigned char *p, size_t n, const struct digest_rule *rule,
+		    uint32_t *restrict indices)
+{
+	const uint32_t bias = (uint32_t)rule->bias, sign = bias > 0, zero = rule->zero,
+		       shift = rule->shift, digits = rule->digits;
+
+	for (size_t i = 0; i < n && rule->real; i++) {
+		const uint32_t word = (uint32_t)word_at(p + 4 * i, 4, false);
+		const uint32_t size = word & 0x7fffffffu, negative = 0u - (word >> 31);
+		const int32_t rank = (int32_t)((size ^ negative) - negative);
+		indices[i] = (uint32_t)(rank >> shift) + zero;
+	}
+	for (size_t i = 0; i < n && !rule->real; i++) {
+		const uint32_t own = ((uint32_t)word_at(p + 4 * i, 4, false) ^ bias) - bias;
+		const uint32_t negative = 0u - (own >> 31 & sign), value = own ^ negative;
+		const uint32_t excess = rank_excess32(value, digits);
+		indices[i] = (((excess << digits) + (value >> excess)) ^ negative) + zero;
+	}
+}
+
+/* Vector units have no arithmetic shift of 64 bits, so half of 2^64 is added to ranks. */
+static void cells64(const unsigned char *p, size_t n, const struct digest_rule *rule,
+		    uint32_t *restrict indices)
+{
+	const uint64_t bias = rule->bias, sign = bias > 0, half = (uint64_t)1 << 63;
+	const uint32_t zero = rule->zero, shift = rule->shift, digits = rule->digits;
+
+	for (size_t i = 0; i < n && rule->real; i++) {
+		const uint64_t word = word_at(p + 8 * i, 8, false);
+		const uint64_t size = word & ~half, negative = 0u - (word >> 63);
+		/* The number of negative cells, `zero`, is half >> shift. */
+		indices[i] = (uint32_t)(((size ^ negative) - negative + half) >> shift);
+	}
+	for (size_t i = 0; i < n && !rule->real; i++) {
+		const uint64_t own = (word_at(p + 8 * i, 8, false) ^ bias) - bias;
+		const uint64_t negative = 0u - (own >> 63 & sign), value = own ^ negative;
+		const uint64_t excess = rank_excess64(value, digits);
+		indices[i] = (uint32_t)(((excess << digits) + (value >> excess)) ^ negative) + zero;
+	}
+}
+
+static void cells(const unsigned char *p, size_t n, const struct digest_rule *rule, bool wide,
+		  uint32_t *indices)
+{
+	wide ? cells64(p, n, rule, indices) : cells32(p, n, rule, indices);
 }
 
 /* ---- zeros ---- */
@@ -260,5 +311,5 @@ static bool reals(const unsigned char *p, size_t n, double top, bool wide, struc
 	return wide ? HAVE_FMA && reals_of(p, n, top, t, true) : reals_of(p, n, top, t, false);
 }
 
-const struct stats_loops NAME(stats_loops_,
-			      ISA) = {.fetch = fetch, .keys = keys, .reals = reals, .zeros = zeros};
+const struct stats_loops NAME(stats_loops_, ISA) = {
+	.fetch = fetch, .keys = keys, .reals = reals, .cells = cells, .zeros = zeros};

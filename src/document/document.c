@@ -18,12 +18,13 @@
 #include <string.h>
 
 #include "document/json.h"
+#include "hist/quantile.h"
 
 #define DEPTH 64u /* maximum nesting */
 
 /*
- * Each member with its name and its parent. Objects come first, then lists (EDGES to INDEX), plain
- * values of a channel (from UNDER on), and plain values common to all channels (from SAMPLES on).
+ * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
+ * is written as a string), plain values of a channel (from UNDER on), and plain values common to all channels (from SAMPLES on).
  */
 #define MEMBER_LIST(X)                             \
 	X(WRITER_INFO, "writer_info", HISTOGRAM)   \
@@ -34,11 +35,21 @@
 	X(EDGES, "edges", AXIS)                    \
 	X(VALUES, "values", STORAGE)               \
 	X(INDEX, "index", STORAGE)                 \
+	X(DIGEST, "stats_digest", COUNTED)         \
 	X(UNDER, "under", COUNTED)                 \
 	X(OVER, "over", COUNTED)                   \
 	X(NO_NUMBER, "nan", COUNTED)               \
 	X(CLAMPED_UNDER, "clamped_under", COUNTED) \
 	X(CLAMPED_OVER, "clamped_over", COUNTED)   \
+	X(FINITE, "stats_count", COUNTED)          \
+	X(ZEROS, "stats_zeros", COUNTED)           \
+	X(MINIMUM, "stats_minimum", COUNTED)       \
+	X(MAXIMUM, "stats_maximum", COUNTED)       \
+	X(MEAN, "stats_mean", COUNTED)             \
+	X(DEVIATION, "stats_std", COUNTED)         \
+	X(MINUS_INF, "stats_minus_inf", COUNTED)   \
+	X(PLUS_INF, "stats_plus_inf", COUNTED)     \
+	X(CELLS, "stats_cells", COUNTED)           \
 	X(CHANNEL, "channel", METADATA)            \
 	X(SAMPLES, "samples", COUNTED)             \
 	X(BYTES, "bytes", COUNTED)                 \
@@ -80,11 +91,11 @@ struct list {
 
 struct documents {
 	struct json in;
-	struct document *document;   /* the document being read */
-	uint64_t seen;               /* bitmap of the channels already read */
-	size_t value[END];           /* channel's values, as offsets in in.text; 0: missing */
-	size_t first[END];           /* the same for the first channel read */
-	struct list list[INDEX + 1]; /* channel's lists */
+	struct document *document;    /* the document being read */
+	uint64_t seen;                /* bitmap of the channels already read */
+	size_t value[END];            /* channel's values, as offsets in in.text; 0: missing */
+	size_t first[END];            /* the same for the first channel read */
+	struct list list[DIGEST + 1]; /* channel's lists */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -103,7 +114,7 @@ int documents_open(struct documents **out, const char *path, struct fail *fail)
 /* Forget the current channel; its plain values stay valid until d->in.used is reset. */
 static void forget_channel(struct documents *d)
 {
-	for (enum member m = EDGES; m <= INDEX; m++) {
+	for (enum member m = EDGES; m <= DIGEST; m++) {
 		free(d->list[m].at);
 		d->list[m] = (struct list){.at = NULL};
 	}
@@ -434,6 +445,114 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 	return 0;
 }
 
+/* ---- figures ---- */
+
+/* A figure that is a number, and for integer types a value of the type. */
+static void take_figure(const struct documents *d, enum member m, const struct sample_type *type,
+			double *real, int128_t *whole, struct fail *fail)
+{
+	const char *const text = text_of(d, m);
+	struct number n;
+
+	if (number_parse(&n, text, strlen(text)) != 0 ||
+	    (whole && type->kind != SAMPLE_FLOAT &&
+	     (!n.exact || n.integer < sample_min(type) || n.integer > sample_max(type)))) {
+		refuse(d, fail, "\"%s\" must be a number, not \"%.60s\"", MEMBERS[m].name, text);
+		return;
+	}
+	*real = n.value;
+	if (whole && type->kind != SAMPLE_FLOAT)
+		*whole = n.integer;
+}
+
+/* Fill the digest of channel c from the list, whose cells must increase. */
+static int take_digest(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct json_pair *const pair = d->list[DIGEST].at;
+	struct digest *const digest = &h->stats[c].digest;
+	int64_t next = -(int64_t)digest->rule.zero;
+
+	for (size_t i = 0; i < d->list[DIGEST].n; i++) {
+		if (pair[i].key < next ||
+		    pair[i].key >= (int64_t)digest->rule.indices - digest->rule.zero)
+			return refuse(d, fail, "the cells of its digest must increase, up to %ld",
+				      (long)(digest->rule.indices - digest->rule.zero) - 1);
+		next = pair[i].key + 1;
+		digest_add(digest, pair[i].key, pair[i].count);
+	}
+	return 0;
+}
+
+/* The digits of a digest that has so many cells for each doubling; 0: another number. */
+static uint32_t digits_of(const struct documents *d, const struct sample_type *type)
+{
+	const unsigned long cells = strtoul(text_of(d, CELLS), NULL, 10);
+	const uint32_t values = type->code_bytes <= 2 ? 16 : 0;
+
+	return cells == 1ul << values       ? values
+	       : values > 0                 ? 0
+	       : cells == 1 << DIGEST_FINE  ? DIGEST_FINE
+	       : cells == 1 << DIGEST_ROUGH ? DIGEST_ROUGH
+					    : 0;
+}
+
+/* Take the figures of channel c from the members. */
+static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const uint64_t samples = h->samples / h->channels;
+	const bool real = type->kind == SAMPLE_FLOAT;
+	struct stats_result *const of = &h->stats[c].of;
+
+	*of = (struct stats_result){
+		.number = count_of(d, FINITE, samples, fail),
+		.below = real ? count_of(d, MINUS_INF, samples, fail) : 0,
+		.above = real ? count_of(d, PLUS_INF, samples, fail) : 0,
+		.nan = h->flow[c].nan,
+		.zeros = count_of(d, ZEROS, samples, fail),
+	};
+	if (fail->status != STATUS_OK)
+		return -1;
+	if (of->number > 0) {
+		take_figure(d, MINIMUM, type, &of->least_real, &of->least, fail);
+		take_figure(d, MAXIMUM, type, &of->greatest_real, &of->greatest, fail);
+		take_figure(d, MEAN, type, &of->mean, NULL, fail);
+		take_figure(d, DEVIATION, type, &of->deviation, NULL, fail);
+	}
+	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
+		return -1;
+	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
+	    !digest_agrees(&h->stats[c].digest, type, of))
+		return refuse(d, fail,
+			      "its figures of --stats do not agree with its counts (did another "
+			      "program add or scale it?)");
+	return 0;
+}
+
+/*
+ * Take the figures of channel c, if the document has those of all channels; otherwise the histogram
+ * has no statistics.
+ */
+static int take_stats(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct quantiles none = {.n = 0};
+	const bool listed = d->list[DIGEST].at, first = d->seen == (uint64_t)1 << c;
+	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : DIGEST_FINE;
+	const bool any = d->value[FINITE] > 0 && digits > 0 && (listed || hist_has_values(h, c));
+	const uint32_t own = digest_rule(&h->axis.type, digits).digits;
+
+	if (first && any && hist_keep_stats(h, &none, digits, fail) != 0)
+		return -1;
+	if (!any || !h->stats || h->stats[c].digest.rule.digits != own) {
+		hist_drop_stats(h);
+		return 0;
+	}
+	if (listed)
+		return take_figures(d, h, c, fail);
+	digest_close(&h->stats[c].digest);
+	return hist_values_digest(h, c, fail);
+}
+
 /* Take the channel whose members have been read. */
 static int take_channel(struct documents *d, struct fail *fail)
 {
@@ -454,7 +573,8 @@ static int take_channel(struct documents *d, struct fail *fail)
 	if (d->seen >> c & 1)
 		return refuse(d, fail, "it has channel %lu twice", (unsigned long)c);
 	d->seen |= (uint64_t)1 << c;
-	if (take_counts(d, h, c, fail) != 0 || check_counts(d, h, c, fail) != 0)
+	if (take_counts(d, h, c, fail) != 0 || check_counts(d, h, c, fail) != 0 ||
+	    take_stats(d, h, c, fail) != 0)
 		return -1;
 	if (is_first)
 		memcpy(d->first, d->value, sizeof(d->first));
@@ -544,10 +664,22 @@ static int read_plain(struct documents *d, enum member m, struct fail *fail)
 	return 0;
 }
 
+static int read_pairs(struct documents *d, enum member m, struct fail *fail)
+{
+	struct list *const list = &d->list[m];
+
+	if (list->at)
+		return json_bad(&d->in, fail, "\"%s\" appears twice", MEMBERS[m].name);
+	list->at = json_pairs(&d->in, &list->n, fail);
+	return list->at ? 0 : -1;
+}
+
 static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail)
 {
 	if (json_peek(&d->in, fail) < 0)
 		return -1;
+	if (*d->in.at == '"' && m == DIGEST)
+		return read_pairs(d, m, fail);
 	if (*d->in.at != '{' && *d->in.at != '[')
 		return read_plain(d, m, fail);
 	const size_t used = d->in.used;

@@ -149,6 +149,8 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 		rc = sum_add(&sum, run, fail);
 	if (rc == 0)
 		rc = sum_finish(&sum, fail);
+	if (rc == 0 && sum.total.hist.stats)
+		rc = hist_set_stats(&sum.total.hist, &run->hist.asked, fail);
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)
@@ -166,8 +168,6 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	/* Keep the lock for the rescue, so that runs that fail together find different names. */
 	const int folder = lock_folder(path, &why);
 
-	/* A sum has no statistics, so the first run does not write any either. */
-	run.hist.stats = NULL;
 	const int rc = folder < 0 ? -1 : add_locked(path, &run, nonzero, sum, &why);
 	if (rc > 0)
 		fail_pass(fail, &why);

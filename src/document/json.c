@@ -370,3 +370,67 @@ void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *
 	free(list);
 	return NULL;
 }
+
+/* ---- strings of pairs ---- */
+
+/* Consume digits, at most 20, and the mark after them. False: there are none, or too many. */
+static bool take_count(struct json *r, uint64_t *to)
+{
+	const unsigned char *const past = digits(r->at);
+	uint64_t n = 0;
+
+	if (!past)
+		return false;
+	for (; r->at < past; r->at++)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)*r->at - '0', &n))
+			return false;
+	*to = n;
+	return true;
+}
+
+static bool take_pair(struct json *r, struct json_pair *pair)
+{
+	const bool negative = *r->at == '-';
+	uint64_t size;
+
+	r->at += negative;
+	if (!take_count(r, &size) || size > INT64_MAX || *r->at != ' ')
+		return false;
+	r->at++;
+	pair->key = negative ? -(int64_t)size : (int64_t)size;
+	return take_count(r, &pair->count);
+}
+
+struct json_pair *json_pairs(struct json *r, size_t *n, struct fail *fail)
+{
+	size_t most = 64;
+	struct json_pair *list = malloc(most * sizeof(*list)), *more;
+	int mark = ',';
+
+	*n = 0;
+	if (!list)
+		mark = fail_errno(fail, "%s", r->name);
+	else if (*++r->at == '"')
+		mark = *r->at++;
+	while (mark == ',') {
+		if (*n < most) {
+			mark = -1;
+			if (look_ahead(r, fail) != 0)
+				break;
+			if (!take_pair(r, &list[(*n)++]) || (*r->at != ',' && *r->at != '"'))
+				json_unexpected(r, "cells and counts", fail);
+			else
+				mark = *r->at++;
+		} else if (*n > MOST || !(more = realloc(list, 2 * most * sizeof(*list)))) {
+			mark = fail_errno(fail, "%s", r->name);
+		} else {
+			list = more;
+			most *= 2;
+		}
+	}
+	if (mark == '"')
+		return list;
+	free(list);
+	return NULL;
+}

@@ -65,6 +65,15 @@ enum json_numbers {
 /* Read the *n numbers of an array after its '[', up to and including ']'; the caller frees them. */
 void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail);
 
+/* A pair of numbers of a string such as "-3 12,0 7". */
+struct json_pair {
+	int64_t key;
+	uint64_t count;
+};
+
+/* Read a string of *n pairs from its '"' on; the caller frees them. */
+struct json_pair *json_pairs(struct json *r, size_t *n, struct fail *fail);
+
 /*
  * Set *fail to STATUS_DATA and "NAME: byte 1234: why", with the position of the next byte;
  * json_unexpected adds "WANTED expected, not 'x'". They return -1.

@@ -16,6 +16,7 @@
 #define RESULTS_LEAST 2u
 #define RESULTS_MOST 16u
 #define RESULTS_BYTES ((size_t)1 << 20) /* limit of the tables of a worker's results */
+#define DIGESTS_BYTES ((size_t)8 << 20) /* limit of the digests of a worker's results */
 #define TEXT_MOST ((size_t)1 << 20)     /* bytes of text at which a result is submitted */
 
 /* A part of a row; without records, nothing. */
@@ -97,7 +98,9 @@ static int open_counts(struct counts *c, const struct each *e, const struct coun
 {
 	if (counts_init(c, counting->cells, fail) != 0)
 		return -1;
-	return e->spec->asked ? counts_keep_stats(c, &counting->type, e->spec->channels, fail) : 0;
+	return e->spec->asked ? counts_keep_stats(c, &counting->type, e->spec->channels,
+						  counting->digits, NULL, fail)
+			      : 0;
 }
 
 static int open_maker(struct maker *m, const struct each *e, const struct counting *counting,
@@ -115,7 +118,8 @@ static int open_maker(struct maker *m, const struct each *e, const struct counti
 	m->scratch = hist_scratch_new(&spec->axis->type);
 	if (!m->scratch)
 		return fail_errno(fail, "--each");
-	return spec->asked ? hist_keep_stats(hist, spec->asked, fail) : 0;
+	const bool kept = counting_adds_stats(counting) || spec->format->write == write_json;
+	return spec->asked ? hist_keep_stats(hist, spec->asked, kept ? DIGEST_ROUGH : 0, fail) : 0;
 }
 
 static void close_maker(struct maker *m)
@@ -607,15 +611,29 @@ static void leave(struct worker *w)
 	w->rows = NULL;
 }
 
-/* The memory of the counts of a row. */
+/* The memory of the counts of a row, without digests. */
 static size_t table_bytes(const struct counting *c)
 {
 	return c->cells * sizeof(uint64_t) + (c->stats ? c->channels * sizeof(struct stats) : 0);
 }
 
+/* The memory of the digests of a row: samples are rarely in more than an eighth of all cells. */
+static size_t digests_bytes(const struct counting *c)
+{
+	const struct digest_rule rule = digest_rule(&c->type, c->digits);
+
+	return counting_adds_stats(c) ? (size_t)digest_bytes(&rule, true) / 8 * c->channels : 0;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 static unsigned results_of(const struct counting *c)
 {
-	const size_t fit = RESULTS_BYTES / (2 * table_bytes(c));
+	const size_t fit = min_size(RESULTS_BYTES / (2 * table_bytes(c)),
+				    DIGESTS_BYTES / (2 * digests_bytes(c) + 1));
 
 	return fit < RESULTS_LEAST  ? RESULTS_LEAST
 	       : fit > RESULTS_MOST ? RESULTS_MOST
@@ -703,7 +721,8 @@ size_t each_memory(const struct counting *counting)
 {
 	const size_t tables = 3 + 2 * (size_t)results_of(counting);
 
-	return tables * table_bytes(counting) + hist_scratch_bytes(&counting->type);
+	return tables * (table_bytes(counting) + digests_bytes(counting)) +
+	       hist_scratch_bytes(&counting->type);
 }
 
 int each_open(struct each **out, const struct row_spec *spec, const struct counting *counting,

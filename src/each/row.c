@@ -121,15 +121,6 @@ static void put_name(struct line *l, const char *name, bool terminal)
 	l->used = 1;
 }
 
-/*
- * Are quantiles of this type values, so that columns for their bins are not needed? Tensors have
- * the same columns whatever their type.
- */
-static bool has_values(const struct row_spec *spec)
-{
-	return spec->size != ROW_IS_TENSOR && spec->axis->type.code_bytes <= 2;
-}
-
 static void put_figure(void *line, const char *text)
 {
 	put(line, text);
@@ -153,7 +144,7 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	if (spec->channels > 1)
 		put(&l, "channel");
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, !has_values(spec), NULL, 0);
+		figures_list(put_figure, &l, spec->asked, NULL, 0);
 	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {
 		edges_format(&spec->axis->edges, i, text);
 		put(&l, text);
@@ -187,7 +178,7 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	if (spec->channels > 1)
 		put_count(&l, channel);
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, !has_values(spec), hist, channel);
+		figures_list(put_figure, &l, spec->asked, hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
 		const uint64_t count = hist_count(hist, channel, i);
 		put_count(&l, count < most ? count : most);

@@ -95,6 +95,8 @@ int cpu_chunk(struct worker *w, struct chunk *chunk)
 
 	if (open_once(w) != 0)
 		return -1;
+	if (counts_check(w->work->counts, &w->fail) != 0)
+		return -1;
 	if (!chunk_is_range(chunk)) {
 		cpu_count(w, chunk);
 		counted = chunk->bytes;
@@ -129,7 +131,8 @@ static enum turn cpu_turn(struct worker *w)
 	if (rc != 0 || chunk.bytes == 0)
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	cpu->bytes += chunk.bytes;
-	cpu_chunk(w, &chunk);
+	if (cpu_chunk(w, &chunk) != 0)
+		return TURN_FAILED;
 	const double all = clock_seconds() - start;
 	w->count_seconds += all - (w->read_seconds - read);
 	cpu->seconds += all;

@@ -32,4 +32,15 @@ static inline uint32_t codebook_place(const struct sample_type *type, uint32_t c
 								 : own ^ sign;
 }
 
+/* The code with this position. */
+static inline uint32_t codebook_code(const struct sample_type *type, uint32_t place)
+{
+	const uint32_t sign = 1u << (type->bits - 1);
+	const uint32_t own = type->kind == SAMPLE_UNSIGNED                ? place
+			     : type->kind == SAMPLE_FLOAT && place < sign ? place ^ (2 * sign - 1)
+									  : place ^ sign;
+
+	return sample_swapped(type, own);
+}
+
 #endif

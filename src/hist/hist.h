@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "bins/axis.h"
 #include "count/counts.h"
+#include "count/digest.h"
 #include "count/layout.h"
 #include "count/stats.h"
 #include "hist/codebook.h"
@@ -31,20 +32,11 @@ struct quantiles {
 	uint32_t at[QUANTILES_MAX]; /* rising, from 0 to QUANTILE_ALL */
 };
 
-enum hist_quantile_kind {
-	QUANTILE_NONE,  /* no finite sample, or bins without an order */
-	QUANTILE_VALUE, /* a known value: types of up to 16 bits */
-	QUANTILE_BIN,   /* the bin that contains it: other types */
-	QUANTILE_UNDER, /* below all bins */
-	QUANTILE_OVER,  /* above all bins */
-};
-
-/* A quantile: the smallest finite sample that the given share of finite samples do not exceed. */
+/* A quantile (quantile.h); never -0. */
 struct hist_quantile {
-	enum hist_quantile_kind kind;
-	double value; /* VALUE; never -0 */
-	uint32_t bin; /* BIN */
-	double part;  /* BIN: the share, from 0 to 1, of its finite samples up to the quantile */
+	bool known;     /* false: no finite sample, or bins that cannot tell */
+	int128_t whole; /* integer types */
+	double real;    /* float types */
 };
 
 /* The figures of --stats for the finite samples of one channel. */
@@ -55,6 +47,7 @@ struct hist_stats {
 	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
 	double entropy;       /* in bits, of codes, or else of bins; negative: nothing in them */
 	struct hist_quantile quantile[QUANTILES_MAX];
+	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
 };
 
 struct hist {
@@ -69,7 +62,7 @@ struct hist {
 	double least, greatest;   /* the extremes of the finite samples of all channels */
 	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
 	struct quantiles asked;   /* the quantiles in stats */
-	bool binned;              /* stats are from the bins: no extremes, mean and deviation */
+	bool binned;              /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
 /* What each count below ENTROPY_TERMS adds to the entropy of n samples; 0: not computed yet. */
@@ -95,8 +88,13 @@ size_t hist_scratch_bytes(const struct sample_type *type);
  */
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail);
 
-/* After hist_reserve, for --stats: hist_fill will expect counts with counts_keep_stats. */
-int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
+/*
+ * After hist_reserve, for --stats: hist_fill will expect counts with counts_keep_stats. Types of
+ * more than 16 bits have digests of so many digits. Smaller types need one only in documents; 0:
+ * without.
+ */
+int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digits,
+		    struct fail *fail);
 
 /*
  * Fill the histogram from the totals of a finished run, which are empty afterwards. This unpacks
@@ -124,8 +122,8 @@ static inline void hist_mark(uint64_t *marks, uint32_t place)
 }
 
 /*
- * Add a histogram with the same axis (axis_fits) and channels; both have passed their audit. The
- * sum has no statistics. With AUTO and RANKS, it has the bins that a run over all samples makes.
+ * Add a histogram with the same axis (axis_fits) and channels; both have passed their audit. If
+ * both have statistics, hist_set_stats computes those of the sum. With AUTO and RANKS, it has the bins that a run over all samples makes.
  * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), or no memory; h is unchanged.
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
@@ -139,11 +137,22 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
 
 /*
- * Compute the figures that the bins alone determine: the number of samples, the entropy of the
- * bins, the bins of the quantiles. Samples out of range count as finite, unless the bins hold all
- * finite values of the type.
+ * For a histogram from documents: compute the figures of its statistics, or, without any, the
+ * figures that the bins alone determine (h->binned): the number of samples, the entropy of the
+ * bins, and quantiles if the bins hold one value each. Then samples out of range count as finite,
+ * unless the bins hold all finite values of the type.
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
+
+/* Forget the statistics. */
+void hist_drop_stats(struct hist *h);
+
+/*
+ * Do the bins of a channel tell the values of all its samples? Then a document needs no digest.
+ * hist_values_digest makes it from the bins. -1: no memory.
+ */
+bool hist_has_values(const struct hist *h, uint32_t channel);
+int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail);
 
 /* Free what the histogram owns. */
 void hist_free(struct hist *h);
@@ -180,21 +189,8 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 /* Write the share of quantile i as a percentage, such as "99.9". */
 void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i);
 
-/*
- * Write quantile i, which is not NONE, as one number, interpolated linearly in its bin, but not
- * beyond the extremes; for integers, from the bin's first whole number to its last. Write "" if the
- * quantile is in no bin, or in one without an end.
- */
-void hist_stats_format_number(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-			      unsigned i);
-
-/*
- * Write the interval of quantile i, which is not NONE: its value twice, or the ends of its bin. The
- * least or the greatest sample, or an infinity if that is not known, replaces an end that is
- * infinite or that samples in the bin may lie beyond. Return whether the quantile may equal the
- * upper number.
- */
-bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
-				const struct hist *h, uint32_t channel, unsigned i);
+/* Write quantile i; "": it is not known. */
+void hist_stats_format_quantile(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i);
 
 #endif

@@ -49,10 +49,9 @@ static const struct column {
 };
 
 void figures_list(void (*put)(void *line, const char *text), void *line,
-		  const struct quantiles *asked, bool intervals, const struct hist *hist,
-		  uint32_t channel)
+		  const struct quantiles *asked, const struct hist *hist, uint32_t channel)
 {
-	char lower[NUMBER_TEXT + 8], upper[NUMBER_TEXT + 8], text[NUMBER_TEXT + 8];
+	char text[NUMBER_TEXT + 1];
 
 	for (size_t i = 0; i < sizeof(COLUMNS) / sizeof(COLUMNS[0]); i++) {
 		if (hist)
@@ -60,20 +59,10 @@ void figures_list(void (*put)(void *line, const char *text), void *line,
 		put(line, hist ? text : COLUMNS[i].name);
 	}
 	for (unsigned i = 0; i < asked->n; i++) {
-		text[0] = lower[0] = upper[0] = '\0';
-		if (!hist) {
-			quantile_name(text, asked, i);
-			snprintf(lower, sizeof(lower), "%s%%_lower", text);
-			snprintf(upper, sizeof(upper), "%s%%_upper", text);
-			strcat(text, "%");
-		} else if (hist->stats[channel].quantile[i].kind != QUANTILE_NONE) {
-			hist_stats_format_number(text, hist, channel, i);
-			hist_stats_format_quantile(lower, upper, hist, channel, i);
-		}
+		if (hist)
+			hist_stats_format_quantile(text, hist, channel, i);
+		else
+			strcat((quantile_name(text, asked, i), text), "%");
 		put(line, text);
-		if (intervals) {
-			put(line, lower);
-			put(line, upper);
-		}
 	}
 }

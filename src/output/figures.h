@@ -31,11 +31,9 @@ void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t chann
 
 /*
  * For a table with one line per row: call put(line, text) for each column in turn, with the
- * channel's figures or, if hist is NULL, the column names. A quantile has one column; with
- * intervals, two more columns give the ends of its bin.
+ * channel's figures or, if hist is NULL, the column names.
  */
 void figures_list(void (*put)(void *line, const char *text), void *line,
-		  const struct quantiles *asked, bool intervals, const struct hist *hist,
-		  uint32_t channel);
+		  const struct quantiles *asked, const struct hist *hist, uint32_t channel);
 
 #endif

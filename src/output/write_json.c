@@ -178,6 +178,31 @@ static void member_figure(struct output *out, const char *name, const struct his
 		member(out, name, text);
 }
 
+/*
+ * Write the cells of the digest that hold something, as text, because the schema allows no lists
+ * here: "CELL COUNT,CELL COUNT...". It is left out if the bins tell as much.
+ */
+static void write_digest(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	const struct digest *const digest = &hist->stats[channel].digest;
+	char text[2 * NUMBER_TEXT] = ",";
+	size_t skip = 1; /* no comma comes before the first */
+	uint64_t count;
+
+	if (!digest->touched || hist_has_values(hist, channel))
+		return;
+	member_count(out, "stats_cells", (uint64_t)1 << digest->rule.digits);
+	output_text(out, "\"stats_digest\": \"");
+	for (uint32_t i = 0; digest_next(digest, &i, &count) && !output_failed(out); i++) {
+		size_t used = 1 + number_format_integer(text + 1, digest_cell(&digest->rule, i));
+		text[used++] = ' ';
+		used += number_format_count(text + used, count);
+		output_write(out, text + skip, used - skip);
+		skip = 0;
+	}
+	output_text(out, "\", ");
+}
+
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	static const struct {
@@ -191,24 +216,21 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 		{"stats_std", FIGURE_DEVIATION},       {"stats_entropy", FIGURE_ENTROPY},
 	};
 	const struct hist_quantile *const quantile = hist->stats[channel].quantile;
-	static const char *const ENDS[] = {"", "_lower", "_upper"};
-	char end[3][NUMBER_TEXT], percent[NUMBER_TEXT];
+	char number[NUMBER_TEXT], percent[NUMBER_TEXT];
 
 	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++)
 		member_figure(out, MEMBERS[i].name, hist, channel, MEMBERS[i].figure);
-	for (unsigned i = 0; i < hist->asked.n && quantile[i].kind != QUANTILE_NONE; i++) {
+	for (unsigned i = 0; i < hist->asked.n; i++) {
 		quantile_name(percent, &hist->asked, i);
-		hist_stats_format_quantile(end[1], end[2], hist, channel, i);
-		hist_stats_format_number(end[0], hist, channel, i);
-		for (int k = 0; k < 3; k++)
-			if (*end[k] && !strstr(end[k], "inf"))
-				output_print(out, "\"stats_quantile_%s%s\": %s, ", percent, ENDS[k],
-					     end[k]);
+		hist_stats_format_quantile(number, hist, channel, i);
+		if (quantile[i].known)
+			output_print(out, "\"stats_quantile_%s\": %s, ", percent, number);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {
 		member_figure(out, "stats_minus_inf", hist, channel, FIGURE_BELOW);
 		member_figure(out, "stats_plus_inf", hist, channel, FIGURE_ABOVE);
 	}
+	write_digest(out, hist, channel);
 }
 
 /* Write the facts about a channel that remain true when counts are added. */

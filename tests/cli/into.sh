@@ -29,9 +29,10 @@ run $c --into=f.json -o run.npy b
 od -An -tu8 -j 128 run.npy
 shell "$c --into=f.json -v b 2>&1 | grep now"
 gpuhist --merge f.json
-# Statistics are of a run; a sum has none, nor has the file that the first run made
+# With --stats each time, FILE has the figures of all runs; a run without them ends that
 shell "$c --into=s.json --stats b 2>&1 | sed -n 1,4p"
-grep -c mean s.json
+shell "$c --into=s.json --stats=50 -q b 2>/dev/null; grep -o '\"stats_[cmq][^,]*' s.json"
+shell "$c --into=s.json b; grep -c mean s.json"
 # Every kind of bins; --auto as the whole would have it
 for options in '-t u8' '-t u32 -b 90' '-t f32 --auto -b 7' '-t i16 --auto -b 7' '-t f32 -r -1:1' '-t u8 -c 2 --mod' \
 	'-t u16 --log=1:9999' '-t i32 --edges=-4,9,100000' '-t u16 -r 5:9 --clamp --closed'; do

@@ -272,22 +272,21 @@ shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/
 
 # -b: the sum in fewer bins is that of a run with so many, in every kind of bins, and is added again. A run
 # knows the extremes, beyond which no quantile is; a sum does not
-outer='s/  */ /g; / 50%/!s/ [^ ]* in / /g'
 joins() { # N B OPTION...: documents of N bins, in B
 	n=$1 b=$2
 	shift 2
 	printf '%s -b %s to %s:' "$*" "$n" "$b"
 	for p in p1 p2 p3 p4; do
-		gpuhist -q "$@" -b "$n" -f json $p >$p.json
+		gpuhist -q "$@" -b "$n" --stats=9 -f json $p 2>/dev/null >$p.json
 	done
 	gpuhist -q "$@" -b "$b" --flow p1 p2 p3 p4 >whole
 	gpuhist -q --merge -b "$b" --flow p1.json p2.json p3.json p4.json | cmp - whole && printf ' run'
 	gpuhist -q --merge -b "$b" -f json p1.json p2.json >some
 	gpuhist -q "$@" -b "$b" -f json p3 p4 | gpuhist -q --merge --flow some - | cmp - whole && printf ' added'
-	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>&1 | grep % |
-		sed "$outer" >whole
-	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p1.json p2.json p3.json p4.json 2>&1 >/dev/null | grep % |
-		sed "$outer" | cmp - whole && printf ' quantiles'
+	# The same figures as those of one run, whatever the order; of mean and std, six digits
+	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>whole
+	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p3.json p1.json p4.json p2.json 2>&1 >/dev/null |
+		cmp - whole && printf ' figures'
 	echo
 }
 joins 100 20 -t u32 -r 0:4294967296
@@ -337,7 +336,7 @@ rows -t u32 --mod -b 10 --record=16 --offset=2 -c 2
 rows -t u4bit --record=4 --offset=1
 rows -t i8 -b 50 -r -100:100 --rows=7:8
 gpuhist -q -t u8 --each=100 --stats -f json --nonzero p1 >rows.json
-shell 'gpuhist -q --merge -f json rows.json >sum; gpuhist -q -t u8 -f json p1 | cmp - sum'
+shell 'gpuhist -q --merge --stats -f json rows.json >sum; gpuhist -q -t u8 --stats -f json p1 | cmp - sum'
 { printf 'P5 20 60 255\n' && cat p1; } >p.pgm
 shell 'gpuhist --each=file -f json p.pgm p.pgm | gpuhist -q --merge -f json >sum; gpuhist -f json p.pgm p.pgm | cmp - sum'
 # Of an input whose name is no text
@@ -346,3 +345,21 @@ shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"r
 shell 'gpuhist -q --merge -f json row.json | grep -o "\"bytes[^}]*"'
 # Some rows, which begin no input, are a histogram that is added again
 shell 'tail -n 2 row.json | gpuhist -q --merge -f json | gpuhist -q --merge -f json | grep -o "\"bytes[^}]*"'
+# Digests of rows and runs are joined at the coarser; in any order the figures are the same
+seq 9000 12000 | tr -d '\n' >p5
+for type in u32 i64 f64be; do
+	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --stats=1 -f json p4 2>/dev/null >fine.json
+	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --each=40 --stats=1 -f json p5 2>/dev/null >rough.json
+	cat rough.json fine.json | gpuhist -q --merge --stats=3,50,97 -f json 2>one >both.json
+	grep -o '"stats_cells[^,]*' both.json
+	gpuhist -q --merge --stats=3,50,97 fine.json rough.json 2>&1 >/dev/null | diff one - && grep % one
+done
+# A digest that cannot be right: another sum, cells that do not increase or do not exist, other extremes
+gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null | sed 's/"stats_digest": "[^"]*/"stats_digest": "DIGEST/' >digest.json
+grep -o '"stats_cells.*DIGEST' digest.json
+for digest in '' '1 2' '5 1,5 1' '5 1,4 1' '99999999 9' '5 x' '5  1' '5 1,' '-5 -1' '5 18446744073709551616' '5 1x'; do
+	shell "sed 's/DIGEST/$digest/' digest.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
+done
+# Without digests, bins of one value tell the quantiles that they hold; others are left out by name
+bytes '\003\000\000\000\011\000\000\000' >two
+shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'

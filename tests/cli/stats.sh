@@ -6,7 +6,7 @@ run gpuhist -t i8 -b 4 --stats --nonzero -o /dev/null four
 # Quiet leaves what was asked for
 run gpuhist -t u8 -f json --stats=50 -q -o four.json four
 grep -o '"stats_[^}]*' four.json
-# Values of small types, bins of wide ones: the largest u64, and samples in no bin
+# Quantiles do not depend on the bins: the largest u64, and samples in no bin
 bytes '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000\005\000\000\000\000\000\000\000' >wide
 shell 'gpuhist -t u64 -b 2 --stats=33,50 -q -o /dev/null wide'
 shell 'gpuhist -t u64 -r 1:6 -b 1 --closed --stats=33,50,99 -q wide 2>&1 | tail -3'
@@ -45,7 +45,7 @@ for bins in "-r full -b 2" --edges=-3.4e38,0,3.4e38 --edges=-4e38,0,4e38 "--edge
 	shell "gpuhist -qt f32 $bins --stats=50 -o /dev/null infinite 2>&1 | grep -e count -e inf"
 	shell "gpuhist -qt f32 $bins -f json infinite | gpuhist -q --merge --stats=50 -o /dev/null 2>&1 | grep -e count -e inf"
 done
-# Clipping, by channel; a bin that others are clamped to reaches to the least or the greatest of them
+# Clipping, by channel
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q -o /dev/null clipped
 shell 'gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped 2>&1 | tail -n 3'
@@ -61,20 +61,20 @@ bytes '\002\000\001\200\003\000\003\200' >around
 for type in u16 i16 f16 bf16be u4bit; do
 	shell "gpuhist -t $type --stats=50 -b 9 --auto around 2>&1 | grep 'never hit'"
 done
-# One number in a bin: from its first to its last whole number, but not beyond the extremes; all digits of integers
+# Whole numbers of up to 11 bits are exact; others have four digits, or more if four would leave the cell
 bytes '\000\000\000\000\001\000\000\000\002\000\000\000\013\000\000\000' >spread
 shell 'gpuhist -r 0:16 -b 2 --stats=0,10,50,75,75.0001,100 spread 2>&1 | grep %'
 shell 'gpuhist -t u64 -b 2 --auto --stats=0,50,100 wide 2>&1 | grep %'
 bytes '\232\231\231\231\231\231\271\077\315\314\314\314\314\314\334\277' >long
 bytes '\146\056\000\000\000\074\146\056\000\174\000\176' >halves
 seq 1000 | head -c 400 >many
-# Six digits of what is not whole; edges that differ only behind these keep theirs
+# The middle of a cell, but not beyond the extremes
 run gpuhist -t f64 --auto -b 4 --stats=50 -q -o /dev/null long
 shell 'gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long 2>&1 | tail -n 1'
 # A column for each channel; what a channel has none of
 run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=50 -q -o /dev/null halves
 shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
-# JSON has two finite numbers: outside the bins, and where a bin ends at 2^1024
+# The largest numbers, whose cell ends at 2^1024
 bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
 shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
 shell "gpuhist -t f64 --stats=1,99 -b 2 -r 0:1 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
@@ -103,7 +103,7 @@ seq 100000 300000 | sed 's/^.\(..\)\(.\)\(..\)$/\1\x80\x3f\2\3\xbf/; 5~100s/.*/\
 	tr -d '\n' | head -c 480000 >few
 seq 100000 500000 | gzip -n | head -c 480000 >all
 figures() {
-	gpuhist -r -1000:1000 -b 9 --stats=50 -q -f json "$@" 2>/dev/null | grep -o '"stats_count.*, "inputs'
+	gpuhist --raw -r -1000:1000 -b 9 --stats=50 -q -f json "$@" 2>/dev/null | grep -o '"stats_count.*, "inputs'
 }
 for type in u16 i24 u32 i64be f32 f32be f64; do
 	for input in text few all; do
@@ -131,3 +131,8 @@ shell "$c --stats --into=f.json 2>/dev/full; ls f.json"
 printf 'aab' >aab
 run gpuhist -t u8 -r 97:99 -q --stats=50 -f csv aab
 shell 'gpuhist -t u8 -r 97:99 -q --stats=50 -f json aab | grep -o "\"50%\": [0-9]*"; gpuhist -t u8 -r 97:99 -q --stats=50 --into=aab.json aab'
+# -M counts the digests. Workers whose digests are too large add them to the totals early; totals that are too large fail
+cat all all all all all all all >seven
+shell "gpuhist -t f64 -r 0:1 -b 1 --stats -q --raw -M 4M -T 1 all"
+figures -t f64 -T 1 seven >one
+figures -t f64 -T 4 -M 140M seven | cmp one -

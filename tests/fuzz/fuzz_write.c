@@ -245,7 +245,7 @@ static double take_finite(struct bytes *b)
 
 #define QUANTILES 5u
 
-static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
+static void take_stats(struct hist_stats *s, struct bytes *b)
 {
 	*s = (struct hist_stats){
 		.of = {.number = take_count(b), .below = take_count(b), .above = take_count(b)}};
@@ -259,9 +259,8 @@ static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 	s->at_greatest = take_count(b);
 	s->entropy = (double)take(b, 1) / 8 - 1;
 	for (unsigned i = 0; i < QUANTILES; i++) {
-		s->quantile[i].kind = (enum hist_quantile_kind)(take(b, 1) % (QUANTILE_OVER + 1));
-		s->quantile[i].value = take_finite(b);
-		s->quantile[i].bin = (uint32_t)take(b, 1) % bins;
+		s->quantile[i] = (struct hist_quantile){take(b, 1) % 2, (int128_t)take_count(b),
+							take_finite(b)};
 	}
 }
 
@@ -307,7 +306,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		counts[i] = take_count(&b);
 	for (size_t i = 0; i + 1 < sizeof(option); i++)
 		option[i] = (char)take(&b, 1);
-	take_stats(&stats, &b, bins);
+	take_stats(&stats, &b);
 	hist.stats = flags & 128 ? &stats : NULL;
 	hist.asked = (struct quantiles){.n = QUANTILES, .at = {0, 1, 500000, 999000, 1000000}};
 	write_and_read(&style, &hist);

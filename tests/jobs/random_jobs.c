@@ -115,6 +115,8 @@ static void draw_rows(struct job *j)
 			j->limited = false;
 		if (can_join(j))
 			j->finer += (unsigned)below(4);
+		if (once_in(3))
+			draw_quantiles(j);
 		return;
 	}
 	if (once_in(3))
@@ -181,7 +183,9 @@ static void draw_job(struct job *j, bool gpu)
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
 		if (can_join(j))
 			j->finer += (unsigned)below(4);
-	} else if (once_in(5) && !(gpu && j->type->bits > 16)) { /* a sum has no statistics */
+		if (once_in(2) && !(gpu && j->type->bits > 16))
+			draw_quantiles(j);
+	} else if (once_in(5) && !(gpu && j->type->bits > 16)) {
 		draw_quantiles(j);
 	}
 }
@@ -241,6 +245,7 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		arg(&merge, "-b%llu", (unsigned long long)j.bins);
 	if (j.quantiles[0]) {
 		arg(&gpuhist, "--stats=%s", j.quantiles);
+		arg(&merge, "--stats=%s", j.quantiles);
 		arg(&oracle, "--stats=%s", j.quantiles);
 	}
 	shared_flags(&gpuhist, j.slices > 0 ? &merge : &gpuhist, &oracle, &j);

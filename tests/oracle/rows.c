@@ -68,10 +68,7 @@ void begin_rows(struct job *job)
 	for (const char *q = job->stats; q && *q; q += strcspn(q, ","), q += *q == ',') {
 		int n = (int)strcspn(q, ",");
 
-		if (job->type->bits <= 16)
-			printf("%c%.*s%%", c, n, q);
-		else
-			printf("%c%.*s%%%c%.*s%%_lower%c%.*s%%_upper", c, n, q, c, n, q, c, n, q);
+		printf("%c%.*s%%", c, n, q);
 	}
 	putchar('\n');
 }

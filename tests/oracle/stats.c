@@ -253,183 +253,124 @@ static void say_never_hit(const struct job *job, const struct sample *sorted, si
 	say("never hit", text);
 }
 
-/* The bin that a sample is in: below 0, it is below all of them; from N on, above. */
-static wide place_in(const struct job *job, struct sample s)
-{
-	bool dyadic = job->axis == DYADIC, closed = job->closed && !by_samples(job);
-	wide width = (wide)1 << (dyadic && job->type->kind != FLOAT ? job->k : 0);
-	int top;
+/* ---- quantiles ---- */
 
-	if (dyadic && job->type->kind == FLOAT)
-		return (wide)bin_of(job, s);
-	if (dyadic)
-		return s.whole / width - (s.whole % width < 0) - job->first;
-	top = compare(job, s, job->bins);
-	if (compare(job, s, 0) < 0)
-		return -1;
-	return top > 0 || (top == 0 && !closed) ? (wide)job->bins
-	       : top == 0                       ? (wide)job->bins - 1
-						: (wide)bin_of(job, s);
+/* The values that cannot be told from a sample: `low` to below `past`, or whole numbers to `high`. */
+struct cell {
+	double low, past;
+	wide first, last;
+};
+
+/* Cells cut each power of two into 2^digits parts. A whole number below 2^(digits + 1) is alone. */
+static struct cell whole_cell(wide x, int digits)
+{
+	wide own = x < 0 ? -1 - x : x, unit = 1;
+
+	while (own / unit >= (wide)2 << digits)
+		unit *= 2;
+	own -= own % unit;
+	return x < 0 ? (struct cell){.first = -own - unit, .last = -1 - own}
+		     : (struct cell){.first = own, .last = own + unit - 1};
 }
 
-/* The bin that counts it: the same, but for --clamp. */
-static wide counted_in(const struct job *job, struct sample s)
+/* Below 0 the end at 0's side is part of the next cell, so a power of two ends the smaller cells. */
+static struct cell real_cell(const struct job *job, double x, int digits)
 {
-	wide bin = place_in(job, s), last = (wide)job->bins - 1;
+	int exponent, least = job->type->bits == 32 ? -125 : -1021;
+	double part = frexp(fabs(x), &exponent), unit;
 
-	return !job->clamp ? bin : bin < 0 ? 0 : bin > last ? last : bin;
+	exponent -= x < 0 && part == 0.5;
+	unit = ldexp(1, (exponent < least ? least : exponent) - 1 - digits);
+	if (x < 0)
+		return (struct cell){.low = -ceil(-x / unit) * unit,
+				     .past = -(ceil(-x / unit) - 1) * unit};
+	return (struct cell){.low = floor(x / unit) * unit, .past = (floor(x / unit) + 1) * unit};
 }
 
-/* The least whole number from `low` on, up to `high`, that is in this bin or after it. */
-static wide begin_of(const struct job *job, wide low, wide high, wide bin)
+/* The digits of a whole number that printf writes as d.ddde+dd. */
+static wide whole_of(const char *text)
 {
-	while (low < high) {
-		wide middle = low + (high - low) / 2;
+	const bool minus = *text == '-';
+	wide x = 0;
+	int power = atoi(strchr(text, 'e') + 1), after = 0;
+	const char *p = text + minus;
 
-		if (place_in(job, (struct sample){.whole = middle}) < bin)
-			low = middle + 1;
-		else
-			high = middle;
+	for (bool point = false; *p != 'e'; p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		after += point;
+		x = 10 * x + (*p - '0');
 	}
-	return low;
-}
-
-static double edge_value(const struct job *job, wide i)
-{
-	char text[400];
-
-	format_edge(job, text, sizeof(text), (uint64_t)i);
-	return strtod(text, NULL);
+	for (; after < power; after++)
+		x *= 10;
+	return minus ? -x : x;
 }
 
 /*
- * A quantile as one number: on the line from the least to the greatest value that its bin has, as far
- * as the bin's samples are below the share that was asked for; and between the extremes. "": in no bin.
+ * The quantile of a large type: the middle of the cell, but between the extremes, and with the
+ * fewest digits, at least four, that keep it there and in the cell.
  */
-static void format_number(const struct job *job, char *text, size_t size,
-			  const struct sample *sorted, size_t n, long long millionths)
+static void format_near(const struct job *job, char *text, size_t size, struct sample s,
+			struct sample least, struct sample most)
 {
-	struct sample s = sorted[place_of(n, millionths)], least = sorted[0], most = sorted[n - 1];
-	bool is_signed = job->type->kind == SIGNED, is_float = job->type->kind == FLOAT;
-	wide bin = is_small(job) ? 0 : counted_in(job, s), before = 0, here = 0, min = 0, max;
-	double lower, upper, part, x;
+	int digits = job->rows.size ? 7 : 10, places = 3;
 
-	snprintf(text, size, "%s", "");
+	if (job->type->kind != FLOAT) {
+		struct cell c = whole_cell(s.whole, digits);
+		wide x = (c.first + c.last - ((c.first + c.last) % 2 != 0 && c.first < 0)) / 2,
+		     near;
+
+		x = x < least.whole ? least.whole : x > most.whole ? most.whole : x;
+		do {
+			snprintf(text, size, "%.*Le", places, (long double)x);
+			near = places < 20 ? whole_of(text) : x;
+			places++;
+		} while (near < c.first || near > c.last || near < least.whole ||
+			 near > most.whole);
+		s.whole = near;
+	} else if (s.real != 0) {
+		struct cell c = real_cell(job, s.real, digits);
+		double x = c.low / 2 + c.past / 2, near;
+
+		if (isinf(c.past)) /* 2^1024 */
+			x = c.low + ldexp(1, 1023 - 1 - digits);
+		if (isinf(c.low))
+			x = c.past - ldexp(1, 1023 - 1 - digits);
+		x = fmin(fmax(x, least.real), most.real);
+		do {
+			snprintf(text, size, "%.*e", places, x);
+			near = places < 16 ? strtod(text, NULL) : x;
+			places++;
+		} while (near < c.low || near >= c.past || near < least.real || near > most.real ||
+			 near == 0);
+		s.real = near;
+	}
+	format_sample(job, text, size, s);
+}
+
+static void format_quantile(const struct job *job, char *text, size_t size,
+			    const struct sample *sorted, size_t n, long long millionths)
+{
+	struct sample s = sorted[place_of(n, millionths)];
+
 	if (is_small(job))
 		format_sample(job, text, size, s);
-	if (is_small(job) || bin < 0 || bin == (wide)job->bins)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		before += counted_in(job, sorted[i]) < bin;
-		here += counted_in(job, sorted[i]) == bin;
-	}
-	/* what --clamp put there is beyond the edges */
-	bool below = job->clamp && bin == 0 && place_in(job, least) < 0,
-	     above = job->clamp && bin == (wide)job->bins - 1 && place_in(job, most) > bin;
-	if (is_float) {
-		lower = below ? least.real : edge_value(job, bin);
-		upper = above ? most.real : edge_value(job, bin + 1);
-		lower = isinf(lower) ? least.real : lower;
-		upper = isinf(upper) ? most.real : upper;
-	} else {
-		min = is_signed ? -((wide)1 << (job->type->bits - 1)) : 0;
-		max = min + ((wide)1 << job->type->bits) - 1;
-		min = below ? least.whole : begin_of(job, min, max, bin);
-		max = above ? most.whole : begin_of(job, min, max + 1, bin + 1) - 1;
-		lower = (double)min;
-		upper = (double)max;
-		s.whole = min;
-		format_sample(job, text, size, s);
-		if (min == max)
-			return;
-	}
-	part = (double)((wide)n * millionths - before * 1000000) / (double)(here * 1000000);
-	x = lower + part * (upper - lower);
-	if (isinf(upper - lower))
-		x = 2 * (lower / 2 + part * (upper / 2 - lower / 2));
-	x = fmin(x, upper);
-	if (!is_float && x <= (double)least.whole && min > least.whole)
-		return; /* text has min, which binary64 cannot tell from the least sample */
-	if (x <= (is_float ? least.real : (double)least.whole))
-		format_sample(job, text, size, least);
-	else if (x >= (is_float ? most.real : (double)most.whole))
-		format_sample(job, text, size, most);
 	else
-		format_real(text, size, x);
-}
-
-/* Does a bin of whole numbers hold one, whichever samples there are? */
-static bool holds_one(const struct job *job, wide bin)
-{
-	wide last = (wide)job->bins - 1;
-
-	if (job->type->kind == FLOAT || (bin == last && job->closed) ||
-	    (job->clamp && (bin == 0 || bin == last)))
-		return false;
-	return job->axis == RATIONAL   ? job->hi.whole - job->lo.whole == (wide)job->bins
-	       : job->axis == NUMBERED ? job->edge[bin + 1] - job->edge[bin] <= 1
-				       : job->axis == DYADIC && job->k == 0;
-}
-
-/* The bin that a sample is in, between two of the ends. */
-static void format_bin(const struct job *job, char *text, size_t size, const char *number,
-		       struct sample s, struct sample least, struct sample greatest)
-{
-	char shorter[400];
-	char lower[400], upper[400];
-	uint64_t bin = 0, last = job->bins - 1;
-	bool dyadic = by_samples(job);
-	int top = dyadic ? -1 : compare(job, s, job->bins);
-	bool above = top > 0 || (top == 0 && !job->closed),
-	     below = !dyadic && compare(job, s, 0) < 0;
-
-	if (!job->clamp && (above || below)) {
-		snprintf(text, size, below ? "under" : "over");
-		return;
-	}
-	bin = below ? 0 : top >= 0 ? last : bin_of(job, s);
-	format_edge(job, lower, sizeof(lower), bin);
-	format_edge(job, upper, sizeof(upper), bin + 1);
-	top = dyadic ? -1 : compare(job, greatest, job->bins);
-	bool closed = bin == last && job->closed && !dyadic;
-	/* An edge of 2^1024 is no number of JSON's. */
-	if (bin == 0 &&
-	    ((job->clamp && !dyadic && compare(job, least, 0) < 0) || !strcmp(lower, "-inf")))
-		format_sample(job, lower, sizeof(lower), least);
-	if (bin == last &&
-	    ((job->clamp && (top > 0 || (top == 0 && !job->closed))) || !strcmp(upper, "inf"))) {
-		format_sample(job, upper, sizeof(upper), greatest);
-		closed = true;
-	}
-	snprintf(shorter, sizeof(shorter), "%s", number);
-	shorten(shorter, sizeof(shorter));
-	snprintf(text, size, "%s in [%s, %s%c", number, lower, upper, closed ? ']' : ')');
-	shorten(lower, sizeof(lower));
-	shorten(upper, sizeof(upper));
-	if (strcmp(lower, upper))
-		snprintf(text, size, "%s in [%s, %s%c", shorter, lower, upper, closed ? ']' : ')');
-	if (holds_one(job, (wide)bin))
-		snprintf(text, size, "%s", shorter);
+		format_near(job, text, size, s, sorted[0], sorted[n - 1]);
 }
 
 static void say_quantiles(const struct job *job, const struct sample *sorted, size_t n)
 {
-	char name[32], text[1250], number[400];
+	char name[32], text[400];
 
 	for (const char *q = job->stats; n; q += strcspn(q, ",") + 1) {
 		size_t length = strcspn(q, ",");
-		long long millionths = llround(strtod(q, NULL) * 1e4);
-		struct sample s = sorted[place_of(n, millionths)];
 
 		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
-		if (job->axis == RESIDUE && !is_small(job))
-			break; /* residues have no order */
-		format_number(job, number, sizeof(number), sorted, n, millionths);
-		snprintf(text, sizeof(text), "%s", number);
-		if (is_small(job))
-			shorten(text, sizeof(text));
-		else
-			format_bin(job, text, sizeof(text), number, s, sorted[0], sorted[n - 1]);
+		format_quantile(job, text, sizeof(text), sorted, n, llround(strtod(q, NULL) * 1e4));
+		shorten(text, sizeof(text));
 		say(name, text);
 		if (!q[length])
 			break;
@@ -448,34 +389,6 @@ static struct sample *sorted_of(const struct job *job, unsigned channel, size_t 
 			sorted[(*n)++] = a->sample[i];
 	qsort(sorted, *n, sizeof(*sorted), by_value);
 	return sorted;
-}
-
-/* The ends of a quantile of a row: the edges of its bin, or the outer edge and the extreme. */
-static void put_ends(const struct job *job, struct sample s, struct sample least,
-		     struct sample greatest)
-{
-	char lower[400], upper[400], c = job->separator;
-	uint64_t last = job->bins - 1, bin;
-	int top = compare(job, s, job->bins), most = compare(job, greatest, job->bins);
-	bool above = top > 0 || (top == 0 && !job->closed), below = compare(job, s, 0) < 0;
-	bool clamped_above = job->clamp && (most > 0 || (most == 0 && !job->closed));
-
-	if (below && !job->clamp) {
-		format_sample(job, lower, sizeof(lower), least);
-		format_edge(job, upper, sizeof(upper), 0);
-	} else if (above && !job->clamp) {
-		format_edge(job, lower, sizeof(lower), job->bins);
-		format_sample(job, upper, sizeof(upper), greatest);
-	} else {
-		bin = below ? 0 : top >= 0 ? last : bin_of(job, s);
-		format_edge(job, lower, sizeof(lower), bin);
-		format_edge(job, upper, sizeof(upper), bin + 1);
-		if (bin == 0 && job->clamp && compare(job, least, 0) < 0)
-			format_sample(job, lower, sizeof(lower), least);
-		if (bin == last && clamped_above)
-			format_sample(job, upper, sizeof(upper), greatest);
-	}
-	printf("%c%s%c%s", c, lower, c, upper);
 }
 
 void put_figures(const struct job *job, unsigned channel)
@@ -504,14 +417,11 @@ void put_figures(const struct job *job, unsigned channel)
 	for (const char *q = job->stats; *q; q += strcspn(q, ","), q += *q == ',') {
 		long long millionths = llround(strtod(q, NULL) * 1e4);
 
-		if (!n || (job->axis == RESIDUE && !is_small(job))) {
-			printf(is_small(job) ? "%c" : "%c%c%c", c, c, c);
+		putchar(c);
+		if (!n)
 			continue;
-		}
-		format_number(job, text, sizeof(text), sorted, n, millionths);
-		printf("%c%s", c, text);
-		if (!is_small(job))
-			put_ends(job, sorted[place_of(n, millionths)], sorted[0], sorted[n - 1]);
+		format_quantile(job, text, sizeof(text), sorted, n, millionths);
+		printf("%s", text);
 	}
 	free(sorted);
 	a->n = a->below = a->above = a->nan = 0;

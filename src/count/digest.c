@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* digest: tables of cells, adding them, and their memory. */
+#include "count/digest.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+#define BLOCKS(rule) (((rule)->indices + DIGEST_BLOCK - 1) / DIGEST_BLOCK)
+
+struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)
+{
+	const uint32_t sign = type->kind != SAMPLE_UNSIGNED;
+	struct digest_rule rule = {
+		.real = type->kind == SAMPLE_FLOAT,
+		.digits = digits,
+		.bias = type->kind == SAMPLE_SIGNED ? (uint64_t)1 << (type->bits - 1) : 0,
+	};
+
+	if (type->code_bytes <= 2) {
+		rule.digits = 16;
+		rule.zero = sign << (type->bits - 1);
+		rule.indices = 1u << type->bits;
+		return rule;
+	}
+	rule.shift = rule.real ? type->mantissa - digits : 0;
+	const uint32_t half = rule.real
+				      ? (uint32_t)(((uint64_t)1 << (type->bits - 1)) >> rule.shift)
+				      : (type->bits - sign - digits + 1) << digits;
+	rule.zero = sign ? half : 0;
+	rule.indices = rule.zero + half;
+	return rule;
+}
+
+/* ---- memory ---- */
+
+uint64_t digest_bytes(const struct digest_rule *rule, bool wide)
+{
+	const uint64_t blocks = BLOCKS(rule), size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+
+	/* The bytes of `touched` are whole words, and so is the table. */
+	return (blocks * DIGEST_BLOCK * size + (blocks + 7) / 8 * 8 + PAGE - 1) / PAGE * PAGE;
+}
+
+int digest_open(struct digest *d, const struct digest_rule *rule, bool wide)
+{
+	unsigned char *const p = mmap(NULL, digest_bytes(rule, wide), PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	*d = (struct digest){.rule = *rule};
+	if (p == MAP_FAILED)
+		return -1;
+	/* A huge page would hold many blocks that are never used. */
+	(void)madvise(p, digest_bytes(rule, wide), MADV_NOHUGEPAGE);
+	const size_t cells = (size_t)BLOCKS(rule) * DIGEST_BLOCK;
+	if (wide)
+		d->wide = (uint64_t *)(void *)p;
+	else
+		d->narrow = (uint32_t *)(void *)p;
+	d->touched = p + cells * (wide ? sizeof(*d->wide) : sizeof(*d->narrow));
+	return 0;
+}
+
+static void *table_of(const struct digest *d)
+{
+	return d->wide ? (void *)d->wide : (void *)d->narrow;
+}
+
+void digest_unlimited(struct digest *d)
+{
+	if (d->memory)
+		__atomic_fetch_sub(&d->memory->used, d->charged, __ATOMIC_RELAXED);
+	d->memory = NULL;
+	d->charged = 0;
+}
+
+void digest_close(struct digest *d)
+{
+	if (!d->touched)
+		return;
+	digest_unlimited(d);
+	munmap(table_of(d), digest_bytes(&d->rule, d->wide));
+	*d = (struct digest){.touched = NULL};
+}
+
+bool digest_charge(struct digest *d)
+{
+	/* A page holds 4 blocks of wide counts, or 8 of narrow ones. */
+	const size_t step = PAGE / DIGEST_BLOCK / (d->wide ? sizeof(uint64_t) : sizeof(uint32_t));
+	uint64_t pages = 0;
+
+	if (!d->touched || !d->memory)
+		return true;
+	for (size_t i = 0; i < BLOCKS(&d->rule); i += step) {
+		uint64_t word = 0;
+		memcpy(&word, d->touched + i, step);
+		pages += word != 0;
+	}
+	const uint64_t more = pages * PAGE - d->charged;
+	d->charged = pages * PAGE;
+	return __atomic_add_fetch(&d->memory->used, more, __ATOMIC_RELAXED) <= d->memory->most;
+}
+
+void digest_shrink(struct digest *d)
+{
+	if (d->touched)
+		(void)madvise(table_of(d), digest_bytes(&d->rule, d->wide), MADV_DONTNEED);
+	(void)digest_charge(d);
+}
+
+void digest_clear(struct digest *d)
+{
+	for (size_t i = 0; d->touched && i < BLOCKS(&d->rule); i++) {
+		if (!d->touched[i])
+			continue;
+		d->touched[i] = 0;
+		if (d->wide)
+			memset(d->wide + i * DIGEST_BLOCK, 0, DIGEST_BLOCK * sizeof(*d->wide));
+		else
+			memset(d->narrow + i * DIGEST_BLOCK, 0, DIGEST_BLOCK * sizeof(*d->narrow));
+	}
+	d->pending = 0;
+}
+
+/* ---- counts ---- */
+
+void digest_count(struct digest *d, const uint32_t *indices, size_t n)
+{
+	uint32_t *const count = d->narrow;
+	unsigned char *const touched = d->touched;
+
+	/* Only a first sample marks its block: a store less for all others. */
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t index = indices[i];
+		if (__builtin_expect(count[index]++ == 0, 0))
+			touched[index / DIGEST_BLOCK] = 1;
+	}
+	d->pending += n;
+}
+
+void digest_add(struct digest *d, int64_t cell, uint64_t n)
+{
+	const size_t index = (size_t)(cell + d->rule.zero);
+
+	d->touched[index / DIGEST_BLOCK] = 1;
+	d->wide[index] += n;
+}
+
+bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count)
+{
+	uint32_t i = *index;
+
+	while (i < d->rule.indices) {
+		if (!d->touched[i / DIGEST_BLOCK]) {
+			i = (i / DIGEST_BLOCK + 1) * DIGEST_BLOCK;
+			continue;
+		}
+		*count = d->wide ? d->wide[i] : d->narrow[i];
+		*index = i;
+		if (*count > 0)
+			return true;
+		i++;
+	}
+	return false;
+}
+
+uint64_t digest_sum(const struct digest *d)
+{
+	uint64_t count, sum = 0;
+
+	for (uint32_t i = 0; digest_next(d, &i, &count); i++)
+		sum += count;
+	return sum;
+}
+
+int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits)
+{
+	const int64_t own = cell < 0 ? ~cell : cell;
+	uint64_t values;
+
+	if (from->real)
+		return cell >> (from->digits - digits); /* rounds down below 0 too */
+	const int64_t coarser = digest_of_whole(digest_first(from, own, &values), digits);
+	return cell < 0 ? ~coarser : coarser;
+}
+
+void digest_merge(struct digest *to, const struct digest *from)
+{
+	uint64_t count;
+
+	for (uint32_t i = 0; from->touched && digest_next(from, &i, &count); i++) {
+		const int64_t cell = digest_cell(&from->rule, i);
+		digest_add(to,
+			   from->rule.digits == to->rule.digits
+				   ? cell
+				   : digest_coarser(&from->rule, cell, to->rule.digits),
+			   count);
+	}
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * digest: counts of neighbouring values at a fixed resolution, from which quantiles are computed.
+ *
+ * The bins are chosen for a picture; the "cells" of a digest are for figures, so these do not
+ * depend on the bins. A cell holds 2^k neighbouring keys of --log=auto (bins/auto.h): each power of
+ * two is cut into 2^digits equal cells. Cell 0 begins at 0, and negative values have negative
+ * cells. Integers with up to `digits` binary digits after their first have a cell each. For types
+ * of up to 16 bits, a cell is a value.
+ *
+ * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
+ * has a byte for each block of 128 cells; only touched blocks are cleared, added and written.
+ */
+#ifndef GPUHIST_COUNT_DIGEST_H
+#define GPUHIST_COUNT_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/sample.h"
+
+#define DIGEST_FINE 10u  /* digits of a run: a cell is at most 1/1024 of its values wide */
+#define DIGEST_ROUGH 7u  /* digits of a row of --each */
+#define DIGEST_BLOCK 128 /* cells that share a byte of `touched` */
+
+/* The cells of a type at a resolution. */
+struct digest_rule {
+	bool real;        /* the type is a float */
+	uint32_t digits;  /* binary digits after a value's first; 16 bits or fewer: all of them */
+	uint32_t shift;   /* floats: a cell is rank >> shift */
+	uint64_t bias;    /* integers: bits ^ bias is the key, and key - bias the value */
+	uint32_t zero;    /* index of cell 0: the number of negative cells */
+	uint32_t indices; /* number of all cells, including those of infinities and NaNs */
+};
+
+/* The memory that the digests of a run share: a part of -M. */
+#define DIGEST_SHARE 4u
+struct digest_memory {
+	uint64_t most; /* limit in bytes */
+	uint64_t used; /* bytes in use; atomic */
+};
+
+struct digest {
+	struct digest_rule rule;
+	struct digest_memory *memory; /* NULL: no limit */
+	uint64_t charged;             /* bytes of *memory that are this digest's */
+	unsigned char *touched;       /* a byte for each block; NULL: there is no digest */
+	uint32_t *narrow;             /* counts of samples; fewer than 2^32 in all */
+	uint64_t *wide;               /* counts that were added */
+	uint64_t pending;             /* samples in narrow */
+};
+
+/* The rule of a type of more than 16 bits for these digits, or of a smaller one. */
+struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits);
+
+/* Make an empty digest, of samples or (wide) of other digests. -1: no memory. */
+int digest_open(struct digest *d, const struct digest_rule *rule, bool wide);
+void digest_close(struct digest *d); /* accepts {0} */
+void digest_clear(struct digest *d);
+
+/* Bytes of address space that a digest of this rule takes at most. */
+uint64_t digest_bytes(const struct digest_rule *rule, bool wide);
+
+/* Charge the pages in use to d->memory. False: the digests of the run use more than they may. */
+bool digest_charge(struct digest *d);
+
+/* Take a digest out of the memory of its run. */
+void digest_unlimited(struct digest *d);
+
+/* Release the pages of an empty digest. */
+void digest_shrink(struct digest *d);
+
+/* For a digest of samples: count the cells with these indices (stats_loops.cells). */
+void digest_count(struct digest *d, const uint32_t *indices, size_t n);
+
+/* For a wide digest: add n to a cell, or all of a digest of the same type that is no coarser. */
+void digest_add(struct digest *d, int64_t cell, uint64_t n);
+void digest_merge(struct digest *to, const struct digest *from);
+
+/* Find the first cell from *index on that holds something, and its count. False: there is none. */
+bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count);
+
+/* The number of samples in all cells. */
+uint64_t digest_sum(const struct digest *d);
+
+/* The cell with an index. */
+static inline int64_t digest_cell(const struct digest_rule *rule, uint32_t index)
+{
+	return (int64_t)index - rule->zero;
+}
+
+/* The cell of a whole number from 0 on. */
+static inline int64_t digest_of_whole(uint64_t value, uint32_t digits)
+{
+	uint64_t excess = 0;
+
+	while (value >> excess >> (digits + 1) > 0)
+		excess++;
+	return (int64_t)((excess << digits) + (value >> excess));
+}
+
+/* The cell of a rule with fewer digits that contains this cell. */
+int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits);
+
+/*
+ * For integers of more than 16 bits: the least absolute value of a cell from 0 on, and the number
+ * of its values. A negative cell ~c holds the values ~v of cell c.
+ */
+static inline uint64_t digest_first(const struct digest_rule *rule, int64_t cell, uint64_t *values)
+{
+	const uint64_t own = (uint64_t)(cell < 0 ? ~cell : cell), steps = own >> rule->digits;
+	const uint64_t excess = steps > 1 ? steps - 1 : 0;
+
+	*values = (uint64_t)1 << excess;
+	return (own - (excess << rule->digits)) << excess;
+}
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* hist_add: adds histograms, and joins the bins of one. */
+#include "hist/hist.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "hist/hist_stats.h"
+
+/* ---- adding histograms ----
+ *
+ * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own k and
+ * their own first bin. The k of the sum is the smallest one, not below the k of either histogram,
+ * at which their bins together span no more than the limit. That is the auto_k of all samples: the
+ * auto_k of a subset is never larger (auto.h), and a sample's bin at one k determines its bin
+ * at every larger k.
+ */
+
+static void add_flow(struct hist *h, const struct hist *more)
+{
+	for (uint32_t c = 0; c < h->channels; c++) {
+		h->flow[c].under += more->flow[c].under;
+		h->flow[c].over += more->flow[c].over;
+		h->flow[c].nan += more->flow[c].nan;
+	}
+	h->samples += more->samples;
+}
+
+/* ---- --auto ---- */
+
+/* A range of bins of 2^k, by their numbers (auto_bin); empty if last < first. */
+struct reach {
+	int128_t first, last;
+	int k;
+};
+
+static struct reach reach_of(const struct hist *h)
+{
+	const int128_t first = edges_first(&h->axis.edges);
+
+	return (struct reach){first, first + axis_bins(&h->axis) - 1, h->axis.edges.k};
+}
+
+static bool is_none(const struct reach *s)
+{
+	return s->last < s->first;
+}
+
+static struct reach reach_together(const struct auto_bins *bins, const struct reach *a,
+				   const struct reach *b)
+{
+	a = is_none(a) ? b : a;
+	b = is_none(b) ? a : b;
+	for (int k = a->k > b->k ? a->k : b->k;; k++) {
+		const int128_t a_first = auto_coarser(bins, a->first, a->k, k),
+			       b_first = auto_coarser(bins, b->first, b->k, k);
+		const int128_t a_last = auto_coarser(bins, a->last, a->k, k),
+			       b_last = auto_coarser(bins, b->last, b->k, k);
+		const struct reach s = {a_first < b_first ? a_first : b_first,
+					a_last > b_last ? a_last : b_last, k};
+		/*
+		 * This ends, because with a k of as many bits as the numbers there are at most 2
+		 * bins, or 1 for unsigned types.
+		 */
+		if (s.last - s.first < (int128_t)bins->most)
+			return s;
+	}
+}
+
+/* The count of a bin without the samples clamped into it. */
+static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	const struct hist_flow *const clamped = &h->clamped[channel];
+
+	return hist_count(h, channel, bin) - (bin == 0 ? clamped->under : 0) -
+	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
+}
+
+/* Add the bins of h to the bins of `all` in count, which has `stride` entries for each channel. */
+static void add_bins(uint64_t *count, size_t stride, const struct reach *all, const struct hist *h)
+{
+	const struct reach own = reach_of(h);
+
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+			const int128_t bin = auto_coarser(&h->axis.edges.auto_bins, own.first + i,
+							  own.k, all->k) -
+					     all->first;
+			count[c * stride + (size_t)bin] += own_count(h, c, i);
+		}
+}
+
+static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	const struct reach a = reach_of(h), b = reach_of(more),
+			   all = reach_together(&h->axis.edges.auto_bins, &a, &b);
+	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
+	/* One more entry, so that the size is never 0. */
+	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
+
+	if (!count)
+		return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
+	add_bins(count, bins, &all, h);
+	add_bins(count, bins, &all, more);
+	free(h->count);
+	h->count = count;
+	h->stride = bins;
+	edges_place(&h->axis.edges, all.first, bins, all.k);
+	add_flow(h, more);
+	/* Move clamped samples to the first and the last bin of the sum. */
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
+		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
+		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
+	}
+	hist_clamp_flow(h);
+	return 0;
+}
+
+/* Add counts other than 0, so that untouched pages of zeros stay untouched. */
+static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (from[i] > 0)
+			to[i] += from[i];
+}
+
+int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	assert(h->channels == more->channels);
+	/* No count is above the number of samples. */
+	if (more->samples > UINT64_MAX - h->samples)
+		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
+	if (hist_stats_add(h, more, fail) != 0)
+		return -1;
+	if (axis_kind_of(&h->axis)->from_samples)
+		return add_auto(h, more, fail);
+	for (uint32_t c = 0; c < h->channels; c++)
+		add_counts(h->count + c * h->stride, more->count + c * more->stride,
+			   axis_bins(&h->axis));
+	add_flow(h, more);
+	return 0;
+}
+
+int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
+{
+	const uint32_t had = axis_bins(&h->axis), most = h->axis.edges.auto_bins.most;
+	const bool ordered = axis_kind_of(&h->axis)->ordered;
+
+	if (axis_kind_of(&h->axis)->from_samples) {
+		const struct hist none = {.channels = h->channels};
+		const uint32_t least = auto_bins_least(&h->axis.type);
+		if (bins < least || bins > most)
+			return fail_set(fail, STATUS_USAGE,
+					"--bins %lu is invalid; it must be from %lu to %lu, the "
+					"maximum that --%s had",
+					(unsigned long)bins, (unsigned long)least,
+					(unsigned long)most, axis_kind_of(&h->axis)->name);
+		h->axis.edges.auto_bins.most = bins;
+		if (add_auto(h, &none, fail) == 0)
+			return 0;
+		h->axis.edges.auto_bins.most = most;
+		return -1;
+	}
+	if (had % bins != 0)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--bins %lu does not divide %lu, the number of bins of the histograms",
+			(unsigned long)bins, (unsigned long)had);
+	if (axis_join(&h->axis, bins) != 0)
+		return fail_errno(fail, "edges of %lu bins", (unsigned long)bins);
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < had; i++) {
+			uint64_t *const bin = h->count + c * h->stride, n = bin[i];
+			if (n == 0) /* leave untouched pages so */
+				continue;
+			bin[i] = 0;
+			bin[ordered ? i / (had / bins) : i % bins] += n;
+		}
+	return 0;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* hist_stats: the figures of --stats, from codes, bins and documents. */
+#include "hist/hist_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "hist/quantile.h"
+
+/* The counts of bins, or of codes that were seen, in the order of values. */
+struct profile {
+	const uint64_t *count;
+	const uint16_t *seen; /* the codes; NULL: bins */
+	uint32_t n;           /* number of bins or of codes seen */
+};
+
+static inline uint64_t profile_count(const struct profile *c, uint32_t i)
+{
+	return c->count[c->seen ? c->seen[i] : i];
+}
+
+/* The value of code i of those seen; never -0. */
+static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
+{
+	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
+}
+
+/*
+ * Return the entropy, the sum of p log2(1/p), or a negative number if all counts are 0. No term is
+ * negative, so nothing cancels. Terms are off by a few units in the last place, whatever libm's
+ * log2, and the sum is compensated, so the error for 2^28 bins is below 10^-13; six digits are
+ * shown. If all p are powers of two, the sum is exact, and can be halfway between two such texts.
+ */
+static double entropy_of(struct entropy_terms *terms, const struct profile *c)
+{
+	double sum = 0, lost = 0;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		n += profile_count(c, i);
+	if (n != terms->n)
+		*terms = (struct entropy_terms){.n = n};
+	for (uint32_t i = 0; i < c->n; i++) {
+		const uint64_t count = profile_count(c, i);
+		if (count == 0)
+			continue;
+		double value = count < ENTROPY_TERMS ? terms->of[count] : 0;
+		if (value == 0) {
+			const double all = (double)n, some = (double)count;
+			value = some / all * log2(all / some);
+		}
+		if (count < ENTROPY_TERMS)
+			terms->of[count] = value;
+		const double term = value - lost, next = sum + term;
+		lost = next - sum - term;
+		sum = next;
+	}
+	return n > 0 ? sum : -1;
+}
+
+/*
+ * Count the values between the least and the greatest that have no sample. -0 and 0 are two
+ * neighbouring codes, but one value.
+ */
+static void set_never_hit(struct hist_stats *s, const struct profile *c,
+			  const struct sample_type *type)
+{
+	const uint32_t zero = type->kind == SAMPLE_FLOAT ? codebook_place(type, 0) : 0;
+
+	if (c->n == 0)
+		return;
+	const uint64_t first = codebook_place(type, c->seen[0]),
+		       last = codebook_place(type, c->seen[c->n - 1]);
+	s->never_hit = last - first + 1 - (zero > 0 && first < zero && last >= zero) - c->n;
+	for (uint32_t i = 1; i < c->n && zero > 0; i++)
+		s->never_hit += c->seen[i] == 0 && codebook_place(type, c->seen[i - 1]) + 1 == zero;
+}
+
+/* Count the samples that equal the least and the greatest value; -0 equals 0. */
+static void set_ends(struct hist_stats *s, const struct profile *c, const struct sample_type *type)
+{
+	for (uint32_t i = 0; i < c->n && profile_value(c, type, i) == profile_value(c, type, 0);
+	     i++)
+		s->at_least += profile_count(c, i);
+	for (uint32_t i = c->n;
+	     i-- > 0 && profile_value(c, type, i) == profile_value(c, type, c->n - 1);)
+		s->at_greatest += profile_count(c, i);
+}
+
+/* Find the quantiles of codes. */
+static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
+			  const struct profile *codes, const struct sample_type *type)
+{
+	uint64_t passed = 0;
+	uint32_t cell = 0;
+
+	for (unsigned i = 0; i < asked->n && codes->n > 0; i++) {
+		const uint64_t rank = quantile_rank(s->of.number, asked->at[i]);
+		while (passed < rank)
+			passed += profile_count(codes, cell++);
+		const double value = profile_value(codes, type, cell - 1);
+		s->quantile[i] = (struct hist_quantile){
+			.known = true, .whole = (int128_t)value, .real = value};
+	}
+}
+
+/* Fill the digest, if one is kept, with the counts of codes. */
+static void keep_codes(struct hist_stats *s, const struct profile *codes,
+		       const struct sample_type *type)
+{
+	digest_clear(&s->digest);
+	for (uint32_t i = 0; i < codes->n && s->digest.touched; i++) {
+		const uint32_t place = codebook_place(type, codes->seen[i]);
+		digest_add(&s->digest, digest_cell(&s->digest.rule, place),
+			   profile_count(codes, i));
+	}
+}
+
+void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
+			 const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
+{
+	const struct sample_type *const type = &h->axis.type;
+	struct profile codes = {count, scratch->seen, n};
+	struct hist_stats *const s = &h->stats[channel];
+
+	stats_add_codes(sums, scratch->seen, n, count);
+	*s = (struct hist_stats){.digest = s->digest};
+	stats_result(sums, &s->of);
+	s->entropy = entropy_of(&scratch->terms, &codes);
+	keep_codes(s, &codes, type);
+	/* Infinities and NaNs come before and after the finite codes. */
+	for (; codes.n > 0 && !isfinite(profile_value(&codes, type, 0)); codes.n--)
+		codes.seen++;
+	while (codes.n > 0 && !isfinite(profile_value(&codes, type, codes.n - 1)))
+		codes.n--;
+	set_ends(s, &codes, type);
+	set_never_hit(s, &codes, type);
+	set_quantiles(s, &h->asked, &codes, type);
+}
+
+void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
+			struct entropy_terms *terms)
+{
+	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+	struct hist_stats *const s = &h->stats[channel];
+	struct digest before = s->digest;
+
+	/* Swap the digests, so that those of the next row are empty. */
+	digest_clear(&before);
+	*s = (struct hist_stats){.digest = sums->digest};
+	sums->digest = before;
+	digest_unlimited(&s->digest);
+	stats_result(sums, &s->of);
+	digest_keep_finite(&s->digest, &h->axis.type, &s->of);
+	s->entropy = entropy_of(terms, &bins);
+	if (s->digest.touched)
+		quantiles_find(s->quantile, &h->asked, &h->axis.type, &s->digest, &s->of);
+}
+
+/* ---- the figures of documents ---- */
+
+/* Is every sample out of range infinite or NaN? */
+static bool holds_finite(const struct axis *axis)
+{
+	const struct edges *const edges = &axis->edges;
+
+	if (axis->type.kind != SAMPLE_FLOAT || axis_kind_of(axis)->from_samples)
+		return axis_kind_of(axis)->from_samples;
+	const double most = sample_max_finite(&axis->type);
+	const double hi = edges_value(edges, axis_bins(axis));
+	return edges_value(edges, 0) <= -most && (edges->closed ? hi >= most : hi > most);
+}
+
+/* Do all bins hold one value each? Then bin i holds rational.lo + i. */
+static bool bins_are_values(const struct axis *axis)
+{
+	return axis->type.kind != SAMPLE_FLOAT && edges_are_values(&axis->edges) &&
+	       axis_kind_of(axis)->ordered && !axis->edges.closed && !axis->clamp;
+}
+
+bool hist_has_values(const struct hist *h, uint32_t channel)
+{
+	return h->axis.type.code_bytes <= 2 && bins_are_values(&h->axis) &&
+	       h->flow[channel].under == 0 && h->flow[channel].over == 0;
+}
+
+int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const struct digest_rule rule = digest_rule(type, DIGEST_FINE);
+	struct digest *const digest = &h->stats[channel].digest;
+
+	if (digest_open(digest, &rule, true) != 0)
+		return fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+		const uint64_t count = hist_count(h, channel, i);
+		if (count > 0) /* only then is the bin's value one of the type */
+			digest_add(digest, (int64_t)h->axis.edges.rational.lo + i, count);
+	}
+	return 0;
+}
+
+/* Set the quantiles of bins that hold one value each, except those that are out of range. */
+static void quantiles_of_values(struct hist *h, uint32_t channel)
+{
+	struct hist_stats *const s = &h->stats[channel];
+	uint64_t passed = h->flow[channel].under;
+	uint32_t bin = 0;
+
+	for (unsigned i = 0; i < h->asked.n && s->of.number > 0; i++) {
+		const uint64_t rank = quantile_rank(s->of.number, h->asked.at[i]);
+		while (bin < axis_bins(&h->axis) && passed < rank)
+			passed += hist_count(h, channel, bin++);
+		s->quantile[i].known = rank > h->flow[channel].under && passed >= rank;
+		s->quantile[i].whole = h->axis.edges.rational.lo + bin - 1;
+	}
+}
+
+/* Set what bins without figures tell: the number of samples and the entropy. */
+static void stats_of_bins_alone(struct hist *h, uint32_t channel)
+{
+	const struct hist_flow *const flow = &h->flow[channel], *const clamped =
+									&h->clamped[channel];
+	struct stats_result *const of = &h->stats[channel].of;
+
+	if (holds_finite(&h->axis)) {
+		of->below = flow->under + clamped->under;
+		of->above = flow->over + clamped->over;
+	}
+	of->nan = flow->nan;
+	of->number = h->samples / h->channels - of->below - of->above - of->nan;
+	if (bins_are_values(&h->axis))
+		quantiles_of_values(h, channel);
+}
+
+/* Set all figures of a channel from its digest of codes. */
+static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const struct digest *const digest = &h->stats[channel].digest;
+	struct hist_scratch *const scratch = hist_scratch_new(type);
+	uint64_t *const count = calloc((size_t)1 << 16, sizeof(*count)), n;
+	struct stats *const sums = stats_open(type, 1);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; scratch && count && sums && digest_next(digest, &i, &n); i++) {
+		scratch->seen[seen] = (uint16_t)codebook_code(type, i);
+		count[scratch->seen[seen++]] = n;
+	}
+	if (scratch && count && sums)
+		hist_stats_of_codes(h, channel, sums, count, seen, scratch);
+	free(scratch);
+	free(count);
+	stats_close(sums, 1);
+	return scratch && count && sums ? 0 : fail_errno(fail, "statistics");
+}
+
+static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_terms *terms,
+			     struct fail *fail)
+{
+	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+	struct hist_stats *const s = &h->stats[channel];
+
+	if (!h->binned && h->axis.type.code_bytes <= 2)
+		return stats_of_values(h, channel, fail);
+	s->entropy = entropy_of(terms, &bins);
+	if (h->binned)
+		stats_of_bins_alone(h, channel);
+	else
+		quantiles_find(s->quantile, &h->asked, &h->axis.type, &s->digest, &s->of);
+	return 0;
+}
+
+int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
+{
+	struct entropy_terms terms = {.n = 0};
+	bool values = true;
+
+	if (!h->stats) {
+		if (hist_keep_stats(h, asked, 0, fail) != 0)
+			return -1;
+		for (uint32_t c = 0; c < h->channels; c++)
+			values &= hist_has_values(h, c);
+		h->binned = !values;
+		for (uint32_t c = 0; c < h->channels && values; c++)
+			if (hist_values_digest(h, c, fail) != 0)
+				return -1;
+	}
+	h->asked = *asked;
+	for (uint32_t c = 0; c < h->channels; c++)
+		if (stats_of_document(h, c, &terms, fail) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- adding ---- */
+
+/* Add the figures of more samples to those of some; both have means of at least one sample. */
+static void add_moments(struct stats_result *to, const struct stats_result *more)
+{
+	const long double a = to->number, b = more->number, n = a + b;
+	const long double apart = (long double)more->mean - to->mean, own = to->deviation,
+			  others = more->deviation;
+
+	to->deviation = (double)sqrtl(a / n * own * own + b / n * others * others +
+				      a / n * (b / n) * apart * apart);
+	to->mean = (double)(to->mean + apart * (b / n));
+	to->least = more->least < to->least ? more->least : to->least;
+	to->greatest = more->greatest > to->greatest ? more->greatest : to->greatest;
+	to->least_real = fmin(to->least_real, more->least_real);
+	to->greatest_real = fmax(to->greatest_real, more->greatest_real);
+}
+
+static void add_result(struct stats_result *to, const struct stats_result *more)
+{
+	const struct stats_result before = *to;
+
+	if (to->number == 0)
+		*to = *more;
+	else if (more->number > 0)
+		add_moments(to, more);
+	to->number = before.number + more->number;
+	to->below = before.below + more->below;
+	to->above = before.above + more->above;
+	to->nan = before.nan + more->nan;
+	to->zeros = before.zeros + more->zeros;
+}
+
+/* Add a digest; the sum is as coarse as the coarser one. */
+static int add_digest(struct digest *to, const struct digest *more)
+{
+	struct digest sum;
+
+	if (more->rule.digits < to->rule.digits) {
+		if (digest_open(&sum, &more->rule, true) != 0)
+			return -1;
+		digest_merge(&sum, to);
+		digest_close(to);
+		*to = sum;
+	}
+	digest_merge(to, more);
+	return 0;
+}
+
+void hist_drop_stats(struct hist *h)
+{
+	for (uint32_t c = 0; c < h->channels && h->stats; c++)
+		digest_close(&h->stats[c].digest);
+	free(h->stats);
+	h->stats = NULL;
+}
+
+int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	if (!h->stats || !more->stats) {
+		hist_drop_stats(h);
+		return 0;
+	}
+	for (uint32_t c = 0; c < h->channels; c++) {
+		add_result(&h->stats[c].of, &more->stats[c].of);
+		if (add_digest(&h->stats[c].digest, &more->stats[c].digest) != 0)
+			return fail_errno(fail, "statistics");
+	}
+	return 0;
+}
+
+void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+			       bool greatest)
+{
+	const struct stats_result *const r = &h->stats[channel].of;
+
+	if (h->axis.type.kind == SAMPLE_FLOAT)
+		number_format(text, greatest ? r->greatest_real : r->least_real);
+	else
+		number_format_integer(text, greatest ? r->greatest : r->least);
+}
+
+void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i)
+{
+	number_format(text, asked->at[i] * 100.0 / QUANTILE_ALL);
+}
+
+void hist_stats_format_quantile(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i)
+{
+	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
+
+	text[0] = '\0';
+	if (q->known && h->axis.type.kind == SAMPLE_FLOAT)
+		number_format(text, q->real);
+	else if (q->known)
+		number_format_integer(text, q->whole);
+}

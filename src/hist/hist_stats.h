@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* hist_stats: for hist.c and hist_add.c: figures of a channel, clamped samples. */
+#ifndef GPUHIST_HIST_STATS_H
+#define GPUHIST_HIST_STATS_H
+
+#include "hist/hist.h"
+
+/*
+ * If the axis clamps, add under and over to the first and the last bin. Their numbers go to
+ * h->clamped, because with AUTO and RANKS, adding another histogram may change which bins are the
+ * first and the last.
+ */
+void hist_clamp_flow(struct hist *h);
+
+/* Set the figures from the sums, of which the digest is taken, and the bins. */
+void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
+			struct entropy_terms *terms);
+
+/* Set the figures from the counts of codes, of which n were seen, and add these to the sums. */
+void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
+			 const uint64_t *count, uint32_t n, struct hist_scratch *scratch);
+
+/*
+ * Add the figures of a histogram with the same axis and channels, so that hist_set_stats can
+ * compute those of the sum; if either has none, the sum has none. -1: no memory.
+ */
+int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail);
+
+#endif

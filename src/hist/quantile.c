@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* quantile: the values of a cell, and one of them that has few digits. */
+#include "hist/quantile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DIGITS_LEAST 4 /* of a quantile that is not exact */
+#define DIGITS_MOST 17 /* enough for every binary64 */
+
+uint64_t quantile_rank(uint64_t n, uint32_t at)
+{
+	const uint64_t nth = (uint64_t)(((uint128_t)n * at + QUANTILE_ALL - 1) / QUANTILE_ALL);
+
+	return nth > 0 ? nth : 1;
+}
+
+/* ---- floats ---- */
+
+/* The rank of infinity. */
+static int64_t rank_infinite(const struct sample_type *type)
+{
+	return ((int64_t)1 << (type->bits - 1)) - ((int64_t)1 << type->mantissa);
+}
+
+static double value_of_rank(const struct sample_type *type, int64_t rank)
+{
+	const uint64_t size = (uint64_t)(rank < 0 ? -rank : rank);
+	const double x =
+		type->bits == 32 ? (double)float_of_bits((uint32_t)size) : double_of_bits(size);
+
+	return rank < 0 ? -x : x;
+}
+
+static double real_quantile(const struct sample_type *type, const struct digest_rule *rule,
+			    int64_t cell, const struct stats_result *of)
+{
+	const int64_t first = cell * ((int64_t)1 << rule->shift),
+		      past = first + ((int64_t)1 << rule->shift);
+	const double lower = value_of_rank(type, first), upper = value_of_rank(type, past),
+		     middle = value_of_rank(type, first + (past - first) / 2),
+		     x = fmin(fmax(middle, of->least_real), of->greatest_real);
+	char text[32];
+
+	for (int digits = DIGITS_LEAST; digits < DIGITS_MOST; digits++) {
+		snprintf(text, sizeof(text), "%.*e", digits - 1, x);
+		const double rounded = strtod(text, NULL);
+		/* Zeros are in cell 0, but are counted apart. */
+		if (rounded >= lower && rounded < upper && rounded != 0 &&
+		    rounded >= of->least_real && rounded <= of->greatest_real)
+			return rounded;
+	}
+	return x;
+}
+
+/* ---- integers ---- */
+
+/* Round to a multiple of 10^digits, half to even. */
+static int128_t round_to(int128_t x, int128_t unit)
+{
+	const int128_t size = x < 0 ? -x : x, rest = size % unit;
+	const int128_t down = size - rest;
+	const bool up = 2 * rest > unit || (2 * rest == unit && down / unit % 2 == 1);
+	const int128_t rounded = down + (up ? unit : 0);
+
+	return x < 0 ? -rounded : rounded;
+}
+
+static int128_t whole_quantile(const struct digest_rule *rule, int64_t cell,
+			       const struct stats_result *of)
+{
+	uint64_t values;
+	const uint64_t own = digest_first(rule, cell, &values);
+	const int128_t a = cell < 0 ? ~(int128_t)(own + (values - 1)) : (int128_t)own,
+		       b = a + values - 1, lower = a > of->least ? a : of->least,
+		       upper = b < of->greatest ? b : of->greatest,
+		       middle = (a + b) >> 1, /* rounds down below 0 too */
+		x = middle < lower   ? lower
+		    : middle > upper ? upper
+				     : middle;
+	int128_t unit = 1, rounded = x;
+
+	for (int128_t most = 10000; (x < 0 ? -x : x) >= most; most *= 10)
+		unit *= 10;
+	for (; unit > 1; unit /= 10) {
+		rounded = round_to(x, unit);
+		if (rounded >= lower && rounded <= upper)
+			return rounded;
+	}
+	return x;
+}
+
+/* ---- all of them ---- */
+
+static void set_quantile(struct hist_quantile *q, const struct sample_type *type,
+			 const struct digest_rule *rule, int64_t cell, bool zero,
+			 const struct stats_result *of)
+{
+	*q = (struct hist_quantile){.known = true};
+	if (!rule->real)
+		q->whole = whole_quantile(rule, cell, of);
+	else if (!zero)
+		q->real = real_quantile(type, rule, cell, of);
+}
+
+void quantiles_find(struct hist_quantile *to, const struct quantiles *asked,
+		    const struct sample_type *type, const struct digest *d,
+		    const struct stats_result *of)
+{
+	uint64_t count, before = 0;
+	unsigned i = 0;
+
+	for (uint32_t at = 0; i < asked->n && digest_next(d, &at, &count); at++) {
+		const uint64_t end = before + count;
+		/* Zeros precede the positive samples of cell 0. */
+		const uint64_t zeros = at == d->rule.zero ? of->zeros : 0;
+		for (; i < asked->n && quantile_rank(of->number, asked->at[i]) <= end; i++)
+			set_quantile(&to[i], type, &d->rule, digest_cell(&d->rule, at),
+				     quantile_rank(of->number, asked->at[i]) <= before + zeros, of);
+		before = end;
+	}
+}
+
+void digest_keep_finite(struct digest *d, const struct sample_type *type,
+			const struct stats_result *of)
+{
+	uint64_t count;
+
+	if (!d->rule.real || !d->touched)
+		return;
+	const uint32_t reach = (uint32_t)(rank_infinite(type) >> d->rule.shift);
+	const uint32_t first = d->rule.zero - reach, past = d->rule.zero + reach;
+	for (uint32_t i = 0; of->nan > 0 && digest_next(d, &i, &count) && i < first; i++)
+		d->wide[i] = 0;
+	if (of->below > 0)
+		d->wide[first] -= of->below; /* it shares a cell with the largest magnitudes */
+	for (uint32_t i = past; of->nan + of->above > 0 && digest_next(d, &i, &count); i++)
+		d->wide[i] = 0;
+}
+
+/* The cell of a value. */
+static int64_t cell_of(const struct digest_rule *rule, const struct sample_type *type, double real,
+		       int128_t whole)
+{
+	if (!rule->real) {
+		const int64_t cell =
+			digest_of_whole((uint64_t)(whole < 0 ? ~whole : whole), rule->digits);
+		return whole < 0 ? ~cell : cell;
+	}
+	const double size = fabs(real);
+	const int64_t rank =
+		(int64_t)(type->bits == 32 ? bits_of_float((float)size) : bits_of_double(size));
+	return (real < 0 ? -rank : rank) >> rule->shift;
+}
+
+bool digest_agrees(const struct digest *d, const struct sample_type *type,
+		   const struct stats_result *of)
+{
+	uint64_t count, sum = 0, zeros = 0;
+	int64_t first = 0, last = 0;
+
+	for (uint32_t i = 0; digest_next(d, &i, &count); i++) {
+		last = digest_cell(&d->rule, i);
+		first = sum == 0 ? last : first;
+		zeros = last == 0 ? count : zeros;
+		if (__builtin_add_overflow(sum, count, &sum))
+			return false;
+	}
+	if (type->code_bytes <= 2)
+		return sum == of->number + of->below + of->above + of->nan;
+	if (sum != of->number || of->zeros > zeros || (!d->rule.real && of->zeros < zeros))
+		return false;
+	return sum == 0 || (cell_of(&d->rule, type, of->least_real, of->least) == first &&
+			    cell_of(&d->rule, type, of->greatest_real, of->greatest) == last);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantile: quantiles from a digest (count/digest.h).
+ *
+ * Quantile q of n finite samples is the sample of rank max(1, ceil(q n)). If the cell that holds it
+ * has one value, that is the quantile. Otherwise it is the middle of the cell, but not beyond the
+ * extremes, rounded to the fewest decimal digits, four at least, that stay in the cell and between
+ * the extremes. So it depends on the samples alone, not on bins, threads or the order of merging.
+ */
+#ifndef GPUHIST_QUANTILE_H
+#define GPUHIST_QUANTILE_H
+
+#include "count/digest.h"
+#include "count/stats.h"
+#include "hist/hist.h"
+
+/* The rank, from 1, of quantile `at` (in units of a millionth) of n samples. */
+uint64_t quantile_rank(uint64_t n, uint32_t at);
+
+/*
+ * For types of more than 16 bits: find the quantiles of the samples in a digest. `of` has the
+ * number of samples, the zeros and the extremes.
+ */
+void quantiles_find(struct hist_quantile *to, const struct quantiles *asked,
+		    const struct sample_type *type, const struct digest *d,
+		    const struct stats_result *of);
+
+/* Remove infinities and NaNs, of which `of` has the number, from a digest of samples. */
+void digest_keep_finite(struct digest *d, const struct sample_type *type,
+			const struct stats_result *of);
+
+/* Could these samples be in such a digest? Compares number, zeros and extremes. */
+bool digest_agrees(const struct digest *d, const struct sample_type *type,
+		   const struct stats_result *of);
+
+#endif
