@@ -168,9 +168,14 @@ bool signals_finished(void)
 	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0;
 }
 
+int signals_finish_number(void)
+{
+	return __atomic_load_n(&finishing, __ATOMIC_SEQ_CST);
+}
+
 const char *signals_finish_name(void)
 {
-	const int number = __atomic_load_n(&finishing, __ATOMIC_SEQ_CST);
+	const int number = signals_finish_number();
 
 	return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "a signal";
 }

@@ -62,6 +62,9 @@ extern int signals_finish_fd;
  */
 bool signals_finished(void);
 
+/* The number of that signal, or 0 if it has not been handled yet. Any thread may call it. */
+int signals_finish_number(void);
+
 /* The name of that signal for messages, or "a signal" if it has not been handled yet. */
 const char *signals_finish_name(void);
 

@@ -299,8 +299,10 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		snprintf(unopened, sizeof(unopened), "; " COUNTED " %s not opened",
 			 COUNT(totals->unopened, "input"), totals->unopened == 1 ? "was" : "were");
 	if (totals->finished || totals->unopened > 0)
-		msg_note("stopped by %s; everything read so far was counted%s",
-			 signals_finish_name(), unopened);
+		msg_note("stopped by %s; everything read so far was counted%s%s",
+			 signals_finish_name(),
+			 totals->text.dropped ? ", except a last line without a newline" : "",
+			 unopened);
 	warn_inputs(job, run);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples were read as u32, little endian (use -t for another type)");

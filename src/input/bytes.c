@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -322,6 +323,18 @@ static bool is_over(const struct bytes *b)
 	return b->eof && (!b->text || b->text->at == b->text->have);
 }
 
+/*
+ * May a finished stream have ended inside a line? Ctrl-C may end its writer too, anywhere; TERM
+ * comes to this process alone, but then only a stream that its writer has closed is whole.
+ */
+static bool cuts_line(const struct bytes *b)
+{
+	struct pollfd one = {.fd = b->fd, .events = POLLIN};
+
+	return signals_finish_number() != SIGTERM || poll(&one, 1, 0) != 1 ||
+	       (one.revents & (POLLIN | POLLHUP)) != POLLHUP;
+}
+
 /* Reads as read_on does; reads text until it has made `least` bytes of samples. */
 static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
 			struct fail *fail)
@@ -343,8 +356,10 @@ static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t
 		b->text->have += n;
 		__atomic_fetch_add(&b->shared->text_bytes, n, __ATOMIC_RELAXED);
 		b->text->ended = b->eof;
-		b->text->cut = b->finished;
+		b->text->cut = b->eof && b->finished && cuts_line(b);
 	}
+	if (b->text->dropped)
+		__atomic_store_n(&b->shared->dropped, true, __ATOMIC_RELAXED);
 	if (b->text->fractions)
 		__atomic_store_n(&b->shared->fractions, true, __ATOMIC_RELAXED);
 	return rc;

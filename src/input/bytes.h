@@ -38,6 +38,7 @@ struct bytes_shared {
 	const struct text_spec *text; /* --text: the filter's options; or NULL */
 	uint64_t text_bytes;          /* atomic: bytes of text that were read */
 	bool fractions;               /* atomic: some number was not written as an integer */
+	bool dropped;                 /* atomic: --finish left out an incomplete last line */
 };
 
 /*

@@ -698,6 +698,7 @@ const struct source_totals *source_totals(struct source *s)
 	s->totals.waited = (double)__atomic_load_n(&s->shared.waited_ns, __ATOMIC_RELAXED) * 1e-9;
 	s->totals.text.bytes = s->shared.text_bytes;
 	s->totals.text.fractions = s->shared.fractions;
+	s->totals.text.dropped = s->shared.dropped;
 	if (s->left > 0 && signals_finished())
 		s->totals.unopened = s->spec.path_count - s->totals.inputs;
 	return &s->totals;

@@ -45,6 +45,11 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Strips the blanks before and after a text. */
 static void trim(const char **p, const char **end)
 {
@@ -66,6 +71,10 @@ static int bad(struct text *t, const char *line, const char *end)
 	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
 	while (n < all && (line[n] & 0xc0) == 0x80) /* inside a character */
 		n--;
+	if (t->torn)
+		strcpy(t->what,
+		       "has a CR that is not before LF; if CRs end its lines, pipe it through "
+		       "`tr '\\r' '\\n'`");
 	if (memchr(line, '\0', all))
 		strcpy(t->what,
 		       "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t "
@@ -173,19 +182,41 @@ static int refuse(struct text *t, const char *line, const char *end, const char 
 		   column ? " in column " : "", column ? column : "", advice);
 }
 
-/* The separator of a line: the first of ALL that it has outside quotes; '\0': not known. */
+static bool is_border(char c)
+{
+	return c == '\t' || c == ';' || c == ',' || c == ' ' || c == '\r';
+}
+
+/* The end of a quoted field that begins at p; p + 1: its quote stays open, so it begins none. */
+static const char *quoted_end(const char *p, const char *end)
+{
+	bool open = true;
+	const char *q = p + 1;
+
+	for (; q < end && (open || !is_border(*q)); q++)
+		open ^= *q == '"';
+	return open ? p + 1 : q;
+}
+
+/* The separator of a line: the first of ALL that it has outside quoted fields; '\0': not known. */
 static char separator_of(const char *p, const char *end)
 {
-	static const char ALL[] = {'\t', ',', ';', BLANKS};
-	size_t best = sizeof(ALL), n = 0;
-	bool quoted = false;
+	static const char ALL[] = {'\t', ';', ',', BLANKS};
+	const bool all = (size_t)(end - p) < TEXT_FIELD_MOST;
+	size_t best = sizeof(ALL);
+	bool begins = true; /* a field begins here */
 
-	for (; p < end && n < TEXT_FIELD_MOST; p++, n++) {
-		quoted ^= *p == '"';
-		for (size_t i = 0; i < best && !quoted; i++)
+	for (end = all ? end : p + TEXT_FIELD_MOST; p < end;) {
+		if (*p == '"' && begins) {
+			p = quoted_end(p, end);
+			begins = false;
+			continue;
+		}
+		for (size_t i = 0; i < best; i++)
 			best = *p == ALL[i] ? i : best;
+		begins = is_border(*p++);
 	}
-	return best < sizeof(ALL) ? ALL[best] : n < TEXT_FIELD_MOST ? BLANKS : '\0';
+	return best < sizeof(ALL) ? ALL[best] : all ? BLANKS : '\0';
 }
 
 /* Finds the end of the field that begins or continues at p: its separator, or `end`. */
@@ -207,10 +238,44 @@ static const char *field_end(struct text *t, const char *p, const char *end)
 	return p;
 }
 
+/* Is this the name of a column? In quotes, "" stands for a quote. */
 static bool is_name(const char *name, const char *p, const char *end)
 {
+	trim(&p, &end);
+	const bool quoted = p < end && *p == '"';
+
 	unquote(&p, &end);
-	return strlen(name) == (size_t)(end - p) && memcmp(name, p, strlen(name)) == 0;
+	for (; p < end && *name == *p; name++, p++)
+		p += quoted && *p == '"' && p + 1 < end && p[1] == '"';
+	return p >= end && *name == '\0';
+}
+
+/* Is a field empty, NA or null? */
+static bool is_missing(const char *p, const char *end)
+{
+	struct decimal d;
+
+	unquote(&p, &end);
+	return p == end || ((*p | 32) == 'n' && end - p != 3 && decimal_read(&d, p) == end);
+}
+
+/* Does a field begin with a number: a digit, a sign or point before one, nan, inf? */
+static bool is_numeral(const char *p, const char *end)
+{
+	struct decimal d;
+
+	unquote(&p, &end);
+	const char *const q = p + (p < end && (*p == '-' || *p == '+'));
+	return p < end && (is_digit(*q) || (*q == '.' && is_digit(q[1])) ||
+			   (decimal_read(&d, p) == end && !is_missing(p, end)));
+}
+
+static bool is_word(const char *p, const char *end)
+{
+	struct decimal d;
+
+	unquote(&p, &end);
+	return p < end && decimal_read(&d, p) != end;
 }
 
 /* Takes the fields of a line up to end, the last one perhaps in part. Returns as take_line. */
@@ -218,8 +283,8 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 {
 	struct text_spec *const s = &t->spec;
 	const char *const line = t->buffer + t->at;
-	const bool naming = t->named && t->first;
-	const char *p = line, *what;
+	const bool naming = t->named && t->first, headed = t->first && s->column && !t->named;
+	const char *p = line, *what, *quote = NULL;
 	int made = 0;
 
 	if (t->separator == 0 && (t->separator = separator_of(line, end)) == 0)
@@ -245,17 +310,29 @@ static int take_fields(struct text *t, const char *end, bool whole, unsigned cha
 		t->fields++;
 		if (naming && s->number == 0 && fits && is_name(s->column, p, stop))
 			s->number = t->fields;
-		if (wanted) {
+		t->words |= headed && (!fits || is_word(p, stop));
+		if (wanted && headed && !is_numeral(p, stop)) {
+			t->missing = is_missing(p, stop);
+		} else if (wanted) {
 			what = make(t, p, stop, out);
-			if (what && !(s->column && t->first && what == no_number))
+			if (what)
 				return refuse(t, line, end, what);
-			made = !what;
+			made = 1;
 		}
 		t->inside = false;
 		p = stop < end ? stop + 1 : end;
 		/* Stop only if the rest has no quotes, as unclosed ones are an error. */
-		const bool done = whole && !naming && t->fields >= s->number;
-		goes_on = stop < end && !(done && !memchr(p, '"', (size_t)(end - p)));
+		const bool done = whole && !naming && t->fields >= s->number && !t->missing;
+		if (done && !quote && !(quote = memrchr(p, '"', (size_t)(end - p))))
+			break;
+		goes_on = stop < end && !(done && p > quote);
+	}
+	/* In a first line, a missing number among numbers is one; among names it is a name. */
+	if (whole && t->missing && !t->words) {
+		what = make(t, end, end, out);
+		if (what)
+			return refuse(t, line, end, what);
+		made = 1;
 	}
 	if (whole && s->number == 0)
 		return BAD("has no column named %.100s", s->column);
@@ -271,6 +348,9 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 	const char *const line = t->buffer + t->at;
 	const char *p = line, *stop = end;
 
+	const char *const cr = memchr(line, '\r', (size_t)(end - line));
+	if (cr && (cr[1] != '\n' || cr + 1 == t->buffer + t->have))
+		return t->torn = true, bad(t, line, end);
 	trim(&p, &stop);
 	if (t->place == TEXT_BEGIN && (size_t)(p - line) >= TEXT_FIELD_MOST)
 		return BAD("begins with 64 KiB of blanks");
@@ -285,6 +365,7 @@ static int take_line(struct text *t, const char *end, bool whole, unsigned char 
 		t->at = (size_t)(end - t->buffer);
 	if (whole) {
 		t->first = t->first && skipped;
+		t->missing = false;
 		t->place = TEXT_BEGIN;
 		t->fields = 0;
 		t->line++;
@@ -340,9 +421,10 @@ int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made)
 			break;
 		/* The last byte of an open line stays, in case the text ends with it. */
 		const char *const end = next ? next : past - !t->ended;
-		if (!next && t->cut)
+		if (!next && t->cut && t->ended) {
 			t->at = t->have;
-		else if (take_line(t, end, next || t->ended, to) > 0)
+			t->dropped = true;
+		} else if (take_line(t, end, next || t->ended, to) > 0)
 			to += bytes;
 		t->at += next && t->why[0] == '\0';
 	}

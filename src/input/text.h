@@ -3,7 +3,7 @@
  * text: turns lines of text into samples (--text). Pure: the caller reads.
  *
  * Each line holds one number, or a number in one of its fields. The first line determines the
- * separator of fields: a tab if it has one, else a comma, else a semicolon, else blanks. Blank
+ * separator of fields: a tab if it has one, else a semicolon, else a comma, else blanks. Blank
  * lines and lines that begin with # are skipped. Lines may be of any length, but a number must have
  * fewer than TEXT_FIELD_MOST bytes.
  */
@@ -41,6 +41,10 @@ struct text {
 	bool begun;            /* the first bytes were looked at */
 	bool first;            /* only blank lines and comments came so far */
 	bool fractions;        /* some number was not written as an integer */
+	bool words;            /* the first line has a field that is no number */
+	bool missing;          /* the first line's number is missing, or a name */
+	bool torn;             /* a line has a CR that is not before LF */
+	bool dropped;          /* the last line was incomplete, because of `cut` */
 	char separator;        /* of fields; 0: not known yet; a newline: a line is a field */
 	uint64_t line;         /* number of the line of the next byte, from 1 */
 	enum text_place place;

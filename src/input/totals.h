@@ -25,6 +25,7 @@ struct slice_totals {
 struct text_totals {
 	uint64_t bytes; /* bytes of text that were read */
 	bool fractions; /* some numbers were not written as integers */
+	bool dropped;   /* --finish left out a last line, which may be incomplete */
 };
 
 struct zstd_totals {

@@ -22,7 +22,7 @@ shell "printf '1\n258\n' | $g -t u16be -r full -b 65536"
 shell "printf '16777217\n16777219\n' | gpuhist --text -t f32 -b 4 --no-header"
 
 echo
-echo '# Columns: tab, else comma, else semicolon, else blanks; quotes; empty fields'
+echo '# Columns: tab, else semicolon, else comma, else blanks; quotes; empty fields'
 shell "printf 'a\tb,c\n1\t2\n' | gpuhist $b --text=2"
 shell "printf '1;2\n3;0\n' | gpuhist $b --text=2"
 shell "printf '  1   2\n\t3 0  \n' | gpuhist $b --text=2"
@@ -30,6 +30,21 @@ shell "printf '\"a, b\",\"lat\"\n\"x, \"\"y\"\"\", \"3\" \n' | gpuhist $b --text
 shell "printf '1,2\n3,\nNA,NA\n' | gpuhist $b --text=2"
 shell "printf '1\t\t3\n\t\t\n' | gpuhist $b --text=2"
 shell "printf '1\n' | gpuhist $b --text=1"
+# A quote inside a field is a character like any other
+shell "printf 'Size (\")\tWeight\tPrice\n10\t1\t2\n12\t1\t3\n' | gpuhist $b --text=Weight"
+shell "printf '3.5\" bolt\t1\t2\n4\" bolt\t0\t3\n' | gpuhist $b --text=3"
+shell "printf 'a \"\t1\nb\t2\n' | gpuhist $b --text=2"
+shell "printf -- '- \"a,b;c\" 1\nb \"d\" 2\n' | gpuhist $b --text=3"
+shell "printf 'x,\"a \"\"x\"\"\"\n0,3\n' | gpuhist $b --text='a \"x\"'"
+# The first line is a header if the column has no number there, or a missing one beside words
+shell "printf ',x\n0,5\n' | gpuhist $b --text=1"
+shell "printf ',x\n0,3\n' | gpuhist $b --text=1 -t i32"
+shell "printf 'Na,K\n1,2\n' | gpuhist $b --text=1"
+shell "printf 'NA,7\n1,2\n' | gpuhist $b --text=1 --flow"
+shell "printf 'NA\n1\n' | gpuhist $b --text=1 --flow"
+shell "printf 'nan,K\n1,2\n' | gpuhist $b --text=1 --flow"
+shell "printf '12ms,K\n1,2\n' | gpuhist $b --text=1"
+shell "printf 'infos,K\n1,2\n' | gpuhist $b --text=1"
 
 echo
 echo '# Lines: comments, blank ones, CRLF, a byte order mark, no newline at the end, any length'
@@ -89,6 +104,23 @@ printf '1\n23' >half
 ) &
 sh -c 'echo $$ >pid; exec gpuhist --finish --text -t u8 -r 0:100 -b 2 pipe' 2>&1
 wait
+# After TERM a last line that its writer has ended counts; a long line that is still in the pipe is read to its end
+head -c 400000 /dev/zero | tr '\0' , >commas
+for signal in INT TERM; do
+	: >rows
+	(
+		exec 3>pipe
+		echo 0,1 >&3
+		until grep -q . rows; do sleep 0.01; done
+		kill -s STOP "$(cat pid)"
+		{ cat commas && printf '7\n1,2'; } >&3
+		kill -s $signal "$(cat pid)"
+		exec 3>&-
+		kill -s CONT "$(cat pid)"
+	) &
+	shell "sh -c 'echo \$\$ >pid; exec gpuhist --finish --text=2 -r 0:4 -b 2 --each=1 --flow --no-header pipe >rows'; cat rows"
+	wait
+done
 
 echo
 echo '# Bad input: nothing is read by its first digits'
@@ -107,6 +139,12 @@ bytes '\377\3761\0\n\0' >line
 run gpuhist --text line
 bytes '1\0\n\0' >line
 run gpuhist --text line
+for text in '1,2\r3,4\r5,6\r' '1,2\r\n3,\r4\r\n' '# 1\r2\n' '1,2\r'; do
+	bytes "$text" >line
+	run gpuhist --text=1 line
+done
+bytes '2,5;1\n4,5;3\n' >line
+run gpuhist --text=1 line
 bytes 'a,b\n1,2\n3,x\n' >line
 run gpuhist --text=2 line
 run gpuhist --text=b line

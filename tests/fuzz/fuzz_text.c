@@ -171,29 +171,87 @@ static bool next(const struct model *m, const char **p, const char *end, struct 
 	return !open;
 }
 
+static bool is_border(char c)
+{
+	return c == '\t' || c == ';' || c == ',' || c == ' ' || c == '\r';
+}
+
+/* Does a quoted field begin at p, outside of any other? If so, *p becomes its end. */
+static bool pass_quoted(const char *begin, const char **p, const char *end)
+{
+	size_t quotes = 1;
+	const char *q = *p + 1;
+
+	if (**p != '"' || (*p > begin && !is_border((*p)[-1])))
+		return false;
+	for (; q < end && (quotes % 2 == 1 || !is_border(*q)); q++)
+		quotes += *q == '"';
+	*p = quotes % 2 ? *p : q;
+	return quotes % 2 == 0;
+}
+
 static void find_separator(struct model *m, const char *p, const char *end)
 {
-	bool tab = false, comma = false, semicolon = false, blank = false, quoted = false;
-
+	bool tab = false, comma = false, semicolon = false;
 	/* No separator in the beginning of a long line: the line is bad. */
-	blank = (size_t)(end - p) < TEXT_FIELD_MOST;
+	bool blank = (size_t)(end - p) < TEXT_FIELD_MOST;
+	const char *const begin = p;
+
 	end = blank ? end : p + TEXT_FIELD_MOST;
-	for (; p < end; p++) {
-		quoted = *p == '"' ? !quoted : quoted;
-		tab |= !quoted && *p == '\t';
-		comma |= !quoted && *p == ',';
-		semicolon |= !quoted && *p == ';';
-		blank |= !quoted && *p == ' ';
+	while (p < end) {
+		if (pass_quoted(begin, &p, end))
+			continue;
+		tab |= *p == '\t';
+		comma |= *p == ',';
+		semicolon |= *p == ';';
+		blank |= *p == ' ';
+		p++;
 	}
-	m->separator = tab ? '\t' : comma ? ',' : semicolon ? ';' : blank ? ' ' : 0;
+	m->separator = tab ? '\t' : semicolon ? ';' : comma ? ',' : blank ? ' ' : 0;
+}
+
+/* Is a field a missing number; does it begin as one; is it none at all? */
+static bool is_missing(struct line f)
+{
+	const size_t n = (size_t)(f.end - f.p);
+
+	return n == 0 || (n == 2 && !strncasecmp(f.p, "na", n)) ||
+	       (n == 4 && !strncasecmp(f.p, "null", n));
+}
+
+static bool is_numeral(struct line f)
+{
+	const char *const p = f.p + (f.p < f.end && strchr("+-", *f.p) && *f.p);
+	const size_t n = (size_t)(f.end - p);
+
+	return (n > 0 && *p >= '0' && *p <= '9') ||
+	       (n > 1 && *p == '.' && p[1] >= '0' && p[1] <= '9') ||
+	       (n == 3 && (!strncasecmp(p, "nan", n) || !strncasecmp(p, "inf", n))) ||
+	       (n == 8 && !strncasecmp(p, "infinity", n));
+}
+
+static bool is_word(struct line f)
+{
+	char *const s = strndup(f.p, (size_t)(f.end - f.p));
+	bool hex;
+	const bool number = strlen(s) == (size_t)(f.end - f.p) && is_number(s, &hex);
+
+	free(s);
+	return !number && !is_missing(f);
 }
 
 /* False: the line is bad. */
-static bool take_line(struct model *m, const char *p, const char *end)
+static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
 	const bool naming = m->spec.column && m->spec.number == 0 && m->first;
+	const bool headed = m->spec.column && m->spec.number > 0 && m->first;
+	const char *const cr = memchr(p, '\r', (size_t)(end - p));
 	uint64_t fields = 0;
 	struct line f = {p, p};
+	bool missing = false, words = false;
+
+	if (cr && (cr + 1 < end || !feed))
+		return false;
 
 	while (f.p < end && blank(*f.p))
 		f.p++;
@@ -216,16 +274,22 @@ static bool take_line(struct model *m, const char *p, const char *end)
 		fields++;
 		more = p < end;
 		const size_t length = (size_t)(f.end - f.p);
+		words |= headed && (length >= TEXT_FIELD_MOST || is_word(bare(f)));
 		if (naming && m->number == 0) {
 			const struct line name = bare(f);
 			if (name.end - name.p == 1 && *name.p == 'v' && length < TEXT_FIELD_MOST)
 				m->number = fields;
 		} else if (!naming && fields == m->number) {
-			const int rc = length < TEXT_FIELD_MOST ? add(m, f) : -1;
-			if (rc < 0 || (rc > 0 && !(m->spec.column && m->first)))
+			if (length >= TEXT_FIELD_MOST)
+				return false;
+			if (headed && !is_numeral(bare(f)))
+				missing = is_missing(bare(f));
+			else if (add(m, f) != 0)
 				return false;
 		}
 	}
+	if (missing && !words && add(m, (struct line){p, p}) != 0)
+		return false;
 	m->first = false;
 	return m->number > 0 && (naming || fields >= m->number);
 }
@@ -243,7 +307,7 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 	for (uint64_t line = 1; p < end; line++) {
 		const char *const feed = memchr(p, '\n', (size_t)(end - p));
 		const size_t before = m->n;
-		if (!take_line(m, p, feed ? feed : end)) {
+		if (!take_line(m, p, feed ? feed : end, feed)) {
 			/* A line longer than the buffer is seen to be bad after its number was taken. */
 			m->doubtful = m->n - before;
 			m->n = before;

@@ -112,7 +112,8 @@ static bool put_middle(FILE *f, const struct job *j, uint64_t magnitude, double 
 	return true;
 }
 
-static void put_real(FILE *f, const struct job *j, unsigned char *at, uint64_t code, bool few)
+static void put_real(FILE *f, const struct job *j, unsigned char *at, uint64_t code, bool first,
+		     bool few)
 {
 	const uint64_t sign = code & sign_of(j->type), magnitude = code & ~sign;
 	const bool nan = magnitude > infinity_of(j->type) ||
@@ -124,7 +125,10 @@ static void put_real(FILE *f, const struct job *j, unsigned char *at, uint64_t c
 			 infinity_of(j->type) |
 				 (j->type->finite ? 0
 						  : (sign_of(j->type) - infinity_of(j->type)) / 2));
-		fprintf(f, "%s", ONE_OF("nan", "NaN", "-nan", "NA", "null", "NULL"));
+		/* A first line with a missing number may be a header. */
+		fprintf(f, "%s",
+			first ? ONE_OF("nan", "NaN", "-nan")
+			      : ONE_OF("nan", "NaN", "-nan", "NA", "null", "NULL"));
 		return;
 	}
 	fprintf(f, "%s", sign ? "-" : "");
@@ -147,12 +151,12 @@ static void put_real(FILE *f, const struct job *j, unsigned char *at, uint64_t c
 		fprintf(f, "%.1074f", x);
 }
 
-static void put_number(FILE *f, const struct job *j, unsigned char *at, bool few)
+static void put_number(FILE *f, const struct job *j, unsigned char *at, bool first, bool few)
 {
 	const uint64_t code = get_code(j, at);
 
 	if (j->type->kind == FLOAT)
-		put_real(f, j, at, code, few);
+		put_real(f, j, at, code, first, few);
 	else
 		put_whole(f, j, code);
 }
@@ -171,7 +175,11 @@ static void put_other(FILE *f, char separator, bool few)
 		fprintf(f, "%s", quoted ? "\"" : "");
 		return;
 	}
-	fprintf(f, "%s", ONE_OF("12", "x", "2026-11-25T01:02:03", "\"a, b;c\td \"\"e\"\"\"", "-"));
+	if (separator != ' ' && once_in(6))
+		fprintf(f, "3.5\" x");
+	else
+		fprintf(f, "%s",
+			ONE_OF("12", "x", "2026-11-25T01:02:03", "\"a, b;c\td \"\"e\"\"\"", "-"));
 }
 
 static void put_blanks(FILE *f, char separator, bool first)
@@ -179,6 +187,15 @@ static void put_blanks(FILE *f, char separator, bool first)
 	do
 		fputc(separator == ' ' && !first && once_in(4) ? '\t' : ' ', f);
 	while (once_in(3));
+}
+
+/* The name of the column with the numbers; beside names, a missing number is a name, too. */
+static void put_name(FILE *f, const struct job *j, char separator)
+{
+	if (j->column_named || j->columns == 1 || once_in(2))
+		fprintf(f, "value");
+	else
+		fprintf(f, "%s", separator == ' ' ? "Na" : ONE_OF("", "Na"));
 }
 
 /* A line of fields; at is NULL: the header. */
@@ -190,6 +207,10 @@ static void put_fields(FILE *f, const struct job *j, unsigned char *at, char sep
 			fputc(separator, f);
 		if ((c > 1 && separator == ' ') || once_in(20))
 			put_blanks(f, separator, first);
+		if (c != j->column && !at) {
+			fprintf(f, "%s", ONE_OF("x", "\"a, b\"", "name_2"));
+			continue;
+		}
 		if (c != j->column) {
 			put_other(f, separator, few && !first);
 			continue;
@@ -197,9 +218,9 @@ static void put_fields(FILE *f, const struct job *j, unsigned char *at, char sep
 		const char *const quote = once_in(8) ? "\"" : "";
 		fprintf(f, "%s", quote);
 		if (at)
-			put_number(f, j, at, few);
+			put_number(f, j, at, first, few);
 		else
-			fprintf(f, "value");
+			put_name(f, j, separator);
 		fprintf(f, "%s", quote);
 	}
 }
@@ -226,7 +247,7 @@ static void put_lines(FILE *f, const struct job *j, unsigned char *data, size_t 
 			put_fields(f, j, at, separator, first, few);
 		} else {
 			fprintf(f, "%s", once_in(20) ? "  " : "");
-			put_number(f, j, at, few);
+			put_number(f, j, at, first, few);
 			fprintf(f, "%s", once_in(20) ? " \t" : "");
 		}
 		fprintf(f, "%s", i + 1 == samples && once_in(3) ? "" : end);
