@@ -62,7 +62,7 @@ struct each {
 	bool stopped;           /* a worker has failed */
 	bool failed;            /* `fail` is set */
 	bool torn;              /* counted or lent records are lost, so nothing more is collected */
-	unsigned leaving;       /* number of workers that wait until `collecting` is false */
+	unsigned active;        /* workers that may still submit results: in a turn, not waiting */
 
 	bool collecting; /* a worker collects; until `failed`, the fields below are its own */
 	struct fail fail;
@@ -301,8 +301,6 @@ static void collect_all_unlocks(struct each *e)
 			wake_all(e);
 	}
 	e->collecting = false;
-	if (e->leaving > 0)
-		wake_all(e);
 }
 
 static void submit(struct each *e, struct result *r)
@@ -320,30 +318,41 @@ static void submit(struct each *e, struct result *r)
 	lock_drop(&e->lock);
 }
 
+/* A worker waits or its turn is over. If one has failed, the last one to do so wakes all. */
+static void rest_active(struct each *e)
+{
+	if (--e->active == 0 && e->stopped)
+		wake_all(e);
+}
+
 /*
  * Wait until `least` of the worker's results are free, and return one of them. NULL: they will
- * never be free; if rows have failed, *fail is their failure.
+ * never be free; if rows have failed, *fail is their failure. `in_turn`: a turn of the worker
+ * calls.
  */
-static struct result *wait_free(struct each *e, struct rows *rows, unsigned least,
+static struct result *wait_free(struct each *e, struct rows *rows, unsigned least, bool in_turn,
 				struct fail *fail)
 {
 	struct result *r = NULL;
 
 	lock_take(&e->lock);
-	while (!e->failed) {
+	while (!e->failed && !e->torn) {
 		unsigned free = 0;
 		for (unsigned i = 0; i < rows->results; i++)
 			if (!rows->result[i].submitted && ++free >= least)
 				r = &rows->result[i];
-		/*
-		 * After a failed input, rows before it can still be collected, but its end cannot.
-		 */
-		if (r || e->stopped)
+		/* After a failure, the rows before it are collected while workers submit them. */
+		if (r || (e->stopped && e->active == in_turn))
 			break;
+		if (in_turn)
+			rest_active(e);
 		wait_collected_unlocks(e, rows);
+		e->active += in_turn;
 	}
-	if (!r)
+	if (!r && !e->torn) {
 		e->torn = true;
+		wake_all(e);
+	}
 	if (!r && e->failed)
 		(void)fail_pass(fail, &e->fail);
 	lock_drop(&e->lock);
@@ -373,11 +382,18 @@ static void lose(struct each *e, size_t path)
 	lock_drop(&e->lock);
 }
 
-static void stop(struct each *e)
+static void begin_turn(struct each *e)
 {
 	lock_take(&e->lock);
-	e->stopped = true;
-	wake_all(e);
+	e->active++;
+	lock_drop(&e->lock);
+}
+
+static void end_turn(struct each *e, bool failed)
+{
+	lock_take(&e->lock);
+	e->stopped |= failed;
+	rest_active(e);
 	lock_drop(&e->lock);
 }
 
@@ -522,10 +538,10 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 		rest.bytes = rest.at = chunk->bytes;
 	while (at < end && more) {
 		const uint64_t left = size - at % size;
-		if (!r && !(r = wait_free(e, w->rows, 1, &w->fail)))
+		if (!r && !(r = wait_free(e, w->rows, 1, true, &w->fail)))
 			return -1;
 		if (refill(w, &rest) != 0)
-			return -1;
+			break;
 		if (r->records == 0) {
 			r->path = chunk->path;
 			r->first = at;
@@ -536,7 +552,7 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 		if (w->rows->marks && wanted == size && rest.bytes / w->work->record >= wanted)
 			count_few(w, r, &row, &rest);
 		else if (count_part(w, r, &row, at, &rest) != 0)
-			return -1;
+			break;
 		at += row.records;
 		r->records += row.records;
 		more = row.records == wanted;
@@ -547,22 +563,23 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 			r = NULL;
 		}
 	}
+	if (w->fail.status != STATUS_OK) { /* cannot read: the rows before are whole */
+		if (r->records > 0) {
+			r->end = at;
+			submit(e, r);
+		}
+		return -1;
+	}
 	*counted = (size_t)layout_records_bytes(at - first, w->work->record, w->work->packed);
 	tally_add(&w->records, at - first);
 	return 0;
 }
 
-/*
- * Withdraw the results of a leaving worker that still wait, as after a failure. Results before them
- * are collected first.
- */
+/* Withdraw the results of a leaving worker that will never be collected, as after a failure. */
 static void withdraw(struct each *e, struct rows *rows)
 {
+	(void)wait_free(e, rows, rows->results, false, &(struct fail){.status = STATUS_OK});
 	lock_take(&e->lock);
-	e->leaving++;
-	while (e->collecting)
-		wait_collected_unlocks(e, rows);
-	e->leaving--;
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
 		if (r < rows->result || r >= rows->result + rows->results) {
@@ -673,13 +690,12 @@ static int join(struct worker *w)
 	return rows->block && rows->counter ? 0 : fail_errno(&w->fail, "worker");
 }
 
-static enum turn turn(struct worker *w)
+/* Take a chunk and count it. */
+static enum turn take_turn(struct worker *w)
 {
 	struct each *const e = w->work->each;
 	struct chunk chunk;
 
-	if (!e)
-		return TURN_BUSY;
 	if (!w->rows && join(w) != 0)
 		return TURN_FAILED;
 	const struct want want = {.room = w->rows->block,
@@ -697,18 +713,30 @@ static enum turn turn(struct worker *w)
 		if (rc != 0)
 			lose(e, chunk.path);
 		source_done(w->reader, &chunk, counted);
+		if (rc != 0) /* a turn of another worker may wait for a stream */
+			source_stop(w->work->source);
 	}
 	w->count_seconds += clock_seconds() - began;
-	if (rc != 0)
-		stop(e);
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+static enum turn turn(struct worker *w)
+{
+	struct each *const e = w->work->each;
+
+	if (!e)
+		return TURN_BUSY;
+	begin_turn(e);
+	const enum turn turn = take_turn(w);
+	end_turn(e, turn == TURN_FAILED);
+	return turn;
 }
 
 /* Wait until all results of the worker are collected. */
 static enum turn finish(struct worker *w)
 {
 	if (w->rows)
-		(void)wait_free(w->work->each, w->rows, w->rows->results,
+		(void)wait_free(w->work->each, w->rows, w->rows->results, false,
 				&(struct fail){.status = STATUS_OK});
 	return TURN_END;
 }

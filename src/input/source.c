@@ -210,6 +210,13 @@ static bool failed_before(const struct source *s, const struct input *in, uint64
 		(in->index == s->failure.index && offset >= s->failure.offset));
 }
 
+bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return s->failure.fail.status != STATUS_OK &&
+	       (in->index > s->failure.index ||
+		(in->index == s->failure.index && offset > s->failure.offset));
+}
+
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
@@ -318,7 +325,8 @@ static bool nothing_left(const struct source *s, const struct input *in)
 
 /*
  * Is all work before the failure done, so that nothing can fail earlier? With --each, readers also
- * wait for the chunks of earlier inputs, whose ends are checked when these return.
+ * wait for the chunks of earlier records: the ends of earlier inputs are checked when these return,
+ * and their rows are written.
  */
 static bool failure_is_due(const struct source *s)
 {
@@ -330,8 +338,11 @@ static bool failure_is_due(const struct source *s)
 	for (; in && in->index < f->index; in = in->next)
 		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
 			return false;
-	return !in || in->index > f->index || nothing_left(s, in) ||
-	       (in->zstd && !jobs_before(in->zstd, f->offset));
+	if (!in || in->index > f->index)
+		return true;
+	if (s->spec.ordered && (in->lent > 0 || (in->zstd && jobs_made_at(in->zstd, f->offset))))
+		return false;
+	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
 /* Closes an input. Leaves a redirected file after its last record, for the next program. */

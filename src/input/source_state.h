@@ -156,6 +156,9 @@ void source_call_all(struct source *s);
 /* Records a failure of an input at an offset, unless an earlier one is known; ends all inputs. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 
+/* Does this offset of an input lie behind a known failure? */
+bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset);
+
 /* Ends the reading and cutting of an input, so that the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 

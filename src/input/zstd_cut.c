@@ -415,7 +415,9 @@ static void find_job(struct source *s, struct input *in, uint64_t at, bool room,
 			plan_device(s, c);
 		else if (way == WAY_BLOCKS)
 			plan_blocks(s, c);
-		in->zstd->walk = f; /* for walking on while a file's frame is decoded */
+		if (c->how == HOW_CALLS && s->spec.ordered && !s->spec.no_check)
+			c->checksum = false; /* libzstd checks it before a byte is handed out */
+		in->zstd->walk = f;          /* for walking on while a file's frame is decoded */
 		if (last)
 			in->zstd->walk.stored = 0; /* nothing after it may be wanted */
 	}

@@ -19,7 +19,10 @@
  * before it adds both. With --no-check libzstd sees no checksum at all, and none is computed.
  *
  * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
- * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes.
+ * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes. If
+ * records are ordered, nothing behind a failure is handed out, so no frame's bytes are handed out
+ * before the checksums of the frames before it are right: libzstd checks those of CALLS, and the
+ * pieces after a job of another kind wait until it is retired.
  */
 #include "input/zstd_job.h"
 
@@ -199,22 +202,30 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 		source_call(s);
 }
 
-/* Reports the failure of a job that has ended and has its place, and places the next job. */
-static void conclude(struct source *s, struct zstd_job *j)
+/*
+ * Reports the failure of a job that has ended and has its place, or else places the next job. What
+ * follows a failed frame has no known place. True: the next job has got one.
+ */
+static bool conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
 	const uint64_t end = j->decoded < FAR - j->at ? j->at + j->decoded : FAR;
+	const bool fails = j->fail.status != STATUS_OK && end < in->limit;
 
-	if (j->fail.status != STATUS_OK && end < in->limit)
+	if (fails)
 		source_fail(s, in, j->cut.offset, &j->fail);
 	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
 		input_end(s, in);
 		source_call(s);
 	}
-	if (j->next && j->next->at == UNKNOWN)
-		place(s, j->next, end);
-	else if (!j->next && (in->at == UNKNOWN || j->broken))
+	if (fails)
+		return false;
+	if (!j->next && (in->at == UNKNOWN || j->broken))
 		in->at = end;
+	if (!j->next || j->next->at != UNKNOWN)
+		return false;
+	place(s, j->next, end);
+	return true;
 }
 
 void job_end(struct source *s, struct zstd_job *j)
@@ -222,12 +233,8 @@ void job_end(struct source *s, struct zstd_job *j)
 	j->ended = true;
 	if (s->spec.ordered) /* the next job's pieces may have waited for it */
 		source_call_all(s);
-	while (j && j->ended && j->at != UNKNOWN) {
-		struct zstd_job *const next = j->next;
-		const bool known = !next || next->at != UNKNOWN;
-		conclude(s, j);
-		j = known ? NULL : next;
-	}
+	while (j->ended && j->at != UNKNOWN && conclude(s, j))
+		j = j->next;
 }
 
 /* ---- ends ---- */
@@ -266,7 +273,10 @@ static void retire(struct source *s, struct zstd_job **link)
 	j->next = s->zstd.free_jobs;
 	s->zstd.free_jobs = j;
 	check_sum(s, j);
-	source_call(s); /* a cut may wait for its memory */
+	if (s->spec.ordered) /* the next frame's pieces may have waited for the checksum */
+		source_call_all(s);
+	else
+		source_call(s); /* a cut may wait for its memory */
 }
 
 void jobs_settle(struct source *s, struct input *in)
@@ -289,4 +299,9 @@ void jobs_settle(struct source *s, struct input *in)
 bool jobs_before(const struct zstd_input *z, uint64_t offset)
 {
 	return z->jobs && z->jobs->cut.offset < offset;
+}
+
+bool jobs_made_at(const struct zstd_input *z, uint64_t offset)
+{
+	return z->jobs && z->jobs->cut.offset == offset && z->jobs->ended && z->jobs->made;
 }

@@ -48,7 +48,8 @@ struct cut {
 	enum { CUT_NOTHING, CUT_END, CUT_BAD, CUT_JOB } what;
 	enum how how;
 	enum from from;
-	bool checksum;    /* libzstd must not see a single frame's checksum; with no_check, any */
+	/* libzstd must not see a single frame's checksum, unless ordered; with no_check, any */
+	bool checksum;
 	uint64_t offset;  /* packed offset of the first frame */
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
@@ -180,6 +181,9 @@ void jobs_settle(struct source *s, struct input *in);
 
 /* Does a live job begin before a packed offset? */
 bool jobs_before(const struct zstd_input *z, uint64_t offset);
+
+/* Has the ended job at a packed offset pieces that are still to be handed out or counted? */
+bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
 
 /*
  * Adds a decoded piece to its job. Unless ordered, calls no reader if the piece is handed out next:

@@ -141,7 +141,7 @@ static struct input *next_short(const struct source *s)
 
 	while (in && !(in->zstd && short_left(s, in)))
 		in = in->next;
-	return in;
+	return in && source_is_behind_failure(s, in, UNKNOWN) ? NULL : in;
 }
 
 static bool short_ready(const struct source *s, const struct request *q)
@@ -310,9 +310,12 @@ struct zstd_piece *piece_next(const struct source *s)
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		if (waits && j->in->index > waits->index)
 			break;
+		if (s->spec.ordered && source_is_behind_failure(s, j->in, j->cut.offset))
+			break;
 		if (j->ready && j->at != UNKNOWN)
 			return j->ready;
-		if (s->spec.ordered && (j->ready || !j->ended))
+		const bool unsure = j->sum.follows && j->sum.adds && j->next;
+		if (s->spec.ordered && (j->ready || !j->ended || unsure))
 			break;
 	}
 	return NULL;

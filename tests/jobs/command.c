@@ -228,6 +228,11 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 	layout_options(c, oracle, j);
 }
 
+const char *input_name(const struct input *in)
+{
+	return in->route == BY_NAME ? in->file : in->route == BY_FIFO ? in->fifo : "-";
+}
+
 void each_options(struct command *c, struct command *oracle, const struct job *j,
 		  const struct input *in, unsigned inputs, const char *file)
 {
@@ -236,10 +241,7 @@ void each_options(struct command *c, struct command *oracle, const struct job *j
 	if (j->text)
 		arg(oracle, "--no-offset");
 	for (unsigned k = 0; k < inputs; k++)
-		arg(oracle, "--name=%s",
-		    in[k].route == BY_NAME   ? in[k].file
-		    : in[k].route == BY_FIFO ? in[k].fifo
-					     : "-");
+		arg(oracle, "--name=%s", input_name(&in[k]));
 	if (j->counter) {
 		option(c, 'C', "counter", j->counter);
 		arg(oracle, "-C%s", j->counter);
@@ -331,7 +333,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 	}
 	if (all && once_in(3))
 		arg(c, "--zstd");
-	if (once_in(4)) /* counts of undamaged data are the same */
+	if (j->no_check)
 		arg(c, "--no-check");
 	for (unsigned k = 0; k < inputs; k++) {
 		if (in[k].route == BY_NAME)

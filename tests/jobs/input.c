@@ -110,7 +110,8 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	in->records = absent ? 0 : records;
 	bytes = front + records * (size_t)j->stride + tail;
 	make_around(&own, &around, bytes, absent);
-	in->compressed = false;
+	in->compressed = in->damaged = false;
+	in->front = around.bytes_before + front;
 	in->before = in->route == REDIRECT_INSIDE ? 1 + below(9000) : 0;
 	in->bytes = in->before + around.bytes_before + bytes + around.bytes_after;
 	in->data = malloc(in->bytes + 1);
@@ -219,4 +220,73 @@ bool looks_compressed(const struct input *in)
 			return true;
 	/* skippable frames of zstd: 0x184d2a50 to 5f, little endian */
 	return bytes >= 4 && at[0] >> 4 == 5 && !memcmp(at + 1, skippable, sizeof(skippable));
+}
+
+/* ---- damage ---- */
+
+enum { LARGEST_FRAME = 1 << 24 };
+
+/* The frame's blocks begin after this many bytes. */
+static size_t frame_header(const unsigned char *at)
+{
+	static const unsigned dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
+	const bool single = at[4] & 0x20;
+
+	return 5u + !single + dictionary[at[4] & 3] + content[at[4] >> 6] +
+	       (single && at[4] >> 6 == 0);
+}
+
+/* Gives a block of the frame the reserved type: no decoder gets past it. */
+static void damage_block(unsigned char *at)
+{
+	const uint64_t block = below(5);
+	unsigned char *p = at + frame_header(at);
+
+	for (uint64_t k = 0; k < block && !(p[0] & 1); k++) {
+		const size_t header = p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16;
+		p += 3 + ((header >> 1 & 3) == 1 ? 1 : header >> 3);
+	}
+	p[0] |= 6;
+}
+
+static bool damage_input(struct input *in)
+{
+	static unsigned char decoded[LARGEST_FRAME];
+	size_t begin = 0, stored;
+	unsigned frame = (unsigned)below(12);
+
+	for (size_t at = in->before; at < in->bytes; at += stored, begin += in->bad_to - begin) {
+		unsigned char *const p = in->data + at;
+		stored = ZSTD_findFrameCompressedSize(p, in->bytes - at);
+		const size_t n = ZSTD_isError(stored)
+					 ? stored
+					 : ZSTD_decompress(decoded, sizeof(decoded), p, stored);
+		if (ZSTD_isError(stored) || ZSTD_isError(n))
+			return false;
+		in->bad_from = begin;
+		in->bad_to = begin + n;
+		/* Frames that are skipped, or hold a header, are left alone; so are empty ones. */
+		if (p[0] != 0x28 || n == 0 || begin < in->front || frame-- > 0)
+			continue;
+		in->damaged = true;
+		in->sum_damaged = p[4] & 4 && once_in(2);
+		if (in->sum_damaged)
+			p[stored - 1 - below(4)] ^= (unsigned char)(1 << below(8));
+		else
+			damage_block(p);
+		write_file(in->file, in->data, in->bytes);
+		return true;
+	}
+	return false;
+}
+
+void damage_inputs(struct input *in, unsigned inputs)
+{
+	const unsigned first = (unsigned)below(inputs);
+
+	for (unsigned k = 0; k < inputs; k++) {
+		struct input *const one = &in[(first + k) % inputs];
+		if (one->compressed && damage_input(one))
+			return;
+	}
 }

@@ -107,6 +107,7 @@ struct job {
 	bool limited;             /* --count is given */
 	uint64_t limit;           /* --count */
 	bool quiet;               /* -q */
+	bool no_check;            /* --no-check */
 	char quantiles[64];       /* --stats; "": not given */
 	/* number of runs with --part, merged afterwards; 0: one run */
 	unsigned slices;
@@ -194,17 +195,24 @@ struct input {
 	bool compressed;       /* data is zstd, from offset `before` on */
 	unsigned char *oracle; /* of a text: the same as binary samples, after `before` bytes */
 	size_t oracle_bytes;
-	bool text;              /* chance made the samples text */
-	bool at_once;           /* no pipe trickles: -n waits for no magic number */
-	size_t records;         /* about as many as it has */
-	char file[PATH_BYTES];  /* all of data */
-	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
-	char plain[PATH_BYTES]; /* opened by the oracle */
+	bool text;               /* chance made the samples text */
+	bool at_once;            /* no pipe trickles: -n waits for no magic number */
+	size_t records;          /* about as many as it has */
+	size_t front;            /* decoded bytes before the first record */
+	bool damaged;            /* one of its frames is; the oracle gets it undamaged */
+	bool sum_damaged;        /* ... only in its checksum */
+	size_t bad_from, bad_to; /* decoded bytes before that frame, and with it */
+	char file[PATH_BYTES];   /* all of data */
+	char fifo[PATH_BYTES];   /* BY_FIFO: what gpuhist opens */
+	char plain[PATH_BYTES];  /* opened by the oracle */
 };
 
 /* Draws the inputs of a job, MAX_INPUTS at most, and writes their files; at
  * most one is standard input. Returns how many. */
 unsigned make_inputs(const struct job *j, struct input *in, const char *folder);
+
+/* Damages a frame of one of the compressed inputs behind the header, if there is one. */
+void damage_inputs(struct input *in, unsigned inputs);
 
 /* Chance may begin an input with the magic of a compressor. */
 bool looks_compressed(const struct input *in);
@@ -231,6 +239,8 @@ void shared_flags(struct command *a, struct command *output, struct command *b,
 /* the same for options of bins and layout */
 void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
+
+const char *input_name(const struct input *in); /* in rows */
 
 /* --each, its format and counter: rows, which npy has in this file. */
 void each_options(struct command *c, struct command *oracle, const struct job *j,
@@ -284,7 +294,8 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
  * Whether the job passed; if not, why not. The mean and std of a row may differ from the oracle's by
  * one unit in the last place.
  */
-bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
+bool judge(const struct job *j, const struct input *in, unsigned inputs, const struct result *ours,
+	   const struct result *theirs, FILE *why);
 
 void print_command(const char *who, const struct command *c, const struct input *in,
 		   unsigned inputs);

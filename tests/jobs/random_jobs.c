@@ -175,6 +175,7 @@ static void draw_job(struct job *j, bool gpu)
 	if (!once_in(10)) /* else it may end inside a byte, a usage error */
 		j->limit -= j->limit % packed_in(j->type);
 	j->quiet = once_in(4);
+	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
 	if (once_in(4) && !gpu && (!is_automatic(j) || once_in(20)) &&
 	    j->bins * j->channels < 10000) {
@@ -233,6 +234,8 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	draw_job(&j, wants_gpu(s->more));
 	write_edges(&j, folder);
 	inputs = make_inputs(&j, in, folder);
+	if (j.slices == 0 && once_in(j.each ? 3 : 20))
+		damage_inputs(in, inputs);
 	if (j.each)
 		draw_row_size(&j, in, inputs);
 	arg(&gpuhist, "%s", s->gpuhist);
@@ -262,7 +265,7 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	why = open_memstream(&reasons, &reasons_bytes);
 	if (!why)
 		die("memory");
-	good = judge(&j, &ours, &theirs, why);
+	good = judge(&j, in, inputs, &ours, &theirs, why);
 	if (fclose(why))
 		die("memory");
 	if (!good || s->verbose) {
