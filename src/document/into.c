@@ -129,7 +129,7 @@ static int write_file(const char *path, const struct document *document, bool no
 		return -1;
 	write_json(out, &document->hist,
 		   &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
-	return output_commit(out, fail);
+	return output_commit_finally(out, fail);
 }
 
 /* Add the run to FILE, whose directory is locked. Returns the result of output_commit. */

@@ -124,8 +124,8 @@ bool output_is_input(const char *path, const char *input)
 bool output_is_output(const char *path, const char *other)
 {
 	char target[2][PATH_MAX], folder[PATH_MAX];
+	struct fail fail = {.status = STATUS_OK};
 	struct stat st[2];
-	struct fail fail;
 
 	if (output_is_input(path, other))
 		return true;
@@ -569,7 +569,8 @@ static int sync_folder(const struct output *o)
 	return rc;
 }
 
-static int replace(struct output *o, struct fail *fail)
+/* final: once the file is replaced, signals stay blocked. */
+static int replace(struct output *o, bool final, struct fail *fail)
 {
 	sigset_t old;
 
@@ -590,7 +591,8 @@ static int replace(struct output *o, struct fail *fail)
 	if (rc == 0)
 		o->temporary[0] = '\0';
 	const int error = errno;
-	signals_restore(&old);
+	if (rc != 0 || !final)
+		signals_restore(&old);
 	errno = error;
 	if (rc != 0) {
 		fail_errno(fail, "%s", o->shown);
@@ -603,7 +605,7 @@ static int replace(struct output *o, struct fail *fail)
 	return 1;
 }
 
-int output_commit(struct output *o, struct fail *fail)
+static int commit(struct output *o, bool final, struct fail *fail)
 {
 	int rc = 0;
 
@@ -615,13 +617,23 @@ int output_commit(struct output *o, struct fail *fail)
 		return -1;
 	}
 	if (!o->direct) {
-		rc = replace(o, fail);
+		rc = replace(o, final, fail);
 	} else if (o->fd != STDERR_FILENO && close(o->fd) != 0) {
 		/* NFS and quotas report failed writes here, even for standard output. */
 		rc = fail_errno(fail, "%s", o->shown);
 	}
 	free(o);
 	return rc;
+}
+
+int output_commit(struct output *o, struct fail *fail)
+{
+	return commit(o, false, fail);
+}
+
+int output_commit_finally(struct output *o, struct fail *fail)
+{
+	return commit(o, true, fail);
 }
 
 void output_abort(struct output *o)

@@ -85,6 +85,12 @@ void output_write_over(struct output *o, const void *data, size_t bytes);
  */
 int output_commit(struct output *o, struct fail *fail);
 
+/*
+ * The same as the last act of a run: once the file is replaced, no signal ends the process, so its
+ * status says whether that was done. Only in the main thread.
+ */
+int output_commit_finally(struct output *o, struct fail *fail);
+
 /* Free o and publish nothing. Accepts NULL. */
 void output_abort(struct output *o);
 

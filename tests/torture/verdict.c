@@ -156,6 +156,13 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	return right ? NULL : "the rescue file is not what was counted";
 }
 
+static bool has_added(const struct plan *plan, const struct result *r)
+{
+	const struct job *const job = &JOBS[plan->job];
+
+	return adds(job) && job->status == 0 && same(r->published, expected[plan->job]);
+}
+
 /* The end of a run without a signal from us. */
 static const char *judge_exit(const struct plan *plan, const struct result *r,
 			      const struct damage *d)
@@ -163,7 +170,8 @@ static const char *judge_exit(const struct plan *plan, const struct result *r,
 	const int status = WEXITSTATUS(r->status), usual = JOBS[plan->job].status;
 	const bool harmless = d->effect == HARMLESS && plan->resource < 0 && !plan->closed;
 
-	if (r->raised && !survives(plan) && !finishes(plan))
+	/* Once --into has added, a signal comes too late. */
+	if (r->raised && !survives(plan) && !finishes(plan) && !has_added(plan, r))
 		return "outlived the signal";
 	/* The default of -M is a share of the process's memory, which may be too little for a decoder. */
 	const bool little = plan->resource == RLIMIT_AS && status == 5;
@@ -199,6 +207,9 @@ const char *judge(const struct plan *plan, const struct result *r)
 		why = "died of a signal";
 	if (!why && ended && !ok && adds(&JOBS[plan->job]))
 		why = judge_rescue(plan, r);
+	/* A retry would add it twice. */
+	if (!why && !ended && has_added(plan, r))
+		why = "added, and died of a signal";
 	if (why)
 		return why;
 	if (JOBS[plan->job].target != STDOUT)
