@@ -17,7 +17,8 @@
 #define RESULTS_MOST 16u
 #define RESULTS_BYTES ((size_t)1 << 20) /* limit of the tables of a worker's results */
 #define DIGESTS_BYTES ((size_t)8 << 20) /* limit of the digests of a worker's results */
-#define TEXT_MOST ((size_t)1 << 20)     /* bytes of text at which a result is submitted */
+#define TEXT_MOST ((size_t)128 << 10)   /* bytes of text at which a result is submitted */
+#define TEXT_BYTES (2 * TEXT_MOST)      /* memory for it, which grows by doubling */
 
 /* A part of a row; without records, nothing. */
 struct part {
@@ -747,9 +748,9 @@ const struct engine each_engine = {turn, finish, NULL, leave};
 
 size_t each_memory(const struct counting *counting)
 {
-	const size_t tables = 3 + 2 * (size_t)results_of(counting);
+	const size_t results = results_of(counting), tables = 3 + 2 * results;
 
-	return tables * (table_bytes(counting) + digests_bytes(counting)) +
+	return tables * (table_bytes(counting) + digests_bytes(counting)) + results * TEXT_BYTES +
 	       hist_scratch_bytes(&counting->type);
 }
 

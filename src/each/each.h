@@ -44,7 +44,7 @@ extern const struct engine each_engine; /* if work.each is NULL, every turn is T
 int each_open(struct each **out, const struct row_spec *spec, const struct counting *counting,
 	      struct output *to, struct fail *fail);
 
-/* The memory of each worker for its results, without their text. */
+/* The memory of each worker for its results and their text. */
 size_t each_memory(const struct counting *counting);
 
 /* Report that the first `inputs` inputs have ended well (source_use.ended). */

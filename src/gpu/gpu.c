@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -301,15 +302,21 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
 	return 0;
 }
 
-/* Can samples of the type have this extent, or is it EXTENT_NONE? A faulty GPU may report any. */
+/*
+ * Can finite samples of the type have this extent, or is it EXTENT_NONE? A faulty GPU may report
+ * any.
+ */
 static bool is_extent(const struct extent *e, const struct sample_type *type)
 {
 	const uint64_t most = type->code_bytes == 8   ? UINT64_MAX
 			      : type->code_bytes == 4 ? UINT32_MAX
 						      : 0xffffff;
 
-	return e->least <= e->greatest ? e->greatest <= most
-				       : e->least == UINT64_MAX && e->greatest == 0;
+	if (e->least > e->greatest)
+		return e->least == UINT64_MAX && e->greatest == 0;
+	return e->greatest <= most &&
+	       (type->kind != SAMPLE_FLOAT || (isfinite(sample_of_key(type, e->least)) &&
+					       isfinite(sample_of_key(type, e->greatest))));
 }
 
 /*

@@ -111,7 +111,7 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 	if (!descr)
 		return header_bad(h, "there is no dtype in quotes after 'descr'");
 	const char *p = descr, *const end = descr + length;
-	if (length > 0 && strchr("<>|=", *p))
+	if (length > 0 && *p && strchr("<>|=", *p))
 		order = *p++;
 	/* Sizes have one or two digits: c16. */
 	const char kind = p < end ? *p++ : '\0';

@@ -64,7 +64,8 @@ static int describe(struct source *s, struct fail *fail)
 	for (; rc == 0 && s->next.path < s->spec.path_count && !s->first.input; s->next.path++) {
 		rc = input_open(s, s->next.path, &in, fail);
 		if (rc == 0 && in->content.absent) {
-			memcpy(near, in->content.near[0] ? in->content.near : near, sizeof(near));
+			if (in->content.near[0])
+				memcpy(near, in->content.near, sizeof(near));
 			rc = bytes_pass(in->bytes, NO_END, fail);
 		} else if (rc == 0) {
 			s->first.input = in;

@@ -26,6 +26,7 @@
  */
 #include "input/zstd_job.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,7 @@ void job_add(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
 
+	assert(p->bytes > 0); /* or it would be handed out for ever */
 	p->state = PIECE_MADE;
 	p->from = 0;
 	p->out = 0;
