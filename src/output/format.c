@@ -52,9 +52,8 @@ const struct format *format_of_path(const char *path)
 static int save_document(struct output *out, const struct hist *hist, const struct provenance *from,
 			 char name[PATH_MAX], struct fail *fail)
 {
-	snprintf(name, PATH_MAX, "%s", output_name(out));
 	write_json(out, hist, &(struct style){.counter = COUNTER_U64}, from);
-	return output_commit(out, fail);
+	return output_commit_rescue(out, name, fail);
 }
 
 /* Try the working directory first; a service may not be allowed to write there. */

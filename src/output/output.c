@@ -22,6 +22,7 @@
 #include "base/utf8.h"
 
 #define BUFFER ((size_t)64 << 10)
+#define RESCUE_NAMES 1000u
 #define LIST "system.posix_acl_access"
 #define LIST_BYTES 4096 /* about 500 entries, more than most file systems store */
 
@@ -30,10 +31,11 @@ struct output {
 	bool direct; /* no temporary file, no rename */
 	/* name of the temporary file, in the thread's entry of signals_file */
 	char *temporary;
-	const char *shown;     /* name for messages */
-	char target[PATH_MAX]; /* file to replace, with links resolved */
-	char folder[PATH_MAX]; /* target's directory */
-	int error;             /* errno of the first write that failed */
+	const char *shown;      /* name for messages */
+	char target[PATH_MAX];  /* file to replace, with links resolved */
+	char folder[PATH_MAX];  /* target's directory */
+	char rescued[PATH_MAX]; /* rescue file: the name it is a rescue of, else "" */
+	int error;              /* errno of the first write that failed */
 	bool memory;
 	unsigned char *before; /* output in memory: bytes moved out of the buffer */
 	size_t before_used, before_size;
@@ -371,30 +373,46 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 	return rc;
 }
 
-/* The first free name. False: errno says why. */
-static bool free_name(char name[PATH_MAX], const char *target)
+/* The i-th name for a rescue file, from 1. False: errno says why. */
+static bool rescue_name(char name[PATH_MAX], const char *rescued, unsigned i)
+{
+	const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", rescued)
+			     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", rescued, i);
+
+	errno = ENAMETOOLONG;
+	return n > 0 && n < PATH_MAX;
+}
+
+/*
+ * Give the temporary file the first free name: by a link, because a rename would replace the
+ * rescue file of another run that looked at the same time. Some file systems have no links.
+ */
+static int rename_rescue(struct output *o)
 {
 	struct stat st;
 
-	for (unsigned i = 1; i <= 1000; i++) {
-		const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", target)
-				     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", target, i);
-		errno = ENAMETOOLONG;
-		if (n < 0 || n >= PATH_MAX)
-			return false;
-		if (lstat(name, &st) != 0) /* lstat: a dangling link is not a free name */
-			return errno == ENOENT;
+	for (unsigned i = 1; i <= RESCUE_NAMES; i++) {
+		if (!rescue_name(o->target, o->rescued, i))
+			return -1;
+		if (link(o->temporary, o->target) == 0) {
+			(void)unlink(o->temporary);
+			return 0;
+		}
+		if (errno == EEXIST || lstat(o->target, &st) == 0)
+			continue;
+		return errno == ENOENT ? rename(o->temporary, o->target) : -1;
 	}
 	errno = EEXIST;
-	return false;
+	return -1;
 }
 
 bool output_rescue(struct output *o)
 {
 	char name[PATH_MAX];
 
-	if (o->direct || !free_name(name, o->target))
+	if (o->direct || !rescue_name(name, o->target, 1))
 		return false;
+	strcpy(o->rescued, o->target);
 	strcpy(o->target, name);
 	o->shown = o->target;
 	return true;
@@ -403,18 +421,17 @@ bool output_rescue(struct output *o)
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
 	struct output *o = *out = blank(fail);
-	char name[PATH_MAX];
 
 	if (!o)
 		return -1;
 	const size_t length = strlen(folder);
-	const int n = snprintf(name, PATH_MAX, "%s%sgpuhist-%ld", folder,
+	const int n = snprintf(o->rescued, PATH_MAX, "%s%sgpuhist-%ld", folder,
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
 	o->shown = o->target;
 	errno = ENAMETOOLONG;
-	const bool found = n < PATH_MAX && free_name(o->target, name);
+	const bool named = n < PATH_MAX && rescue_name(o->target, o->rescued, 1);
 	output_folder(o->folder, o->target);
-	if (found && open_temporary(o, shared ? 0600 : 0666) == 0)
+	if (named && open_temporary(o, shared ? 0600 : 0666) == 0)
 		return 0;
 	fail_errno(fail, "%s", folder);
 	free(o);
@@ -464,11 +481,6 @@ const char *output_taken(struct output *o, size_t *bytes)
 size_t output_used(const struct output *o)
 {
 	return o->before_used + o->used;
-}
-
-const char *output_name(const struct output *o)
-{
-	return o->shown;
 }
 
 static void flush(struct output *o)
@@ -587,7 +599,7 @@ static int replace(struct output *o, bool final, struct fail *fail)
 		return -1;
 	}
 	signals_block(&old);
-	rc = rename(o->temporary, o->target);
+	rc = o->rescued[0] != '\0' ? rename_rescue(o) : rename(o->temporary, o->target);
 	if (rc == 0)
 		o->temporary[0] = '\0';
 	const int error = errno;
@@ -605,7 +617,8 @@ static int replace(struct output *o, bool final, struct fail *fail)
 	return 1;
 }
 
-static int commit(struct output *o, bool final, struct fail *fail)
+/* name: gets the name of the file, or NULL. */
+static int commit(struct output *o, bool final, char *name, struct fail *fail)
 {
 	int rc = 0;
 
@@ -622,18 +635,25 @@ static int commit(struct output *o, bool final, struct fail *fail)
 		/* NFS and quotas report failed writes here, even for standard output. */
 		rc = fail_errno(fail, "%s", o->shown);
 	}
+	if (name)
+		strcpy(name, o->target);
 	free(o);
 	return rc;
 }
 
 int output_commit(struct output *o, struct fail *fail)
 {
-	return commit(o, false, fail);
+	return commit(o, false, NULL, fail);
 }
 
 int output_commit_finally(struct output *o, struct fail *fail)
 {
-	return commit(o, true, fail);
+	return commit(o, true, NULL, fail);
+}
+
+int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fail)
+{
+	return commit(o, false, name, fail);
 }
 
 void output_abort(struct output *o)

@@ -30,11 +30,11 @@ struct output;
 int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
- * For counts that must not appear under the name asked for. output_rescue gives the output the
- * first free name of FILE.rescue.json, FILE.2.rescue.json ..., with FILE's permissions; false if it
- * is no file, none is free, or the name would be too long. output_open_rescue opens
- * gpuhist-PID.rescue.json, or with a number, in a folder; shared: the folder is shared, so only the
- * user may read the file.
+ * For counts that must not appear under the name asked for. output_commit_rescue gives the output
+ * the first free name of FILE.rescue.json, FILE.2.rescue.json ..., even if several runs do that at
+ * once, after output_rescue, which keeps FILE's permissions and is false if it is no file or the
+ * name would be too long. output_open_rescue opens gpuhist-PID.rescue.json, or with a number, in a
+ * folder; shared: the folder is shared, so only the user may read the file.
  */
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
@@ -46,9 +46,6 @@ int output_open_rescue(struct output **out, const char *folder, bool shared, str
 int output_open_memory(struct output **out, struct fail *fail);
 const char *output_taken(struct output *o, size_t *bytes);
 size_t output_used(const struct output *o); /* what output_taken would return */
-
-/* Name for messages; valid while o is open. */
-const char *output_name(const struct output *o);
 
 /* Write to a buffer. output_commit reports the first error. */
 void output_write(struct output *o, const void *data, size_t bytes);
@@ -84,6 +81,9 @@ void output_write_over(struct output *o, const void *data, size_t bytes);
  * 1: everything was published, but *fail says why the directory could not be synced.
  */
 int output_commit(struct output *o, struct fail *fail);
+
+/* The same for a rescue file, whose name it stores. */
+int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fail);
 
 /*
  * The same as the last act of a run: once the file is replaced, no signal ends the process, so its

@@ -96,3 +96,10 @@ for first in 5 6; do
 	refused gpuhist --merge -o h.bin in.json
 done
 grep -o '"values".*' h.bin.rescue.json h.bin.2.rescue.json
+# ... nor does one whose rescue file gets its name while another writes its own
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	gpuhist --merge -C u32 -o many.bin in.json 2>>rescues &
+done
+wait
+echo many.bin*.rescue.json | wc -w
+grep -c 'saved in many' rescues

@@ -222,6 +222,7 @@ const struct fault FAULTS[] = {
 	{"getxattr", "", EIO, HARMLESS},
 	{"fsetxattr", "", ENOSPC, HARMLESS},
 	{"fremovexattr", "", EIO, HARMLESS},
+	{"link", "", EPERM, HARMLESS}, /* a file system that has none */
 	{"unlink", "", EPERM, HARMLESS},
 	{"isatty", "", ENOTTY, HARMLESS},
 	{"sigaction", "", EINVAL, HARMLESS},

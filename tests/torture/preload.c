@@ -55,7 +55,7 @@
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(ftruncate) F(getxattr) F(isatty) \
 	F(lseek) F(madvise) F(malloc) F(memfd_create) F(mmap) F(open) F(pipe) F(poll) F(posix_spawn) F(pread) \
 	F(preadv2) F(pthread_create) F(read) F(readlink)                   \
-	F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(stat) F(sysconf) F(tee) \
+	F(link) F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(stat) F(sysconf) F(tee) \
 	F(unlink) F(write)
 /* clang-format on */
 
@@ -450,6 +450,7 @@ CALL(ssize_t, readlink, (const char *path, char *p, size_t n), "-", FAILS, -1, (
 CALL(ssize_t, getxattr, (const char *path, const char *name, void *p, size_t n), "-", FAILS, -1,
      (path, name, p, n))
 CALL(int, rename, (const char *from, const char *to), "-", FAILS, -1, (from, to))
+CALL(int, link, (const char *from, const char *to), "-", FAILS, -1, (from, to))
 CALL(int, unlink, (const char *path), "-", FAILS, -1, (path))
 
 CALL(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, off_t offset),
