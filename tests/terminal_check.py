@@ -6,6 +6,8 @@ usage: terminal_check.py GPUHIST
 """
 
 import fcntl
+import json
+import math
 import os
 import pty
 import re
@@ -132,10 +134,33 @@ for columns in (1, 40, 77, 200, 300, 0):
 # Without -f and -o a terminal gets the plot, unless an option asks for what only the table has.
 HEADER = "bin,lower,upper,count"
 for arguments, plot in (([], True), (["--stats"], True), (["--title=x"], True), (["-f", "csv"], False), (["-o", "-"], False), (["-p"], False),
-                        (["-C", "u64"], False), (["--flow"], False), (["--nonzero"], False), (["--no-header"], False), (["--each=2"], False)):
+                        (["-C", "u64"], False), (["--flow"], False), (["--nonzero"], False), (["--no-header"], False), (["--each=2"], True), (["--each=2", "--stats", "-f", "plot"], True),
+                        (["--each=2", "--stats", "-f", "csv"], False), (["--each=2", "-f", "csv"], False), (["--each=2", "--no-header"], False)):
     text = seen(["-t", "u8", "-b", "4", "-q", *arguments], b"\0\1\1\2\3", output=True)
-    table = HEADER in text or "0,0,1," in text or "input,first" in text
+    table = HEADER in text or "0,0,1," in text or "input,first" in text or "-,0,0,2," in text
     check(table != plot and ("|" in text) == (plot or "-p" in arguments), f"{arguments} on a terminal: {text!r}")
+
+# --each --stats is a table as wide as the terminal, aligned, whatever is in it; the quantiles that were named come first.
+for columns in (40, 60, 80, 100, 120, 200):
+    for arguments in (["--each=100", "--stats"], ["--each=99", "-c", "4", "--stats=50,99"], ["--each=file", "--stats", "-r", "0:256"]):
+        lines = seen(["-t", "u8", *arguments], bytes(range(256)) * 40, columns, output=True).splitlines()
+        check(len({len(line) for line in lines}) == 1 and len(lines[0]) <= columns, f"{arguments} on {columns} columns: {lines[:3]}")
+        ends = [m.end() for m in re.finditer(r"\S+", lines[0])][1:]
+        check(all(all(line[end - 1] != " " and line[end : end + 1] in ("", " ") for end in ends) for line in lines), f"{arguments} on {columns}: {lines[:3]}")
+        check(" max" in lines[0] and ("--stats=50,99" not in arguments or "99%" in lines[0] or columns < 80), f"{columns}: {lines[0]}")
+with tempfile.TemporaryDirectory() as folder:
+    model, size = os.path.join(folder, "model.safetensors"), 0
+    names = [f"model.layers.{i // 6}.{part}.weight" for i in range(300) for part in [("self_attn.q_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "input_layernorm", "norm")[i % 6]]]
+    header = json.dumps({name: {"dtype": "F32", "shape": [4096, 1], "data_offsets": [16384 * i, 16384 * (i + 1)]} for i, name in enumerate(names)}).encode()
+    values = struct.pack("<4096f", *(math.sin(i * i) / 300 for i in range(4095)), math.nan)
+    with open(model, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + values * 300)
+    lines = seen(["--each=tensor", "--stats", "-q", model], b"", 100, output=True).splitlines()
+    check(len(lines) == 301 and {len(line) for line in lines} == {100} and lines[0].split() == ["tensor", "shape", "min", "max", "mean", "std", "zeros", "nan"], f"tensors: {lines[:3]}")
+    for name, line in zip(names, lines[1:]):
+        cells = line.split()
+        check(len(cells) == 8 and cells[1] == "4096x1" and cells[7] == "<0.1%" and 0.0023 < float(cells[5]) < 0.0024
+              and (cells[0] == name or (cells[0].startswith(name[:15]) and cells[0].endswith(name[-15:]) and "..." in cells[0])), f"tensor {name}: {line!r}")
 
 # No name of a file or tensor controls a terminal; elsewhere it is written as it is.
 with tempfile.TemporaryDirectory() as folder:

@@ -102,13 +102,15 @@ static void check_flat_svg(const struct hist *h, const struct canvas *canvas)
 
 static void check_flat_strip(const struct hist *h, uint32_t cells)
 {
-	double cell[200];
+	static struct strip strip;
+	double value[STRIP_CELLS];
 	bool same = true;
 
-	strip_fill(cell, cells, h, 0);
-	for (uint32_t i = 0; i < cells; i++)
-		same = same && fabs(cell[i] / (double)h->count[0] - 1) < 1e-12 &&
-		       strip_shade(cell[i], cell[0], 15, false) == 15;
+	strip_make(&strip, &h->axis, cells);
+	strip_fill(value, &strip, h, 0);
+	for (uint32_t i = 0; i < strip.cells; i++)
+		same = same && fabs(value[i] / value[0] - 1) < 1e-12 &&
+		       strip_shade(value[i], value[0], 15, false) == 15;
 	CHECK(same, "%u bins in %u cells", axis_bins(&h->axis), cells);
 }
 
@@ -141,6 +143,43 @@ static void flat(void)
 				check_flat_strip(&h, cells);
 			edges_free(&axes[a].edges);
 		}
+	}
+}
+
+/* ---- densities ---- */
+
+/*
+ * Cells of a strip of listed bins hold the samples per doubling of a density that is constant in
+ * doublings, or per unit, on a linear axis, of a uniform one.
+ */
+static void densities(void)
+{
+	static const double RATIOS[] = {0.25, 1, 2, 8, 8.5, 64, 100, 1024},
+			    SUMS[] = {-10, -9, 0, 0.5, 1, 40, 41, 50};
+	static const char *const KINDS[] = {"ratios", "differences"};
+	uint64_t count[7];
+
+	for (int linear = 0; linear < 2; linear++) {
+		const double *const list = linear ? SUMS : RATIOS;
+		struct axis axis = axis_of(AXIS_EDGES, "f64", 7, NULL, NULL, list);
+		const struct hist h = {.axis = axis, .channels = 1, .count = count, .stride = 7};
+		for (uint32_t i = 0; i < 7; i++)
+			count[i] = (uint64_t)(1e15 * (linear ? list[i + 1] - list[i]
+							     : log2(list[i + 1] / list[i])));
+		for (uint32_t cells = 1; cells <= 200; cells += 7) {
+			static struct strip strip;
+			double value[STRIP_CELLS];
+			strip_make(&strip, &axis, cells);
+			strip_fill(value, &strip, &h, 0);
+			CHECK(strip.cells == cells && strip.ruler.x.log == !linear, "%s",
+			      KINDS[linear]);
+			for (uint32_t i = 0; i < cells; i++)
+				CHECK(fabs(value[i] / value[0] - 1) < 1e-9,
+				      "%s: cell %u of %u is %g, not %g", KINDS[linear], i, cells,
+				      value[i], value[0]);
+		}
+		check_flat_svg(&h, &(struct canvas){.log = false});
+		edges_free(&axis.edges);
 	}
 }
 
@@ -292,10 +331,11 @@ static void matrix(void)
 				check_svg(text);
 			free(text);
 		}
-		struct sheet s = {.axis = &h.axis,
-				  .canvas = &canvas,
-				  .channels = h.channels,
-				  .width = sheet_cells(&h.axis, h.channels)};
+		static struct sheet s;
+		s = (struct sheet){.axis = &h.axis, .canvas = &canvas, .channels = h.channels};
+		if (h.stride > 0)
+			strip_make(&s.strip, &h.axis, sheet_cells(h.channels));
+		s.width = s.strip.cells;
 		for (unsigned r = (unsigned)(check_random(&seed) % 20); s.width > 0 && r > 0; r--) {
 			sheet_row(&s, row, &h);
 			CHECK(sheet_add(&s, row) == 0, "no memory");
@@ -338,6 +378,7 @@ int main(void)
 {
 	signals_init();
 	flat();
+	densities();
 	matrix();
 	joined();
 	return check_report();

@@ -500,6 +500,7 @@ static int read_stats(struct given *g, const struct known *o, const char *text)
 	struct number n;
 
 	asked->n = 0;
+	asked->named = text != NULL;
 	for (;; p++) {
 		const size_t length = strspn(p, "0123456789.");
 		snprintf(word, sizeof(word), "%.*se4", (int)length, p);

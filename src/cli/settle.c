@@ -267,8 +267,7 @@ static int check_format(const struct given *g, struct fail *fail)
 /* Is the default output a plot? A terminal gets one unless an option needs a table. */
 static bool wants_plot(const struct given *g)
 {
-	static const char *const TABLE[] = {"plot",    "counter",   "flow",
-					    "nonzero", "no-header", "each"};
+	static const char *const TABLE[] = {"plot", "counter", "flow", "nonzero", "no-header"};
 
 	for (size_t i = 0; i < sizeof(TABLE) / sizeof(TABLE[0]); i++)
 		if (given(g, TABLE[i]))
@@ -290,7 +289,9 @@ static int settle_output(struct given *g, struct fail *fail)
 				    fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
-	if (wants_plot(g))
+	/* Figures of rows get a table instead. */
+	job->style.table = wants_plot(g) && job->each > 0 && job->quantiles.n > 0;
+	if (wants_plot(g) && !job->style.table)
 		job->format = format_find("plot");
 	if (!job->format && !(job->format = format_of_path(job->output)))
 		return given_refuse("output", job->output,

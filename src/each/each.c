@@ -54,6 +54,7 @@ struct each {
 	struct output *to;           /* destination of rows; svg: memory for their numbers */
 	struct output *file;         /* the output given to each_open */
 	struct sheet sheet;          /* svg */
+	struct strip strip;          /* plot */
 
 	struct lock lock;
 	struct rows *workers;
@@ -772,6 +773,8 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 		if (output_open_memory(&e->to, fail) != 0)
 			return -1;
 	}
+	if (row_begin_strip(&e->strip, spec))
+		e->own.strip = &e->strip;
 	if (open_counts(&e->open.counts, e, counting, fail) != 0 ||
 	    open_maker(&e->maker, e, counting, fail) != 0)
 		return -1;

@@ -14,6 +14,7 @@
 #include "output/figures.h"
 #include "output/picture.h"
 #include "output/sheet.h"
+#include "output/table.h"
 
 typedef unsigned long long ull;
 
@@ -34,6 +35,14 @@ uint64_t row_offset(const struct row_spec *spec, const struct row_place *row)
 {
 	return spec->begin[row->path] +
 	       layout_records_bytes(row->first, spec->record, spec->packed);
+}
+
+void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row)
+{
+	if (row_has_offset(spec))
+		snprintf(label, NUMBER_TEXT, "0x%llX", (ull)row_offset(spec, row));
+	else
+		snprintf(label, NUMBER_TEXT, "%llu", (ull)row->first);
 }
 
 bool row_has_offset(const struct row_spec *spec)
@@ -195,6 +204,45 @@ static void write_lines(struct output *out, const struct row_spec *spec,
 		write_line(out, spec, row, hist, c);
 }
 
+/* ---- figures on a terminal ---- */
+
+static struct table table_of(const struct row_spec *spec)
+{
+	const bool tensors = spec->size == ROW_IS_TENSOR, names = spec->size == ROW_IS_INPUT;
+
+	return (struct table){.canvas = &spec->style->canvas,
+			      .asked = spec->asked,
+			      .name = tensors                ? "tensor"
+				      : names                ? "file"
+				      : row_has_offset(spec) ? "offset"
+							     : "record",
+			      .names = tensors || names,
+			      .shape = tensors,
+			      .channels = spec->channels};
+}
+
+static void begin_table(struct output *out, const struct row_spec *spec)
+{
+	const struct table table = table_of(spec);
+
+	table_begin(out, &table);
+}
+
+static void write_table_row(struct output *out, const struct row_spec *spec,
+			    const struct row_place *row, const struct hist *hist)
+{
+	const struct table table = table_of(spec);
+	char label[NUMBER_TEXT];
+
+	row_label(label, spec, row);
+	for (uint32_t c = 0; c < hist->channels; c++)
+		table_row(out, &table,
+			  spec->tensor                 ? spec->tensor
+			  : spec->size == ROW_IS_INPUT ? path_name(row_name(spec, row->path))
+						       : label,
+			  spec->shape, hist, c);
+}
+
 /* ---- raw, npy, json ---- */
 
 static void write_raw_row(struct output *out, const struct row_spec *spec,
@@ -246,13 +294,14 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
-	const bool input = spec->size == ROW_IS_INPUT;
+	const bool input = spec->size == ROW_IS_INPUT, named = spec->asked && spec->asked->named;
 
 	*s = (struct sheet){
 		.axis = spec->axis,
 		.canvas = &spec->style->canvas,
 		.channels = spec->channels,
-		.width = spec->asked ? CURVE_WIDTH : sheet_cells(spec->axis, spec->channels),
+		.width = named ? 1 + spec->asked->n : CURVE_WIDTH,
+		.quantiles = named ? spec->asked : NULL,
 		.curves = spec->asked,
 		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = row_has_offset(spec),
@@ -260,6 +309,10 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.names = input ? spec->paths : NULL,
 		.options = spec->options,
 	};
+	if (spec->asked)
+		return;
+	strip_make(&s->strip, spec->axis, sheet_cells(spec->channels));
+	s->width = s->strip.cells;
 }
 
 static void write_sheet_row(struct output *out, const struct row_spec *spec,
@@ -269,6 +322,14 @@ static void write_sheet_row(struct output *out, const struct row_spec *spec,
 
 	(void)row;
 	output_write(out, numbers, sheet_row(spec->sheet, numbers, hist) * sizeof(double));
+}
+
+bool row_begin_strip(struct strip *strip, const struct row_spec *spec)
+{
+	if (spec->format->write != write_plot || spec->asked)
+		return false;
+	row_plot_strip(strip, spec);
+	return true;
 }
 
 /* ---- all formats ---- */
@@ -283,10 +344,14 @@ static const struct row_format ROWS[] = {
 	{write_svg, NULL, write_sheet_row, true},
 };
 
-static const struct row_format *rows_of(const struct format *format)
+static const struct row_format TABLE = {NULL, begin_table, write_table_row, true};
+
+static const struct row_format *rows_of(const struct format *format, bool table)
 {
 	const struct row_format *rows = ROWS;
 
+	if (table)
+		return &TABLE;
 	while (rows->of != format->write)
 		rows++;
 	return rows;
@@ -294,7 +359,7 @@ static const struct row_format *rows_of(const struct format *format)
 
 const char *row_refused(const struct format *format, bool stats, const char *output)
 {
-	if (stats && !rows_of(format)->stats)
+	if (stats && !rows_of(format, false)->stats)
 		return "with --stats needs csv, tsv, json, plot or svg";
 	if (format->write == write_npy && !output_is_file(output))
 		return "needs a regular file for npy, whose header gives the number of rows; use "
@@ -304,7 +369,7 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 
 void row_begin(struct output *out, const struct row_spec *spec)
 {
-	const struct row_format *const rows = rows_of(spec->format);
+	const struct row_format *const rows = rows_of(spec->format, spec->style->table);
 
 	if (rows->begin)
 		rows->begin(out, spec);
@@ -313,7 +378,7 @@ void row_begin(struct output *out, const struct row_spec *spec)
 void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
 	       const struct hist *hist)
 {
-	rows_of(spec->format)->write(out, spec, row, hist);
+	rows_of(spec->format, spec->style->table)->write(out, spec, row, hist);
 }
 
 void row_end(struct output *out, const struct row_spec *spec, uint64_t rows)

@@ -28,6 +28,7 @@ struct row_spec {
 	const struct style *style;
 	const char *options;        /* as in struct provenance */
 	const char *tensor, *shape; /* name and shape of the next row; NULL: it is not a tensor */
+	const struct strip *strip;  /* plot: the cells of each strip; else NULL */
 	const struct sheet *sheet;  /* svg: the sheet that gets each row as numbers; else NULL */
 };
 
@@ -45,11 +46,16 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 const char *row_name(const struct row_spec *spec, size_t path);
 /* The offset of a row in its input, after decoding; only if spec->begin is known. */
 uint64_t row_offset(const struct row_spec *spec, const struct row_place *row);
+/* Where a row begins, for pictures: the offset or the number of its first record. */
+void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
 /* Are records bytes, so that pictures show offsets, in hexadecimal? */
 bool row_has_offset(const struct row_spec *spec);
 
 /* For svg: make the sheet of these rows. */
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
+
+/* For plot: make the strip of these rows. False: the format has none. */
+bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
 
 /* Write the text before the first row. */
 void row_begin(struct output *out, const struct row_spec *spec);

@@ -6,10 +6,12 @@
  *       0x4000 |  .:-=+*#%@            |   3.412     16384
  *
  * Channels are drawn side by side as "panels" of a strip and its entropy. If strips would be too
- * short, a row has several lines of as many panels each.
+ * short, a row has several lines of as many panels each. With --stats, a bar of the entropy takes
+ * the place of the strip.
  */
 #include "each/row_plot.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +64,11 @@ static const char *side_of(const struct canvas *canvas)
 	return canvas->utf8 ? "\u2502" : "|";
 }
 
+void row_plot_strip(struct strip *strip, const struct row_spec *spec)
+{
+	strip_make(strip, spec->axis, line_of(spec).strip);
+}
+
 /* ---- above the rows ---- */
 
 static void write_title(struct output *out, const struct row_spec *spec)
@@ -101,8 +108,13 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 	write_title(out, spec);
 	if (l.across > 1)
 		write_channels(out, &l);
-	edge_text(lower, spec->axis, 0);
-	edge_text(upper, spec->axis, axis_bins(spec->axis));
+	if (spec->asked) {
+		strcpy(lower, "0");
+		snprintf(upper, sizeof(upper), "%.3g bits", sheet_bits(spec->axis));
+	} else {
+		edge_text(lower, spec->axis, 0);
+		edge_text(upper, spec->axis, axis_bins(spec->axis));
+	}
 	const bool both = (int)(strlen(lower) + strlen(upper)) < width;
 	output_print(out, "%*s", (int)l.label,
 		     spec->size == ROW_IS_INPUT ? "file"
@@ -149,13 +161,13 @@ static void draw_strip(struct output *out, const struct row_spec *spec, const st
 		       uint32_t channel, uint32_t width)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
-	const uint32_t bins = axis_bins(&hist->axis), cells = bins < width ? bins : width;
+	const uint32_t cells = spec->strip->cells;
 	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
 	char text[CELLS_MOST * 16], *end = text;
 	double cell[CELLS_MOST], most = 0;
 	unsigned last = 0;
 
-	strip_fill(cell, cells, hist, channel);
+	strip_fill(cell, spec->strip, hist, channel);
 	for (uint32_t i = 0; i < cells; i++)
 		most = cell[i] > most ? cell[i] : most;
 	for (uint32_t i = 0; i < cells; i++) {
@@ -171,6 +183,33 @@ static void draw_strip(struct output *out, const struct row_spec *spec, const st
 	output_text(out, side_of(canvas));
 	output_write(out, text, (size_t)(end - text));
 	output_text(out, side_of(canvas));
+}
+
+/* The entropy of a row's channel. */
+static double entropy_of(const struct row_spec *spec, const struct hist *hist, uint32_t channel)
+{
+	return spec->asked ? fmax(hist->stats[channel].entropy, 0) : strip_entropy(hist, channel);
+}
+
+/* Draw a bar of the entropy, between two lines. */
+static void draw_entropy(struct output *out, const struct row_spec *spec, double entropy,
+			 uint32_t width)
+{
+	const struct canvas *const canvas = &spec->style->canvas;
+	const double bits = sheet_bits(spec->axis);
+	const uint32_t parts = canvas->utf8 ? 8 : 1;
+	const uint32_t length = (uint32_t)picture_round(fmin(entropy / bits, 1) * width * parts);
+	uint32_t drawn = 0;
+
+	output_text(out, side_of(canvas));
+	output_text(out, canvas->colour && length > 0 ? "\033[36m" : "");
+	for (; drawn < length / parts; drawn++)
+		output_text(out, canvas->utf8 ? "\u2588" : "#");
+	if (length % parts > 0) /* U+2589 to U+258F */
+		output_print(out, "\xe2\x96%c", (int)(0x90 - length % parts));
+	drawn += length % parts > 0;
+	output_print(out, "%s%*s%s", canvas->colour && length > 0 ? "\033[0m" : "",
+		     (int)(width - drawn), "", side_of(canvas));
 }
 
 /* Among several inputs with many rows each, write an input's name on a line before its rows. */
@@ -193,10 +232,7 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT)
 		write_name(out, name);
-	if (row_has_offset(spec))
-		snprintf(label, sizeof(label), "0x%llX", (ull)row_offset(spec, row));
-	else
-		snprintf(label, sizeof(label), "%llu", (ull)row->first);
+	row_label(label, spec, row);
 	for (uint32_t first = 0, end; first < hist->channels; first = end) {
 		end = first + l.across < hist->channels ? first + l.across : hist->channels;
 		if (first > 0)
@@ -206,8 +242,12 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 			    first > 0 || spec->size != ROW_IS_INPUT ? label : path_name(name));
 		for (uint32_t c = first; c < end; c++) {
 			output_text(out, " ");
-			draw_strip(out, spec, hist, c, l.strip);
-			output_print(out, " %7.3f", strip_entropy(hist, c));
+			const double entropy = entropy_of(spec, hist, c);
+			if (spec->asked)
+				draw_entropy(out, spec, entropy, l.strip);
+			else
+				draw_strip(out, spec, hist, c, l.strip);
+			output_print(out, " %7.3f", entropy);
 		}
 		if (first == 0)
 			output_print(out, " %9llu", (ull)(hist->samples / hist->channels));

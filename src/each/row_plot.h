@@ -5,6 +5,9 @@
 
 #include "each/row.h"
 
+/* Make the strip of all rows, for row_spec.strip. */
+void row_plot_strip(struct strip *strip, const struct row_spec *spec);
+
 /* Write the lines above the first row. */
 void row_plot_begin(struct output *out, const struct row_spec *spec);
 void row_plot_write(struct output *out, const struct row_spec *spec, const struct row_place *row,

@@ -29,6 +29,7 @@ struct hist_flow {
 #define QUANTILE_ALL 1000000u
 struct quantiles {
 	unsigned n;
+	bool named;                 /* the user named them */
 	uint32_t at[QUANTILES_MAX]; /* rising, from 0 to QUANTILE_ALL */
 };
 

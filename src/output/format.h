@@ -53,6 +53,7 @@ struct style {
 	bool header;  /* a line with the column names */
 	bool nonzero; /* only bins that are not empty */
 	bool flow;    /* rows for under, over and NaN */
+	bool table;   /* --each --stats on a terminal: csv as aligned columns */
 	struct canvas canvas;
 };
 

@@ -14,16 +14,6 @@
 #define SHORT_EDGE 12 /* longest text that can be read at a glance */
 #define WHOLE_EDGE 21 /* longest 64-bit integer, or the edge past it */
 
-static double bounded(double x)
-{
-	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
-}
-
-static double edge(const struct picture *p, uint32_t i)
-{
-	return bounded(edges_value(&p->hist->axis.edges, i));
-}
-
 /* ---- bars ---- */
 
 /* 1, 2 or 5 times a power of ten, or a power of two. */
@@ -36,50 +26,114 @@ static bool is_round(uint32_t n)
 	return n == 1 || n == 2 || n == 5;
 }
 
-/* With --log=auto, the bin that begins at zero; the histogram may not include it. */
-static int64_t zero_of(const struct picture *p)
+static bool has_samples(const struct picture *p, uint32_t first, uint32_t end)
 {
-	return -(int64_t)edges_first(&p->hist->axis.edges);
+	for (uint32_t i = first; i < end; i++)
+		if (hist_is_filled(p->hist, i))
+			return true;
+	return false;
 }
 
-static bool is_filled(const struct picture *p, int64_t bin)
+/* Has the axis a band at 0? */
+static bool has_band(const struct picture *p)
 {
-	return bin >= p->first && bin < p->end && hist_is_filled(p->hist, (uint32_t)bin);
+	return axis_kind_of(&p->hist->axis)->spacing == SPACING_RANKS &&
+	       p->ruler.zero < p->ruler.positive;
 }
 
-/* Bins on each side of zero that are all empty, except perhaps the first one above zero. */
-static uint32_t empty_about_zero(const struct picture *p)
+/* Find the band, with the empty bins next to it. */
+static void find_band(struct picture *p)
 {
-	const int64_t zero = zero_of(p);
-	uint32_t n = 0;
+	struct ruler *const r = &p->ruler;
 
-	while (n < axis_bins(&p->hist->axis) && !is_filled(p, zero - n - 1) &&
-	       (n == 0 || !is_filled(p, zero + n)))
-		n++;
-	return n;
+	ruler_zero(r, &p->hist->axis);
+	if (!has_band(p))
+		return;
+	while (r->zero > p->first && !hist_is_filled(p->hist, r->zero - 1))
+		r->zero--;
+	while (r->positive < p->end && !hist_is_filled(p->hist, r->positive))
+		r->positive++;
 }
 
-/* Make bars of p->per bins, and one bar of the `empty` bins on each side of zero. */
-static uint32_t make_bars(struct picture *p, uint32_t most, uint32_t empty)
+static bool is_power(const struct edges *edges, uint32_t i)
 {
-	const struct axis *const axis = &p->hist->axis;
-	const int64_t per = p->per, bins = axis_bins(axis), middle = empty - empty % per,
-		      zero = axis->kind == AXIS_RANKS ? zero_of(p) : 0;
-	int64_t at = p->first - ((p->first - zero) % per + per) % per;
+	int exponent;
+
+	return fabs(frexp(edges_value(edges, i), &exponent)) <= 0.5;
+}
+
+/* The bin at which bars of bins first .. end - 1 may begin, so that powers of two are between bars. */
+static uint32_t find_start(const struct picture *p, uint32_t first, uint32_t end)
+{
+	const struct edges *const edges = &p->hist->axis.edges;
+
+	if (end - first <= p->per)
+		return first;
+	/* Each power of two has the most bins where the numbers are large. */
+	if (edges_value(edges, first) < 0) {
+		for (uint32_t i = first; i < end; i++)
+			if (is_power(edges, i))
+				return i;
+	} else {
+		for (uint32_t i = end; i > first; i--)
+			if (is_power(edges, i))
+				return i;
+	}
+	return first;
+}
+
+/*
+ * Add bars of p->per bins up to `end`; more than `most`: they do not fit. `whole`: a bar at an end
+ * with less than half as many bins is joined to its neighbour, because the density of a few samples
+ * in a narrow bar is mostly chance.
+ */
+static void add_bars(struct picture *p, uint32_t first, uint32_t end, uint32_t start, bool whole,
+		     uint32_t most)
+{
+	const uint32_t per = p->per, before = (first % per + per - start % per) % per;
+	int64_t at = (int64_t)first - before;
+
+	if (whole && before > per / 2)
+		at += per;
+	for (bool begun = false; at < end; at += per, begun = true) {
+		if (p->bars >= most) {
+			p->bars = most + 1;
+			return;
+		}
+		const int64_t next = at + per < end ? at + per : end;
+		if (whole && begun && next - at < (per + 1) / 2)
+			p->bar[p->bars - 1].end = (uint32_t)next;
+		else
+			p->bar[p->bars++] =
+				(struct bar){begun ? (uint32_t)at : first, (uint32_t)next, 1};
+	}
+}
+
+/* Make bars of p->per bins; returns their number, or more than `most`. */
+static uint32_t make_bars(struct picture *p, uint32_t most)
+{
+	const uint32_t bins = axis_bins(&p->hist->axis);
+	const struct ruler *const r = &p->ruler;
 
 	p->bars = 0;
-	for (int64_t next; at < p->end; at = next) {
-		const bool mid = middle > 0 && at + per > zero - middle && at < zero + middle;
-		const int64_t first = mid ? zero - middle : at;
-		next = mid ? zero + middle : at + per;
-		if (p->bars == most)
-			return most + 1;
-		struct bar *const bar = &p->bar[p->bars++];
-		*bar = (struct bar){(uint32_t)(first > 0 ? first : 0),
-				    (uint32_t)(next < bins ? next : bins), 1};
-		if (!mid)
-			bar->weight = (double)per / (bar->end - bar->first);
+	if (axis_kind_of(&p->hist->axis)->spacing != SPACING_RANKS) {
+		/* The first and the last bar may hold empty bins that are hidden otherwise. */
+		const uint32_t first = p->first - p->first % p->per,
+			       last = p->end + (p->per - p->end % p->per) % p->per;
+		add_bars(p, first, last < bins ? last : bins, 0, false, most);
+		return p->bars;
 	}
+	const uint32_t zero = r->zero < p->end ? r->zero : p->end,
+		       positive = r->positive > p->first ? r->positive : p->first;
+	if (p->first < zero)
+		add_bars(p, p->first, zero, find_start(p, p->first, zero), true, most);
+	if (p->bars <= most && positive > zero) {
+		if (p->bars >= most)
+			return most + 1;
+		p->bar[p->bars++] = (struct bar){zero, positive, 1};
+	}
+	if (p->bars <= most && positive < p->end)
+		add_bars(p, positive, p->end, find_start(p, positive, p->end), true, most);
 	return p->bars;
 }
 
@@ -92,14 +146,13 @@ void picture_join(struct picture *p, uint32_t most)
 {
 	const struct axis *const axis = &p->hist->axis;
 	const uint32_t bins = axis_bins(axis), least = (p->end - p->first - 1) / most + 1;
-	const uint32_t empty = axis->kind == AXIS_RANKS ? empty_about_zero(p) : 0;
 	uint32_t best = 0;
 
-	assert(2 <= most && most <= BARS_MOST);
+	assert(3 <= most && most <= BARS_MOST);
 	if (p->first == p->end)
 		return;
 	if (axis_kind_of(axis)->from_samples) {
-		for (p->per = 1; make_bars(p, most, empty) > most;)
+		for (p->per = 1; make_bars(p, most) > most;)
 			p->per *= 2;
 		return;
 	}
@@ -114,51 +167,22 @@ void picture_join(struct picture *p, uint32_t most)
 		}
 	}
 	p->per = best;
-	make_bars(p, most, 0);
+	make_bars(p, most);
 }
 
-static bool has_samples(const struct picture *p, uint32_t k)
-{
-	for (uint32_t c = 0; c < p->hist->channels; c++)
-		if (picture_sum(p, c, k) > 0)
-			return true;
-	return false;
-}
-
-/* Set the scale of the axis, and how bars turn into values with listed edges. */
+/* Set the axis, the unit and the weights of the bars. */
 static void set_axis(struct picture *p)
 {
-	const struct axis *const axis = &p->hist->axis;
-	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
-	struct scale *const x = &p->x;
+	struct ruler *const r = &p->ruler;
 
-	*x = (struct scale){.lo = edge(p, p->bar[0].first),
-			    .hi = edge(p, p->bar[p->bars - 1].end),
-			    .whole = axis->edges.integers};
-	if (spacing == SPACING_RANKS && x->lo <= 0 && x->hi >= 0) {
-		/* The edge of the bar next to zero. */
-		const uint32_t zero = (uint32_t)zero_of(p);
-		for (uint32_t k = 0; k < p->bars && x->turn <= 0; k++)
-			x->turn = p->bar[k].end > zero    ? edge(p, p->bar[k].end)
-				  : p->bar[k].end == zero ? -edge(p, p->bar[k].first)
-							  : 0;
-	} else if (spacing == SPACING_RATIO || spacing == SPACING_RANKS ||
-		   (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000)) {
-		x->turn = x->lo > 0 ? x->lo : -x->hi;
-	}
-	/* Numbers this close have nearly the same logarithm. */
-	if (x->lo > 0 && x->hi / x->lo < 1 + 0x1p-20)
-		x->turn = 0;
-	if (spacing != SPACING_FREE)
-		return;
-	p->unit = x->turn > 0 ? 1 : DBL_MAX;
+	ruler_make(r, p->bar[0].first, p->bar[p->bars - 1].end, 0);
+	p->unit = r->x.log ? 1 : r->counted ? p->per : DBL_MAX;
 	for (uint32_t k = 0; k < p->bars; k++) {
-		const double lo = edge(p, p->bar[k].first), hi = edge(p, p->bar[k].end);
-		const double width = x->turn > 0 ? log10(hi) - log10(lo) : hi - lo;
-		/* The width must be neither 0, for adjacent numbers, nor infinite. */
-		p->bar[k].weight = width > 0 ? bounded(width) : DBL_EPSILON;
-		if (x->turn <= 0 && width < p->unit && has_samples(p, k))
-			p->unit = p->bar[k].weight;
+		struct bar *const bar = &p->bar[k];
+		bar->weight = ruler_width(r, bar->first, bar->end);
+		if (!r->x.log && !r->counted && bar->weight < p->unit &&
+		    has_samples(p, bar->first, bar->end))
+			p->unit = bar->weight;
 	}
 	p->unit = p->unit < DBL_MAX ? p->unit : 1; /* all bars are empty */
 	for (uint32_t k = 0; k < p->bars; k++)
@@ -170,9 +194,9 @@ static void find_filled(struct picture *p)
 {
 	uint32_t first = 0, end = p->end;
 
-	while (first < end && !is_filled(p, first))
+	while (first < end && !hist_is_filled(p->hist, first))
 		first++;
-	while (end > first && !is_filled(p, end - 1))
+	while (end > first && !hist_is_filled(p->hist, end - 1))
 		end--;
 	p->first = first;
 	p->end = end;
@@ -189,6 +213,7 @@ int picture_open(struct picture *p, const struct hist *hist, bool all, uint32_t 
 	}
 	if (!all)
 		find_filled(p);
+	find_band(p);
 	return 0;
 }
 
@@ -248,22 +273,33 @@ double picture_base(const struct picture *p)
 	return scale_below(p->least);
 }
 
-double picture_place(const struct picture *p, uint32_t i)
-{
-	const enum axis_spacing spacing = axis_kind_of(&p->hist->axis)->spacing;
-	const uint32_t first = p->bar[0].first, end = p->bar[p->bars - 1].end;
-
-	return spacing == SPACING_FREE || spacing == SPACING_RANKS
-		       ? scale_at(&p->x, edge(p, i))
-		       : (double)(i - first) / (end - first);
-}
-
 bool picture_is_even(const struct picture *p)
 {
 	for (uint32_t k = 0; k < p->bars; k++)
-		if (p->bar[k].end - p->bar[k].first != p->per)
+		if (!picture_is_band(p, k) && p->bar[k].end - p->bar[k].first != p->per)
 			return false;
 	return true;
+}
+
+uint32_t picture_gaps(const struct picture *p)
+{
+	const struct ruler *const r = &p->ruler;
+
+	if (!has_band(p) || r->positive <= p->first || p->end <= r->zero)
+		return 0;
+	return (r->zero > p->first ? 1u : 0) + (r->positive < p->end ? 1 : 0);
+}
+
+void picture_unit(char text[UNIT_TEXT], const struct picture *p)
+{
+	if (p->ruler.x.log)
+		strcpy(text, "doubling");
+	else if (!p->ruler.counted)
+		snprintf(text, UNIT_TEXT, "%.6g", p->unit);
+	else if (p->per > 1)
+		snprintf(text, UNIT_TEXT, "%u bins", p->per);
+	else
+		strcpy(text, "bin");
 }
 
 /* ---- numbers as text ---- */
@@ -292,6 +328,19 @@ size_t picture_width(const char *text)
 	for (; *text; text++)
 		n += ((unsigned char)*text & 0xc0) != 0x80;
 	return n;
+}
+
+void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
+{
+	const unsigned thousandth =
+		samples > 0 ? (unsigned)(((uint128_t)count * 1000 + samples / 2) / samples) : 0;
+
+	if (count > 0 && thousandth == 0)
+		strcpy(text, "<0.1%");
+	else if (count < samples && thousandth == 1000)
+		strcpy(text, ">99.9%");
+	else
+		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
 bool edge_is_whole(const char *text)

@@ -3,14 +3,14 @@
  * picture: the model of a histogram's picture. plot.c draws it as text, svg.c as SVG.
  *
  * BARS. Neighbouring bins are joined into bars of `per` bins, starting with the first bin; the last
- * bar may have fewer. With --log=auto, bars start at zero and go in both directions, so the first
- * bar may have fewer bins too, and the bins around zero that hold only zeros form a single bar, the
- * "middle".
+ * bar may have fewer. With --log=auto, the bins that touch or hold 0 are a bar of their own (the
+ * band of ruler.h), and the bars on both sides of it begin at powers of two if they can.
  *
- * VALUES. The height of a bar is its value: samples per `per` bins, however many bins it has, so
- * flat data looks flat. With listed edges, the value is samples per `unit` of the axis. All
- * channels share one scale, up to the largest value of any bar; samples out of range do not affect
- * it.
+ * VALUES. The height of a bar is its value, a density: samples divided by its width in `unit`.
+ * That is a doubling if the axis is logarithmic, else `per` bins if all are equally wide, else a
+ * difference of values, the smallest width of a bar that has samples. So flat data looks flat, and
+ * smooth data smooth. All channels share one scale, up to the largest value of any bar; samples out
+ * of range do not affect it.
  *
  * A picture has the same bytes on every system: all operations are exact or correctly rounded,
  * except libm's logarithms, which may differ in the last bit. That bit does not matter, because
@@ -20,39 +20,7 @@
 #define GPUHIST_OUTPUT_PICTURE_H
 
 #include "hist/hist.h"
-
-/* ---- scales and ticks ---- */
-
-#define TICKS_MAX 128u
-#define TICK_TEXT 48
-
-/* A number line from lo to hi, with its ticks. */
-struct scale {
-	double lo, hi;
-	/*
-	 * 0: linear scale. Above 0: logarithmic in both directions beyond +-turn, linear in
-	 * between. If 0 < lo, turn must be lo; if hi < 0, turn must be -hi.
-	 */
-	double turn;
-	bool whole, hex; /* ticks only at whole numbers; in hexadecimal */
-	unsigned ticks;
-	struct tick {
-		double at;            /* position, from 0 at lo to 1 at hi */
-		char text[TICK_TEXT]; /* from printf; "" for a minor tick */
-	} tick[TICKS_MAX];
-};
-
-/* The largest power of ten below x > 0, at least the smallest normal number. */
-double scale_below(double x);
-
-/* Position of x, from 0 at lo to 1 at hi, clamped to that range. */
-double scale_at(const struct scale *s, double x);
-
-/*
- * Find about `most` round numbers: fewer if their labels would touch on a line of that many
- * characters, and one or none if lo and hi are too close.
- */
-void scale_ticks(struct scale *s, unsigned most, unsigned characters);
+#include "output/ruler.h"
 
 /* ---- bars ---- */
 
@@ -68,8 +36,8 @@ struct picture {
 	uint32_t per;        /* bins per bar */
 	uint32_t bars;       /* 0 if there are no bins or all are empty */
 	struct bar *bar;
-	double unit;    /* listed edges: width of the unit of values, 1 for a decade; else 0 */
-	struct scale x; /* the axis from the first bar to the last; no ticks yet */
+	struct ruler ruler; /* the axis from the first bar to the last */
+	double unit;        /* width of the unit of values (ruler_width) */
 	/* Set by picture_count. */
 	double least, most; /* range of nonzero values over all channels; most is 0 if none */
 	uint64_t *sum;      /* samples in bar k of channel c: sum[c * bars + k] */
@@ -102,11 +70,22 @@ double picture_value(const struct picture *p, uint32_t channel, uint32_t k);
 /* Where a logarithmic scale of values begins: the power of ten below the smallest. */
 double picture_base(const struct picture *p);
 
-/* Position of the lower edge of bin i on the axis, 0 .. 1. */
-double picture_place(const struct picture *p, uint32_t i);
-
 /* Do all bars hold `per` bins? */
 bool picture_is_even(const struct picture *p);
+
+/* Is bar k the band? */
+static inline bool picture_is_band(const struct picture *p, uint32_t k)
+{
+	return p->ruler.x.log && p->ruler.zero <= p->bar[k].first &&
+	       p->bar[k].end <= p->ruler.positive;
+}
+
+/* Number of gaps between the band and its neighbours. */
+uint32_t picture_gaps(const struct picture *p);
+
+/* The unit of values: "bin", "16 bins", "doubling", or a difference. */
+#define UNIT_TEXT 32
+void picture_unit(char text[UNIT_TEXT], const struct picture *p);
 
 /* ---- numbers as text ---- */
 
@@ -115,6 +94,9 @@ double picture_round(double x);
 
 size_t picture_cut(const char *text, size_t characters); /* bytes of the first characters */
 size_t picture_width(const char *text);                  /* number of characters */
+
+/* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
+void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples);
 
 bool edge_is_whole(const char *text); /* a whole number, not longer than a 64-bit integer */
 /* Edge i for display: whole numbers in full, long fractions to six digits. */

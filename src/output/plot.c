@@ -120,7 +120,7 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 	const struct axis *const axis = &p->hist->axis;
 	const uint32_t bins = axis_bins(axis);
 	const char *const title = plot->canvas->title;
-	char text[TEXT] = "", line[TEXT] = "", lo[NUMBER_TEXT], hi[NUMBER_TEXT];
+	char text[TEXT] = "", line[TEXT] = "", lo[NUMBER_TEXT], hi[NUMBER_TEXT], unit[UNIT_TEXT];
 
 	append(text, "%s%s", from->partial ? "partial: still counting, " : "", axis->type.name);
 	if (from->parts > 1)
@@ -137,8 +137,9 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 	}
 	if (p->bars > 0 && p->per > 1)
 		append(text, ", %s%u per row", picture_is_even(p) ? "" : "up to ", p->per);
-	if (p->bars > 0 && p->unit > 0)
-		append(text, p->x.turn > 0 ? ", bars per decade" : ", bars per %.6g", p->unit);
+	picture_unit(unit, p);
+	if (p->bars > 0 && !p->ruler.counted)
+		append(text, ", bars per %s", unit);
 	if (p->bars > 0 && plot->canvas->log)
 		append(text, ", log counts");
 	if (title) {
@@ -211,33 +212,15 @@ static void put_uneven(const struct plot *plot)
 
 	for (uint32_t k = 0; k < p->bars; k++) {
 		const uint32_t bins = p->bar[k].end - p->bar[k].first;
-		if (bins == p->per || p->unit > 0)
-			continue;
-		append(text, "%s%s row has %u bin%s", *text ? "; the " : "the ",
-		       k == 0            ? "first"
-		       : k + 1 < p->bars ? "middle"
-					 : "last",
-		       bins, bins == 1 ? "" : "s");
+		if (bins != p->per && p->ruler.counted)
+			append(text, "%s%s row has %u bin%s", *text ? "; the " : "the ",
+			       k == 0 ? "first" : "last", bins, bins == 1 ? "" : "s");
 	}
 	if (*text)
 		end_line(plot, strcat(text, "; bars are drawn per bin"));
 }
 
 /* ---- rows ---- */
-
-/* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
-static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
-{
-	const unsigned thousandth =
-		samples > 0 ? (unsigned)(((uint128_t)count * 1000 + samples / 2) / samples) : 0;
-
-	if (count > 0 && thousandth == 0)
-		strcpy(text, "<0.1%");
-	else if (count < samples && thousandth == 1000)
-		strcpy(text, ">99.9%");
-	else
-		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
-}
 
 /* Draw the bar of a value; if it exceeds the scale, it ends in an arrow. */
 static void draw_bar(const struct plot *plot, double value, const char *colour)
@@ -361,7 +344,8 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	       (plot->bar < 1 || rows_of(plot, blocks + 1, around) >= flows + 4))
 		blocks++;
 	const uint32_t rows = rows_of(plot, blocks, around);
-	picture_join(&plot->p, rows > flows + 2 ? rows - flows : 2);
+	const uint32_t others = flows + picture_gaps(p);
+	picture_join(&plot->p, rows > others + 3 ? rows - others : 3);
 	picture_count(&plot->p);
 	label_rows(plot, flows > 0);
 	for (uint32_t i = 0; i < channels * (p->bars + 3); i++) {
@@ -393,8 +377,11 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 			draw_names(&plot, block);
 		if (flow.under > 0)
 			draw_row(&plot, block, plot.p.bars);
-		for (uint32_t k = 0; k < plot.p.bars; k++)
+		for (uint32_t k = 0; k < plot.p.bars; k++) {
+			if (k > 0 && picture_is_band(&plot.p, k) != picture_is_band(&plot.p, k - 1))
+				end_line(&plot, ""); /* the gap */
 			draw_row(&plot, block, k);
+		}
 		if (flow.over > 0)
 			draw_row(&plot, block, plot.p.bars + 1);
 		if (flow.nan > 0)

@@ -6,25 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/picture.h"
+#include "output/ruler.h"
 
-#define NEAR 0.06 /* minimum distance of a tick from zero on a logarithmic line */
+#define NEAR 0.03 /* minimum distance of a tick from zero on a logarithmic line */
 
-static double turned(double x, double turn)
+double scale_doublings(double a, double b)
 {
-	return turn <= 0         ? x
-	       : fabs(x) <= turn ? x / turn
-				 : copysign(1 + log2(fabs(x)) - log2(turn), x);
+	return b / a < 2 ? log1p((b - a) / a) / log(2) : log2(b) - log2(a);
+}
+
+/* Is there a band about 0? */
+static bool has_band(const struct scale *s)
+{
+	return s->log && s->lo <= 0 && s->hi >= 0;
+}
+
+static double linear_at(const struct scale *s, double x)
+{
+	const double half = isinf(s->hi - s->lo) ? 0.5 : 1;
+
+	return (x * half - s->lo * half) / (s->hi * half - s->lo * half);
 }
 
 double scale_at(const struct scale *s, double x)
 {
-	const double half = s->turn <= 0 && isinf(s->hi - s->lo) ? 0.5 : 1;
-	const double lo = turned(s->lo * half, s->turn), hi = turned(s->hi * half, s->turn);
+	const double from = s->band[1] + s->gap, to = s->band[0] - s->gap;
 
-	if (!(x > s->lo))
+	if (x < s->lo || (x <= s->lo && !has_band(s)))
 		return 0;
-	return x >= s->hi ? 1 : (turned(x * half, s->turn) - lo) / (hi - lo);
+	if (x > s->hi || (x >= s->hi && !has_band(s)))
+		return 1;
+	if (!s->log)
+		return linear_at(s, x);
+	if (!has_band(s))
+		return s->lo > 0
+			       ? scale_doublings(s->lo, x) / scale_doublings(s->lo, s->hi)
+			       : 1 - scale_doublings(-s->hi, -x) / scale_doublings(-s->hi, -s->lo);
+	if (x > 0 && s->above > 0 && x >= s->above)
+		return from +
+		       (1 - from) * scale_doublings(s->above, x) / scale_doublings(s->above, s->hi);
+	if (x < 0 && s->below > 0 && x <= -s->below)
+		return to - to * scale_doublings(s->below, -x) / scale_doublings(s->below, -s->lo);
+	return (s->band[0] + s->band[1]) / 2;
 }
 
 /* digits * 10^power, to the nearest binary64. */
@@ -104,8 +127,11 @@ static void linear(struct scale *s, unsigned most)
  */
 static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 {
-	const bool crosses = s->lo <= 0 && s->hi >= 0;
-	const int first = power_of(s->turn), last = power_of(fmax(fabs(s->lo), fabs(s->hi)));
+	const bool crosses = has_band(s);
+	const double nearest = !crosses                       ? fmin(fabs(s->lo), fabs(s->hi))
+			       : s->below > 0 && s->above > 0 ? fmin(s->below, s->above)
+							      : fmax(s->below, s->above);
+	const int first = power_of(nearest), last = power_of(fmax(fabs(s->lo), fabs(s->hi)));
 	const int every = 1 + (last - first) * (s->lo < 0 && s->hi > 0 ? 2 : 1) / (int)most;
 	const int steps = every == 1 && last - first <= 12 ? 9 : 1;
 	const double zero = crosses ? scale_at(s, 0) : -1;
@@ -118,7 +144,9 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 		const double x = decimal(i % 2 ? m : -m, p);
 		struct tick *const tick = &s->tick[s->ticks];
 		if (x < s->lo || x > s->hi || p % every != 0 || (s->whole && p < 0) ||
-		    (crosses && fabs(scale_at(s, x) - zero) < NEAR))
+		    (crosses &&
+		     (fabs(scale_at(s, x) - zero) < NEAR ||
+		      (x > 0 ? s->above <= 0 || x < s->above : s->below <= 0 || x > -s->below))))
 			continue;
 		*tick = (struct tick){.at = scale_at(s, x)};
 		s->ticks++;
@@ -148,7 +176,7 @@ static bool fits(const struct scale *s, unsigned characters)
 
 void scale_ticks(struct scale *s, unsigned most, unsigned characters)
 {
-	const unsigned named = s->turn > 0 ? logarithmic(s, most, false) : 0;
+	const unsigned named = s->log ? logarithmic(s, most, false) : 0;
 
 	if (named == 2)
 		logarithmic(s, most, true);

@@ -23,18 +23,18 @@ void strip_begin(void)
 		term[n] = n * log2(n);
 }
 
-void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t channel)
+void strip_fill(double *value, const struct strip *strip, const struct hist *hist, uint32_t channel)
 {
 	const uint64_t *const count = hist->count + channel * hist->stride;
-	const uint32_t bins = axis_bins(&hist->axis);
 
-	for (uint32_t i = 0; i < cells; i++) {
+	for (uint32_t i = 0; i < strip->cells; i++) {
 		/* A bin that spans two cells counts for both, in proportion. */
-		const double begin = (double)bins * i / cells, end = (double)bins * (i + 1) / cells;
+		const struct strip_cell *const cell = &strip->cell[i];
 		double sum = 0;
-		for (uint32_t bin = (uint32_t)begin; bin < end; bin++)
-			sum += (double)count[bin] * (fmin(end, bin + 1.0) - fmax(begin, bin));
-		cell[i] = sum / (end - begin);
+		for (uint32_t bin = (uint32_t)cell->begin; bin < cell->end; bin++)
+			sum += (double)count[bin] *
+			       (fmin(cell->end, bin + 1.0) - fmax(cell->begin, bin));
+		value[i] = sum * cell->weight;
 	}
 }
 
@@ -42,7 +42,7 @@ unsigned strip_shade(double value, double most, unsigned levels, bool logarithm)
 {
 	if (value <= 0)
 		return 0;
-	const double part = logarithm ? log(value + 1) / log(most + 1) : value / most;
+	const double part = logarithm ? log1p(value) / log1p(most) : value / most;
 	const double level = ceil(part * levels - 1e-9);
 	return level < 1 ? 1 : level > levels ? levels : (unsigned)level;
 }
@@ -61,25 +61,26 @@ double strip_entropy(const struct hist *hist, uint32_t channel)
 	return n > 0 ? fmax(log2((double)n) - sum / (double)n, 0) : 0;
 }
 
-uint32_t sheet_cells(const struct axis *axis, uint32_t channels)
+uint32_t sheet_cells(uint32_t channels)
 {
-	const uint32_t most = CELLS_ACROSS / channels;
-
-	return axis_bins(axis) < most ? axis_bins(axis) : most;
+	return CELLS_ACROSS / channels;
 }
 
-struct scale sheet_scale(const struct axis *axis)
+double sheet_bits(const struct axis *axis)
 {
-	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
-	const uint32_t bins = axis_bins(axis);
-	struct scale x = {.lo = edges_value(&axis->edges, 0),
-			  .hi = edges_value(&axis->edges, bins),
-			  .whole = axis->edges.integers};
+	const double bits = axis->type.code_bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
 
-	if (spacing == SPACING_FREE)
-		x = (struct scale){.hi = bins, .whole = true};
-	x.turn = spacing == SPACING_RATIO ? x.lo : 0;
-	return x;
+	return fmax(bits, 1);
+}
+
+static void quantiles_of(double *row, const struct hist *hist, uint32_t channel)
+{
+	char text[NUMBER_TEXT];
+
+	for (unsigned i = 0; i < hist->asked.n; i++) {
+		hist_stats_format_quantile(text, hist, channel, i);
+		row[i] = strtod(text, NULL);
+	}
 }
 
 size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist)
@@ -89,22 +90,26 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 	*row++ = (double)hist->samples;
 	for (uint32_t c = 0; c < s->channels; c++, row += s->width) {
 		if (!s->curves) {
-			strip_fill(row, s->width, hist, c);
+			strip_fill(row, &s->strip, hist, c);
 			continue;
 		}
 		const struct hist_stats *const stats = &hist->stats[c];
 		const struct stats_result *const of = &stats->of;
 		const bool real = hist->axis.type.kind == SAMPLE_FLOAT;
+		row[CURVE_COUNT] = (double)of->number;
+		if (s->quantiles && of->number > 0)
+			quantiles_of(row + 1, hist, c);
+		if (s->quantiles)
+			continue;
 		row[CURVE_ENTROPY] = fmax(stats->entropy, 0);
 		row[CURVE_LEAST] = real ? of->least_real : (double)of->least;
 		row[CURVE_GREATEST] = real ? of->greatest_real : (double)of->greatest;
 		row[CURVE_MEAN] = of->mean;
-		row[CURVE_COUNT] = (double)of->number;
 	}
 	return sheet_numbers(s);
 }
 
-/* Join two rows of a channel; the entropy becomes their weighted mean. */
+/* Join two rows of a channel; entropy and quantiles become their weighted means. */
 static void join(const struct sheet *s, double *a, const double *b)
 {
 	const double n = s->curves ? a[CURVE_COUNT] + b[CURVE_COUNT] : 0;
@@ -114,15 +119,19 @@ static void join(const struct sheet *s, double *a, const double *b)
 	if (!s->curves || b[CURVE_COUNT] <= 0)
 		return;
 	if (a[CURVE_COUNT] <= 0) {
-		memcpy(a, b, CURVE_WIDTH * sizeof(*a));
+		memcpy(a, b, s->width * sizeof(*a));
 		return;
 	}
 	const double share = b[CURVE_COUNT] / n;
+	a[CURVE_COUNT] = n;
+	for (uint32_t i = 1; i < s->width && s->quantiles; i++)
+		a[i] += (b[i] - a[i]) * share;
+	if (s->quantiles)
+		return;
 	a[CURVE_ENTROPY] += (b[CURVE_ENTROPY] - a[CURVE_ENTROPY]) * share;
 	a[CURVE_MEAN] += (b[CURVE_MEAN] - a[CURVE_MEAN]) * share;
 	a[CURVE_LEAST] = fmin(a[CURVE_LEAST], b[CURVE_LEAST]);
 	a[CURVE_GREATEST] = fmax(a[CURVE_GREATEST], b[CURVE_GREATEST]);
-	a[CURVE_COUNT] = n;
 }
 
 static void join_row(const struct sheet *s, double *a, const double *b)

@@ -3,8 +3,8 @@
  * sheet: the model of a picture of rows (--each). each/row.c draws it as lines of text, svg.c as a
  * heat map or, with --stats, as curves.
  *
- * A row is a strip: cells of equal width over all bins, each holding its samples per bin, so flat
- * data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full, neighbouring rows are
+ * A row is a strip: cells of equal length on the axis (ruler.h), each holding its samples divided
+ * by its width, so flat data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full, neighbouring rows are
  * joined in pairs, and from then on twice as many input rows form one row.
  */
 #ifndef GPUHIST_OUTPUT_SHEET_H
@@ -22,7 +22,8 @@ extern const struct shade {
 	unsigned terminal, rgb;
 } RAMP[SHADES];
 
-void strip_fill(double *cell, uint32_t cells, const struct hist *hist, uint32_t channel);
+void strip_fill(double *value, const struct strip *strip, const struct hist *hist,
+		uint32_t channel);
 
 /* Shade from 0 to `levels`; 0 only if the value is 0. */
 unsigned strip_shade(double value, double most, unsigned levels, bool logarithm);
@@ -34,16 +35,22 @@ void strip_begin(void);
 /* ---- all rows ---- */
 
 #define SHEET_ROWS 2000u
-enum curve { CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_COUNT, CURVE_WIDTH };
+/* The numbers of a row for curves; the quantiles that the user named follow CURVE_COUNT. */
+enum curve { CURVE_COUNT, CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_WIDTH };
+
+/* Most bits that the entropy of a row can have, at least 1. */
+double sheet_bits(const struct axis *axis);
 
 struct sheet {
 	const struct axis *axis;
 	const struct canvas *canvas;
 	uint32_t channels;
-	uint32_t width; /* numbers per channel in a row: cells, or CURVE_WIDTH */
-	bool curves;    /* the numbers are for curves, not cells */
-	uint64_t size;  /* records per row; 0: a row is an input, or there are several inputs */
-	bool bytes;     /* records are bytes */
+	struct strip strip;                /* the cells of a row */
+	uint32_t width;                    /* numbers per channel in a row: cells, or CURVE_WIDTH */
+	bool curves;                       /* the numbers are for curves, not cells */
+	const struct quantiles *quantiles; /* curves: draw these; NULL: entropy and the others */
+	uint64_t size; /* records per row; 0: a row is an input, or there are several inputs */
+	bool bytes;    /* records are bytes */
 	const uint64_t *begin; /* bytes: offset of the first row, once it is written */
 	char *const *names;    /* names of rows if each row is an input; else NULL */
 	const char *options;   /* as in provenance */
@@ -55,16 +62,14 @@ struct sheet {
 	double *value;         /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
-/* Cells per channel in a sheet with that many channels. */
-uint32_t sheet_cells(const struct axis *axis, uint32_t channels);
-/* The axis of cells, without ticks; bins of listed edges are numbered. */
-struct scale sheet_scale(const struct axis *axis);
+/* The most cells per channel in a sheet with that many channels. */
+uint32_t sheet_cells(uint32_t channels);
 
 /*
  * Fill in the numbers of a row, its samples first, and return how many there are. Any thread may
  * call it. sheet_add adds the numbers to the sheet; -1: out of memory.
  */
-#define SHEET_NUMBERS 512u
+#define SHEET_NUMBERS (1 + LAYOUT_CHANNELS_MAX * (1 + QUANTILES_MAX))
 size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist);
 int sheet_add(struct sheet *s, const double *numbers);
 static inline size_t sheet_numbers(const struct sheet *s)

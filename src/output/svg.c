@@ -227,7 +227,7 @@ static double y_at(const struct panel *p, double at)
 static void draw_grid(struct output *out, const struct panel *p)
 {
 	output_text(out, "<path class=\"grid\" d=\"");
-	for (unsigned i = 0; i < p->x->ticks && p->x->turn > 0; i++)
+	for (unsigned i = 0; i < p->x->ticks && p->x->log; i++)
 		if (p->x->tick[i].text[0])
 			output_print(out, "M" AT " %dV%d", x_at(p, p->x->tick[i].at), p->top,
 				     p->top + p->height);
@@ -284,7 +284,7 @@ static void close_svg(struct output *out, const char *below, const char *left,
 	output_text(out, "</svg>\n");
 }
 
-#define NAME 64
+#define NAME 96
 
 static void name_values(char name[NAME], const struct axis *axis, const struct scale *x)
 {
@@ -293,7 +293,7 @@ static void name_values(char name[NAME], const struct axis *axis, const struct s
 	if (!axis_kind_of(axis)->ordered)
 		snprintf(modulo, sizeof(modulo), " modulo %u", axis_bins(axis));
 	snprintf(name, NAME, "value%s (%s)%s", modulo, axis->type.name,
-		 x->turn > 0 ? ", logarithmic" : "");
+		 x->log ? ", logarithmic" : "");
 }
 
 /* Find ticks for values; if no round numbers fit between the ends, use the ends. */
@@ -323,20 +323,23 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 	output_text(out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
 		const double value = k < p->bars ? picture_value(p, channel, k) : 0;
-		if (value <= 0 && end > 0)
+		double at[2] = {0, 0};
+		if (value > 0)
+			ruler_span(&p->ruler, p->bar[k].first, p->bar[k].end, at);
+		const double from = x_at(panel, at[0]);
+		if (end > 0 && (value <= 0 || from > end)) {
 			output_print(out, "H" AT "V%dZ", end, base);
-		if (value <= 0) {
 			end = 0;
-			continue;
 		}
+		if (value <= 0)
+			continue;
 		const double y = fmin(y_at(panel, scale_at(panel->y, value)), base - 1);
 		if (end <= 0)
-			output_print(out, "M" AT " %dV" AT,
-				     x_at(panel, picture_place(p, p->bar[k].first)), base, y);
+			output_print(out, "M" AT " %dV" AT, from, base, y);
 		else if (y < top || y > top)
 			output_print(out, "H" AT "V" AT, end, y);
 		top = y;
-		end = x_at(panel, picture_place(p, p->bar[k].end));
+		end = x_at(panel, at[1]);
 	}
 	output_text(out, "\"/>\n");
 }
@@ -348,10 +351,11 @@ static void scale_values(struct scale *y, const struct picture *p, bool log, int
 
 	if (p->most <= 0)
 		return;
-	y->whole = p->unit <= 0;
+	y->whole = p->ruler.counted;
 	y->hi = p->most * (log ? 1.5 : 1.05);
+	y->log = log;
 	if (log)
-		y->lo = y->turn = picture_base(p);
+		y->lo = picture_base(p);
 	do
 		scale_ticks(y, ticks++, UINT_MAX);
 	while (y->ticks < 3 && ticks < 10);
@@ -407,15 +411,11 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 /* Name the axis of heights. */
 static void name_heights(char name[NAME], const struct picture *p, bool log)
 {
-	char unit[32] = "bin";
+	char unit[UNIT_TEXT];
 
-	if (p->unit > 0 && p->x.turn > 0)
-		strcpy(unit, "decade");
-	else if (p->unit > 0)
-		snprintf(unit, sizeof(unit), "%.6g", p->unit);
-	else if (p->per > 1)
-		snprintf(unit, sizeof(unit), "%u bins", p->per);
-	snprintf(name, NAME, "samples per %s%s", unit, log ? ", logarithmic" : "");
+	picture_unit(unit, p);
+	snprintf(name, NAME, "samples per %s%s%s", unit,
+		 picture_gaps(p) > 0 ? ", at 0 samples" : "", log ? ", logarithmic" : "");
 }
 
 void write_svg(struct output *out, const struct hist *hist, const struct style *style,
@@ -428,7 +428,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + channels * each - PANEL_GAP;
 	struct scale y = {.lo = 0};
 	struct picture p;
-	struct panel panel = {LEFT, 0, ACROSS, height, &p.x, &y, false};
+	struct panel panel = {LEFT, 0, ACROSS, height, &p.ruler.x, &y, false};
 	char below[NAME], left[NAME];
 
 	if (picture_open(&p, hist, true, BARS_MOST) != 0) {
@@ -439,7 +439,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	picture_count(&p);
 	scale_values(&y, &p, style->canvas.log, height);
 	if (p.bars > 0)
-		find_ticks(&p.x, &hist->axis, 10);
+		find_ticks(&p.ruler.x, &hist->axis, 10);
 	open_svg(out, end + BOTTOM, style->canvas.title, from->options);
 	describe(out, hist, from);
 	for (int c = 0; c < channels && !output_failed(out); c++) {
@@ -449,8 +449,8 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 		draw_bars(out, &p, (uint32_t)c, &panel);
 		draw_axes(out, &panel, c + 1 == channels);
 	}
-	name_heights(left, &p, y.turn > 0);
-	name_values(below, &hist->axis, &p.x);
+	name_heights(left, &p, y.log);
+	name_values(below, &hist->axis, &p.ruler.x);
 	close_svg(out, below, left, &y, (TOP + PANEL_TOP + end) / 2, end);
 	picture_free(&p);
 }
@@ -600,7 +600,7 @@ static void write_map(struct output *out, const struct sheet *s)
 	const int height = each == 0 ? MAP_HEIGHT : each * (rows > 0 ? rows : 1);
 	const bool named = s->names && each > 9;
 	const struct scale none = {.lo = 0};
-	struct scale x = sheet_scale(s->axis),
+	struct scale x = s->strip.ruler.x,
 		     y = scale_of_rows(s, (unsigned)height / 40 + 1, UINT_MAX);
 	/* With several channels, a line for their names below that of the colours. */
 	const int top = TOP + PANEL_TOP + (channels > 1 ? PANEL_TOP : 0);
@@ -629,7 +629,7 @@ static void write_map(struct output *out, const struct sheet *s)
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
-static void trace(struct output *out, const struct sheet *s, uint32_t channel, enum curve curve,
+static void trace(struct output *out, const struct sheet *s, uint32_t channel, uint32_t curve,
 		  const struct panel *panel, bool back)
 {
 	bool begun = back;
@@ -646,51 +646,98 @@ static void trace(struct output *out, const struct sheet *s, uint32_t channel, e
 	}
 }
 
-static void write_curves(struct output *out, const struct sheet *s)
+static void draw_line(struct output *out, const struct sheet *s, uint32_t channel, uint32_t curve,
+		      const struct panel *panel)
 {
-	const int panels = 2 * (int)s->channels, fit = 800 / panels - PANEL_TOP - PANEL_GAP;
-	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
-	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
-	const struct axis *const axis = s->axis;
-	const double bits = axis->type.code_bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
-	struct scale x = scale_of_rows(s, 10, X_CHARACTERS),
-		     y[] = {{.hi = fmax(bits, 1)},
-			    {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = axis->edges.integers}};
-	struct panel panel = {.left = LEFT, .width = ACROSS, .height = height, .x = &x};
-	char name[NAME];
+	output_text(out, "<path class=\"line\" d=\"");
+	trace(out, s, channel, curve, panel, false);
+	output_text(out, "\"/>\n");
+}
+
+/* Fill the area between two curves. */
+static void draw_area(struct output *out, const struct sheet *s, uint32_t channel, uint32_t low,
+		      uint32_t high, const struct panel *panel)
+{
+	output_text(out, "<path class=\"band\" d=\"");
+	trace(out, s, channel, high, panel, false);
+	trace(out, s, channel, low, panel, true);
+	output_text(out, "\"/>\n");
+}
+
+/* Name the curves of a panel. */
+static void name_curves(char name[NAME], const struct sheet *s, uint32_t channel, bool entropy)
+{
+	char percent[NUMBER_TEXT];
+	size_t used = 0;
+
+	name[0] = '\0';
+	if (s->channels > 1)
+		used = (size_t)snprintf(name, NAME, "channel %u: ", channel);
+	if (!s->quantiles) {
+		snprintf(name + used, NAME - used, "%s",
+			 entropy ? "entropy in bits" : "minimum, mean, maximum");
+		return;
+	}
+	for (unsigned i = 0; i < s->quantiles->n; i++) {
+		quantile_name(percent, s->quantiles, i);
+		if (used + strlen(percent) + 6 > NAME) {
+			strcat(name, " ...");
+			return;
+		}
+		used += (size_t)snprintf(name + used, NAME - used, "%s%s%%", i > 0 ? ", " : "",
+					 percent);
+	}
+}
+
+/* The scale of minimum, mean and maximum, or of the quantiles, in all channels. */
+static struct scale scale_of_curves(const struct sheet *s, uint32_t low, uint32_t high)
+{
+	struct scale y = {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = s->axis->edges.integers};
 
 	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
 		const double *const row = sheet_at(s, 0, i);
 		if (row[CURVE_COUNT] <= 0)
 			continue;
-		y[1].lo = fmin(y[1].lo, row[CURVE_LEAST]);
-		y[1].hi = fmax(y[1].hi, row[CURVE_GREATEST]);
+		y.lo = fmin(y.lo, row[low]);
+		y.hi = fmax(y.hi, row[high]);
 	}
-	y[1].hi += y[1].hi <= y[1].lo;
+	y.hi += y.hi <= y.lo;
+	return y;
+}
+
+static void write_curves(struct output *out, const struct sheet *s)
+{
+	/* Quantiles have a panel for each channel; else that of the entropy comes before it. */
+	const int each_channel = s->quantiles ? 1 : 2, panels = each_channel * (int)s->channels;
+	const int fit = 800 / panels - PANEL_TOP - PANEL_GAP;
+	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
+	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
+	const uint32_t low = s->quantiles ? 1 : CURVE_LEAST,
+		       high = s->quantiles ? s->width - 1 : CURVE_GREATEST;
+	struct scale x = scale_of_rows(s, 10, X_CHARACTERS),
+		     y[] = {{.hi = sheet_bits(s->axis)}, scale_of_curves(s, low, high)};
+	struct panel panel = {.left = LEFT, .width = ACROSS, .height = height, .x = &x};
+	char name[NAME];
+
 	for (int i = 0; i < 2; i++)
 		if (y[i].lo < y[i].hi)
 			scale_ticks(&y[i], (unsigned)height / 30 + 1, UINT_MAX);
 	open_svg(out, end + BOTTOM, s->canvas->title, s->options);
 	describe_rows(out, s);
 	for (int i = 0; i < panels && !output_failed(out); i++) {
-		const uint32_t c = (uint32_t)i / 2;
+		const uint32_t c = (uint32_t)(i / each_channel);
+		const bool entropy = !s->quantiles && i % 2 == 0;
 		panel.top = TOP + i * each + PANEL_TOP;
-		panel.y = &y[i % 2];
-		name[0] = '\0';
-		if (s->channels > 1)
-			snprintf(name, sizeof(name), "channel %u: ", c);
-		strcat(name, i % 2 ? "minimum, mean, maximum" : "entropy in bits");
+		panel.y = &y[!entropy];
+		name_curves(name, s, c, entropy);
 		text_at(out, START, LEFT, panel.top - 8, name);
 		draw_grid(out, &panel);
-		if (i % 2) {
-			output_text(out, "<path class=\"band\" d=\"");
-			trace(out, s, c, CURVE_GREATEST, &panel, false);
-			trace(out, s, c, CURVE_LEAST, &panel, true);
-			output_text(out, "\"/>\n");
-		}
-		output_text(out, "<path class=\"line\" d=\"");
-		trace(out, s, c, i % 2 ? CURVE_MEAN : CURVE_ENTROPY, &panel, false);
-		output_text(out, "\"/>\n");
+		if (!entropy && high > low)
+			draw_area(out, s, c, low, high, &panel);
+		for (uint32_t q = low; q <= high && s->quantiles; q++)
+			draw_line(out, s, c, q, &panel);
+		if (!s->quantiles)
+			draw_line(out, s, c, entropy ? CURVE_ENTROPY : CURVE_MEAN, &panel);
 		draw_axes(out, &panel, i + 1 == panels);
 	}
 	close_svg(out, name_of_rows(s), "", &y[0], 0, end);

@@ -15,6 +15,8 @@ offsets() { gpuhist -q -f svg "$@" | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr
 offsets -t u8 --each=10 -S 0x100 -n 100 --skip=200 digits
 shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(0x.*\)<.*/\1/p'
 gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
+# The quantiles that are named, in their order, as curves between which the area is filled
+shorter -t u8 --each=100 -r 48:58 --stats=10,50,99 digits
 # Nothing to draw: no bins, no samples, no rows
 for options in '-t f32' '-t u8 -b 4' '-t f64 --log=auto' '-t u8 --each=9' '-t u8 --each=file --stats'; do
 	shell "printf '' | gpuhist $options -q -f svg | grep -c 'nan\\|inf\"'"

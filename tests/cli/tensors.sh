@@ -46,8 +46,8 @@ run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
 run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
 # A picture is titled with what was counted
 for options in --tensor=w --tensor=b '--tensor=w --title=mine' '--tensor=w --each=file -r -4:4 -b 2'; do
-	gpuhist $options -q -f plot n.safetensors m.safetensors >plot
-	head -n 1 plot
+	gpuhist $options -q -f plot n.safetensors m.safetensors >drawn
+	head -n 1 drawn
 done
 refused $c --tensor=nothing m.safetensors n.safetensors
 refused $c --tensor=mask2 m.safetensors
