@@ -261,7 +261,7 @@ static bool judge_rows(const struct job *j, const struct input *in, const struct
 			at++; /* it has no rows, or no more */
 		const bool here = strlen(bad_name) == name && !strncmp(line, bad_name, name);
 		if (at == bad && here &&
-		    sscanf(line + name + 1, "%llu%*c%llu", &first, &records) == 2) {
+		    sscanf(line + name + 1, "%llu%*c%*[^,\t]%*c%llu", &first, &records) == 2) {
 			least += first + records <= records_in(j, bad, bad->bad_from, false);
 			open = first + records <= records_in(j, bad, bad->bad_to, true);
 			most += open;
