@@ -196,8 +196,9 @@ static void drawn(void)
 	for (unsigned i = 0; i < 3000; i++) {
 		for (size_t k = 0; k < sizeof(data); k++)
 			data[k] = (uint8_t)(check_random(&state) >> 40);
-		data[0] |= 1;                    /* whole frames, then changed */
-		data[1] |= i % 8 == 0 ? 255 : 0; /* up to 300 KB */
+		data[0] |= 1;                          /* whole frames, then changed */
+		data[1] |= i % 8 == 0 ? 248 : 0;       /* up to 300 KB */
+		data[9] = i % 64 == 0 ? 251 : data[9]; /* and blocks of 128 KiB */
 		CHECK(LLVMFuzzerTestOneInput(data, sizeof(data)) == 0, "%u", i);
 	}
 	CHECK(same > 3000 && both_refuse + ours_refuses > 3000, "%lu accepted, %lu refused", same,

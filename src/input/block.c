@@ -208,6 +208,13 @@ const char *block_sequences(struct block_coder *c, struct block *b, struct seque
 	return c->loops->sequences(c, b, to);
 }
 
+/*
+ * A table of pairs pays if it is often used and codes are short: then literals decode 1.5 times as
+ * fast. To build it takes as long as to decode some 4000 literals.
+ */
+#define PAIRS_LEAST 32768u /* literals */
+#define PAIRS_BITS 7u      /* packed bits of a literal, on average */
+
 const char *block_literals(struct block_coder *c, const struct block *b, unsigned char *to)
 {
 	if (b->how == LITERALS_PLAIN) {
@@ -219,7 +226,13 @@ const char *block_literals(struct block_coder *c, const struct block *b, unsigne
 		return NULL;
 	}
 	const char *const refused = block_tree_build(c, &b->tree);
-	return refused ? refused : c->loops->literals(c, b, to);
+	if (refused)
+		return refused;
+	c->in_pairs =
+		b->literals >= PAIRS_LEAST && b->literals_packed < b->literals / 8 * PAIRS_BITS;
+	if (c->in_pairs)
+		block_pairs_build(c);
+	return c->loops->literals(c, b, to);
 }
 
 void block_past_begin(struct block_past *past, uint64_t window)

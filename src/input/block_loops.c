@@ -89,32 +89,100 @@ INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned 
 	return s->at == begin - BLOCK_BEFORE && (s->word & 1) != 0;
 }
 
-/* Each stream holds a quarter of the literals, rounded up; the last holds the rest. */
-static bool four_streams(const uint16_t *table, const unsigned char *packed, uint32_t bytes,
-			 unsigned char *to, uint32_t n)
+/* Takes one or two literals, and writes two bytes. Returns the end of the literals. */
+INLINE unsigned char *codes_pair(struct codes *s, const uint32_t *table, unsigned char *to)
 {
-	const uint32_t quarter = (n + 3) / 4;
-	const unsigned char *begin[STREAMS];
-	struct codes s[STREAMS];
-	uint32_t turns = (n - 3 * quarter) / TURN, done = turns * TURN, at = 6;
-	bool fine = true;
+	const uint32_t e = table[s->word >> (64 - TREE_LOG)];
+	const uint16_t two = (uint16_t)(e >> 16);
 
-	for (unsigned k = 0; k < STREAMS && fine; k++) {
-		begin[k] = packed + at;
-		at = k == STREAMS - 1 ? bytes : at + packed[2 * k] + 256u * packed[2 * k + 1];
-		fine = at <= bytes && codes_begin(&s[k], begin[k], packed + at);
+	s->word <<= e & 63;
+	memcpy(to, &two, sizeof(two));
+	return to + (e >> 8 & 255);
+}
+
+/* Four streams, and where their literals go. */
+struct streams {
+	struct codes code[STREAMS];
+	const unsigned char *begin[STREAMS];
+	unsigned char *to[STREAMS], *end[STREAMS];
+};
+
+/* Each stream holds a quarter of the literals, rounded up; the last holds the rest. */
+static bool streams_begin(struct streams *s, const struct block *b, unsigned char *to)
+{
+	const unsigned char *const sizes = b->literals_at;
+	const uint32_t quarter = (b->literals + 3) / 4;
+	uint32_t at = 6;
+
+	for (unsigned k = 0; k < STREAMS; k++) {
+		const bool last = k == STREAMS - 1;
+		s->begin[k] = sizes + at;
+		s->to[k] = to + k * quarter;
+		s->end[k] = last ? to + b->literals : s->to[k] + quarter;
+		at = last ? b->literals_packed : at + sizes[2 * k] + 256u * sizes[2 * k + 1];
+		if (at > b->literals_packed || !codes_begin(&s->code[k], s->begin[k], sizes + at))
+			return false;
 	}
-	unsigned char *out = to;
-	for (; turns > 0 && fine; turns--, out += TURN) {
-		for (unsigned i = 0; i < TURN; i++)
-			for (unsigned k = 0; k < STREAMS; k++)
-				out[k * quarter + i] = codes_next(&s[k], table);
+	return true;
+}
+
+/* Returns how many turns neither read nor write too far, if each makes up to so many literals. */
+INLINE size_t streams_turns(const struct streams *s, size_t literals)
+{
+	size_t turns = SIZE_MAX;
+
+	for (unsigned k = 0; k < STREAMS; k++) {
+		/* A stream that is too short reads those before it; codes_finish refuses it. */
+		const size_t in = (size_t)(s->code[k].at + BLOCK_BEFORE - s->begin[0]) / 7;
+		const size_t out = (size_t)(s->end[k] - s->to[k]) / literals;
+		turns = in < turns ? in : turns;
+		turns = out < turns ? out : turns;
+	}
+	return turns;
+}
+
+/* Decodes most of the literals. pairs: up to two at once. */
+INLINE void streams_decode(struct streams *all, const struct block_coder *c, bool pairs)
+{
+	const ptrdiff_t quarter = all->to[1] - all->to[0];
+	struct codes s[STREAMS];
+	unsigned char *to[STREAMS];
+
+	for (size_t turns; (turns = streams_turns(all, pairs ? 2 * TURN : TURN)) > 0;) {
+		memcpy(s, all->code, sizeof(s));
+		memcpy(to, all->to, sizeof(to));
+		for (size_t n = turns; n > 0; n--) {
+			for (unsigned i = 0; i < TURN; i++)
+				for (unsigned k = 0; k < STREAMS; k++)
+					if (pairs)
+						to[k] = codes_pair(&s[k], c->pairs, to[k]);
+					else
+						to[0][k * quarter + i] =
+							codes_next(&s[k], c->literals);
+			to[0] += pairs ? 0 : TURN;
+			for (unsigned k = 0; k < STREAMS; k++) {
+				const unsigned used = (unsigned)__builtin_ctzll(s[k].word);
+				s[k].at -= used / 8;
+				s[k].word = (little64(s[k].at) | 1) << used % 8;
+			}
+		}
+		memcpy(all->code, s, sizeof(s));
 		for (unsigned k = 0; k < STREAMS; k++)
-			fine &= codes_refill(&s[k], begin[k]);
+			all->to[k] = pairs ? to[k] : all->to[k] + turns * TURN;
 	}
-	for (unsigned k = 0; k < STREAMS; k++)
-		fine = fine && codes_finish(&s[k], table, begin[k], to + k * quarter + done,
-					    k + 1 < STREAMS ? to + (k + 1) * quarter : to + n);
+}
+
+static bool four_streams(const struct block_coder *c, const struct block *b, unsigned char *to)
+{
+	struct streams s;
+	bool fine = streams_begin(&s, b, to);
+
+	if (fine && c->in_pairs)
+		streams_decode(&s, c, true);
+	else if (fine)
+		streams_decode(&s, c, false);
+	for (unsigned k = 0; k < STREAMS && fine; k++)
+		fine = codes_finish(&s.code[k], c->literals, s.begin[k], s.to[k], s.end[k]);
 	return fine;
 }
 
@@ -126,7 +194,7 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
 	if (b->how == LITERALS_ONE_STREAM /* 1023 literals at most: speed does not matter */
 		    ? codes_begin(&s, at, at + b->literals_packed) &&
 			      codes_finish(&s, c->literals, at, to, to + b->literals)
-		    : four_streams(c->literals, at, b->literals_packed, to, b->literals))
+		    : four_streams(c, b, to))
 		return NULL;
 	return "the literals of a block are damaged";
 }

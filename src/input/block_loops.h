@@ -25,6 +25,9 @@ struct block_coder {
 	struct block_tree tree;
 	struct block_shares shares[BLOCK_KINDS];
 	uint16_t literals[1 << TREE_LOG]; /* by the next bits: a literal << 8 | bits of its code */
+	uint32_t pairs[1 << TREE_LOG]; /* by the next bits: one or two << 16 | number << 8 | bits */
+	bool has_pairs;                /* `pairs` is built from `literals` */
+	bool in_pairs;                 /* the block's literals are decoded in pairs */
 	struct entry table[BLOCK_KINDS][1 << TABLE_LOG];
 };
 
@@ -45,6 +48,9 @@ extern const struct block_loops block_loops_base, block_loops_avx2;
  */
 size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
 			 unsigned log, unsigned codes);
+
+/* Builds the table of pairs from that of literals, unless the coder has it. */
+void block_pairs_build(struct block_coder *c);
 
 /* Build a block's tables, unless the coder has them. Return NULL, or why they are refused. */
 const char *block_tree_build(struct block_coder *c, const struct block_tree *tree);

@@ -190,5 +190,20 @@ const char *block_tree_build(struct block_coder *c, const struct block_tree *tre
 		start[w] += size;
 	}
 	c->tree = *tree;
+	c->has_pairs = false;
 	return NULL;
+}
+
+void block_pairs_build(struct block_coder *c)
+{
+	if (c->has_pairs)
+		return;
+	for (uint32_t i = 0; i < 1u << TREE_LOG; i++) {
+		const uint32_t one = c->literals[i], bits = one & 255;
+		const uint32_t next = c->literals[i << bits & ((1u << TREE_LOG) - 1)];
+		const uint32_t both = bits + (next & 255);
+		c->pairs[i] = (next >> 8) << 24 | (one >> 8) << 16 |
+			      (both <= TREE_LOG ? 2u << 8 | both : 1u << 8 | bits);
+	}
+	c->has_pairs = true;
 }

@@ -82,7 +82,7 @@ static size_t compress(struct bytes *b)
 	static uint8_t data[300000];
 	static ZSTD_CCtx *c;
 	const unsigned kind = (unsigned)take(b, 1), size = (unsigned)take(b, 2);
-	const size_t n = kind == 255 ? size * (sizeof(data) / 65536) : size / 32;
+	const size_t n = kind >= 248 ? size * (sizeof(data) / 65536) : size / 32;
 	ZSTD_inBuffer in = {.src = data};
 	ZSTD_outBuffer out = {.dst = frame, .size = MAKE_FRAME};
 
