@@ -65,13 +65,18 @@ static void spread(struct entry *table, const struct block_shares *shares, uint3
 {
 	const uint32_t size = 1u << shares->log, step = size / 2 + size / 8 + 3;
 	uint8_t code[1 << TABLE_LOG] = {0};
-	uint16_t next[BLOCK_CODES] = {0};
-	uint32_t first[BLOCK_CODES] = {0}, at = 0, high = size;
+	struct {
+		uint64_t entry; /* its states, without `bits` and `next` */
+		uint32_t next;  /* its states are numbered from its share to twice that, less one */
+		uint32_t length; /* bits of its first state's number */
+	} of[BLOCK_CODES];
+	uint32_t at = 0, high = size;
 
 	for (unsigned s = 0; s < shares->codes; s++) {
-		first[s] = base;
+		of[s].entry = extra[s] | (uint64_t)base << 16;
+		of[s].next = shares->of[s] < 0 ? 1 : (uint32_t)shares->of[s];
+		of[s].length = of[s].next > 0 ? bits_of(of[s].next) : 0;
 		base += 1u << extra[s];
-		next[s] = (uint16_t)(shares->of[s] < 0 ? 1 : shares->of[s]);
 		if (shares->of[s] < 0)
 			code[--high] = (uint8_t)s;
 	}
@@ -83,11 +88,12 @@ static void spread(struct entry *table, const struct block_shares *shares, uint3
 			while (at >= high);
 		}
 	for (uint32_t i = 0; i < size; i++) {
-		const uint32_t x = next[code[i]]++, bits = shares->log + 1u - bits_of(x);
-		table[i] = (struct entry){.base = first[code[i]],
-					  .next = (uint16_t)((x << bits) - size),
-					  .extra = extra[code[i]],
-					  .bits = (uint8_t)bits};
+		/* Computing the length of each x took most of the time. */
+		const uint32_t x = of[code[i]].next++, length = of[code[i]].length;
+		const uint32_t bits = shares->log + 1u - length - (x >> length);
+		const uint64_t entry =
+			of[code[i]].entry | bits << 8 | (uint64_t)((x << bits) - size) << 48;
+		memcpy(&table[i], &entry, sizeof(entry));
 	}
 }
 
