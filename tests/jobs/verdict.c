@@ -229,7 +229,8 @@ static bool is_empty(const char *path)
 /* The last record, in rows, of the whole ones in the first n decoded bytes; up: or the next. */
 static uint64_t records_in(const struct job *j, const struct input *in, size_t n, bool up)
 {
-	const uint64_t packed = j->layout == PLAIN ? packed_in(j->type) : 1;
+	const uint64_t bits = j->channels * j->type->bits;
+	const uint64_t packed = j->layout == PLAIN ? 8 * j->stride / bits : 1;
 	const uint64_t bytes = n > in->front ? n - in->front : 0;
 
 	return (bytes / j->stride + (up && bytes % j->stride > 0)) * packed;
