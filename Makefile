@@ -32,6 +32,12 @@ BUILD   = build/fuzz
 CFLAGS ?= -O1 -g1
 MODE    = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 override NVCC =
+else ifdef SCHED
+# Threads under the scheduler of the tests (tests/sched/schedule.h), without kernels.
+BUILD   = build/sched
+CFLAGS  = -O1 -g
+MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192
+override NVCC =
 else ifdef DEBUG
 BUILD   = build/debug
 CFLAGS ?= -Og -g3
@@ -51,7 +57,7 @@ FORTIFY = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,\
 	  $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDEN ?= -fPIE $(if $(MODE),,-fstack-protector-strong $(FORTIFY))
 LINK    = -pie -Wl,-z,relro,-z,now
-ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' -Isrc $(if $(X86),-DHAVE_X86_LOOPS) $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' $(if $(SCHED),-Itests/sched -Itests) -Isrc $(if $(X86),-DHAVE_X86_LOOPS) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS) $(MODE)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(MODE) $(LDFLAGS)
 ALL_LDLIBS   = $(LDLIBS) $(ZSTD) -lm -ldl
@@ -130,6 +136,7 @@ $(OBJ_DIR)/src/cli/help.o: OWN = $(FORM_FLAGS)
 $(OBJ_DIR)/src/cli/help.o: $(BUILD)/form
 # The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
+$(OBJ_DIR)/tests/sched/schedule.o: COMPILE = $(TOOL_FLAGS)
 $(OBJ_DIR)/tests/torture/preload.o: OWN = $(TORTURE_CPPFLAGS) -fPIC
 $(OBJ_DIR)/bench/bench.o $(OBJ_DIR)/bench/sample.o: COMPILE = $(TOOL_FLAGS) -O3
 
@@ -146,7 +153,7 @@ TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
 BENCHES   = $(BUILD)/bench $(BUILD)/sample
 LINKED = $(CC) $(ALL_LDFLAGS)
-$(PROGRAM) $(TESTS) $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
+$(PROGRAM) $(TESTS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
 	$(call say,LINK)
 	$(Q)$(LINKED) -o $@ $(filter %.o,$^) $(ALL_LDLIBS)
 $(TOOLS) $(TORTURE) $(BENCHES): LINKED = $(CC) -pthread $(LDFLAGS)
@@ -154,6 +161,7 @@ $(BUILD)/torture_preload.so: LINKED += -shared
 $(FUZZERS): LINKED += -fsanitize=fuzzer
 $(PROGRAM): $(OBJ)
 $(TESTS) $(CHECKS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
+$(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/schedule.o $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BENCH_GPU): $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
@@ -178,8 +186,11 @@ test: $(PROGRAM) $(TESTS)
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
 check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
 	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
-check: check-programs
+check: check-programs $(if $(MODE),,schedules)
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
+
+schedules:
+	$(Q)$(MAKE) SCHED=1 build/sched/schedules
 
 #: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300
@@ -248,5 +259,5 @@ help:
 
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
-.PHONY: all bench bench-gpu bench-loops bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
+.PHONY: all schedules bench bench-gpu bench-loops bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
 	fuzz fuzzers help test torture

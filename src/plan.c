@@ -11,7 +11,9 @@
  * Files are equally fast with 64 KiB to 1 MiB; a pipe from `cat` is 15% faster with 128 KiB than
  * with 64 or 256.
  */
+#ifndef BLOCK_BYTES /* the scheduler of the tests has smaller ones */
 #define BLOCK_BYTES ((size_t)128 << 10)
+#endif
 /*
  * Maximum bytes for all private tables together; above that, workers share one table. With noise
  * over 2^20, 2^22, 2^24 cells a private table takes 1.2, 3.1, 7.3 ns per sample, the shared one 8,

@@ -142,6 +142,7 @@ if [ -z "$quick" ]; then
 			echo "left out: $name (built without nvcc)"
 		done
 	fi
+	[ ! -x "$build/sched/schedules" ] || test_of schedules "$build/sched/schedules" "$seed" "$((seconds < 20 ? seconds : 20))"
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# That was by the best instruction set; by the others that this machine has, fewer.
 	for isa in base avx2 avx512; do

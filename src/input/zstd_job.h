@@ -30,6 +30,7 @@ struct request;
 struct chunk;
 
 #define UNKNOWN FRAME_UNKNOWN
+#ifndef SMALL_JOBS                       /* the scheduler of the tests has small ones */
 #define PIECE_BYTES ((size_t)256 << 10)  /* bytes of a piece of STEPS */
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes of one read */
 /*
@@ -37,6 +38,11 @@ struct chunk;
  * limit is FIND_MAX: frames of 8 MiB took 0.8 to 0.9 times as long as in steps.
  */
 #define WHOLE_MAX ((uint64_t)2 << 20)
+#else
+#define PIECE_BYTES ((size_t)16 << 10)
+#define PACKED_BYTES ((size_t)32 << 10)
+#define WHOLE_MAX ((uint64_t)64 << 10)
+#endif
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks of a job being decoded or counted, at most */
 

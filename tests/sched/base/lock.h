@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* lock: src/base/lock.h, for the scheduler of the tests; it is found first. */
+#ifndef GPUHIST_BASE_LOCK_H
+#define GPUHIST_BASE_LOCK_H
+
+#include <assert.h>
+
+struct lock {
+	int held;
+};
+
+#define lock_init(lock) ((lock)->held = 0)
+#define lock_destroy(lock) assert((lock)->held == 0)
+#define lock_assert_held(lock) sched_held(&(lock)->held)
+#define lock_take(lock) sched_take(&(lock)->held, __FILE__, __LINE__)
+#define lock_drop(lock) sched_drop(&(lock)->held, __FILE__, __LINE__)
+#define lock_wait(lock, changed) sched_wait(changed, &(lock)->held, __FILE__, __LINE__)
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schedules: whole commands under many schedules. Whatever the seed decides, a command ends, and
+ * writes the bytes, the message and the status of one thread.
+ *
+ * usage: schedules [SEED [SECONDS [SCENE [SEED_OF_SCHEDULE]]]]
+ * With a scene and a seed of a schedule, as a failure prints them, that schedule alone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "base/signals.h"
+#include "check.h"
+#include "cli/msg.h"
+#include "cli/options.h"
+#include "command.h"
+#include "pack.h"
+#include "scratch.h"
+#include "schedule.h"
+
+enum { WORDS = 24, MOST = 150000 };
+
+struct scene {
+	const char *name;
+	const char *command; /* words; $T is replaced by a number of threads */
+	const char *fed;     /* file that a thread writes to standard input; or NULL */
+	size_t piece;        /* most bytes of one write */
+	bool finish; /* INT comes at some step; what was counted must be a beginning of `fed` */
+	bool tee;    /* a thread reads standard output */
+};
+
+static const struct scene SCENES[] = {
+	{"file", "-t u8 -T $T -o out plain", NULL, 0, false, false},
+	{"file of rows", "-t u32 -b 16 -T $T --each=1500 -f csv -o out plain", NULL, 0, false,
+	 false},
+	{"auto", "-t u32 -T $T --auto -b 64 --stats -o out.json plain", NULL, 0, false, false},
+	{"slices", "-t u8 -T $T --part=2/3 -o out.json plain small plain", NULL, 0, false, false},
+	{"bytes of a pipe", "-t u8 -b 4 --mod -T $T -o out", "tiny", 3, false, false},
+	{"pieces of a pipe", "-t u8 -b 4 --mod -T $T -o out", "plain", 7000, false, false},
+	{"rows of a pipe", "-t u8 -b 4 --mod -T $T --each=100 -f csv -o out", "tiny", 130, false,
+	 false},
+	{"every", "-t u8 -T $T --every=1ms -o out.json", "plain", 6000, false, false},
+	{"long frame", "-t u8 -T $T -o out long.zst", NULL, 0, false, false},
+	{"long frame, little memory", "-t u8 -T $T -M 1M -o out long.zst", NULL, 0, false, false},
+	{"long frame of rows", "-t u8 -T $T --each=10000 -b 4 --mod -f csv -o out long.zst", NULL,
+	 0, false, false},
+	{"long frame of a pipe", "-t u8 -T $T -o out", "long.zst", 5000, false, false},
+	{"long frame, damaged", "-t u8 -T $T -o out long.bad.zst", NULL, 0, false, false},
+	{"frames", "-t u8 -T $T -o out frames.zst", NULL, 0, false, false},
+	{"frames, up to a record", "-t u24 -T $T -n 10001 -r full -b 7 -o out frames.zst", NULL, 0,
+	 false, false},
+	{"frames, little memory", "-t u8 -T $T -M 500K -o out frames.zst", NULL, 0, false, false},
+	{"frames of a pipe, little memory", "-t u8 -T $T -M 500K -o out", "frames.zst", 3000, false,
+	 false},
+	{"long frames, little memory", "-t u8 -T $T -M 600K -o out long.zst long.zst long.zst",
+	 NULL, 0, false, false},
+	{"frames of rows", "-t u8 -T $T --each=700 -b 4 --mod -f csv -o out frames.zst", NULL, 0,
+	 false, false},
+	{"frames of a pipe", "-t u8 -T $T --each=700 -b 4 --mod -f csv -o out", "frames.zst", 3000,
+	 false, false},
+	{"frames, one damaged", "-t u8 -T $T -o out frames.bad.zst", NULL, 0, false, false},
+	{"rows, one frame damaged",
+	 "-t u8 -T $T --each=700 -b 4 --mod -f csv -o out frames.bad.zst", NULL, 0, false, false},
+	{"rows that cannot be written",
+	 "-t u8 -T $T --each=300 -b 4 --mod -f csv -o /dev/full frames.zst", NULL, 0, false, false},
+	{"mixed inputs", "-t u8 -T $T -o out plain frames.zst small long.zst - plain", "small",
+	 2000, false, false},
+	{"rows of mixed inputs", "-t u8 -T $T --each=file -o out plain frames.zst small - plain",
+	 "small", 2000, false, false},
+	{"an input that is missing", "-t u8 -T $T -o out plain frames.bad.zst long.bad.zst small",
+	 NULL, 0, false, false},
+	{"finish", "-t u8 -b 4 --mod -T $T --finish -o out", "tiny", 40, true, false},
+	{"finish a pipe of frames", "-t u8 -b 4 --mod -T $T --finish -o out", "frames.zst", 2000,
+	 true, false},
+	{"tee", "-t u8 -T $T --tee -o out", "plain", 6000, false, true},
+};
+
+/* ---- files ---- */
+
+static unsigned char data[MOST];
+
+static void put_file(const char *name, const void *bytes, size_t n)
+{
+	FILE *const f = fopen(name, "wb");
+
+	if (!f || fwrite(bytes, 1, n, f) != n || fclose(f) != 0) {
+		perror(name);
+		exit(1);
+	}
+}
+
+/* Byte i is i mod 4 in its lowest bits; the others are noise in some places. */
+static void make_files(uint64_t state)
+{
+	struct pack frames = {.state = state | 1}, one = {.state = state | 1};
+
+	for (size_t i = 0; i < MOST; i++)
+		data[i] = (unsigned char)(i % 4 | (i >> 12 & 1 ? check_random(&state) & 0xfc : 0));
+	put_file("plain", data, 60000);
+	put_file("small", data, 9000);
+	put_file("tiny", data, 1000);
+	for (size_t at = 0, n; at < 60000; at += n) {
+		n = 1 + (size_t)(check_random(&state) >> 40) % 6000;
+		pack_frame(&frames, data + at, n, 1, check_random(&state) >> 63, true, 0);
+	}
+	put_file("frames.zst", frames.data, frames.bytes);
+	frames.data[frames.bytes / 2] ^= 16;
+	put_file("frames.bad.zst", frames.data, frames.bytes);
+	pack_frame(&one, data, 150000, 1, true, true, 14);
+	put_file("long.zst", one.data, one.bytes);
+	one.data[one.bytes / 3] ^= 16;
+	put_file("long.bad.zst", one.data, one.bytes);
+}
+
+/* ---- one command ---- */
+
+struct run {
+	const struct scene *scene;
+	char words[512];
+	char *argv[WORDS];
+	int argc;
+	int in, out; /* ends of pipes for the threads that feed and drain; or -1 */
+	bool over;
+	int status;
+};
+
+static void *feed(void *arg)
+{
+	struct run *const r = arg;
+	static unsigned char bytes[MOST];
+	FILE *const f = fopen(r->scene->fed, "rb");
+	const size_t n = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
+	struct pollfd p = {.fd = r->in, .events = POLLOUT};
+
+	if (f)
+		fclose(f);
+	for (size_t at = 0; at < n && !r->over;) {
+		if (poll(&p, 1, 50) <= 0)
+			continue;
+		const size_t some = n - at < r->scene->piece ? n - at : r->scene->piece;
+		const ssize_t written = write(r->in, bytes + at, some);
+		at += written > 0 ? (size_t)written : 0;
+		sched_point(__FILE__, __LINE__);
+	}
+	close(r->in);
+	return NULL;
+}
+
+static void *drain(void *arg)
+{
+	struct run *const r = arg;
+	static unsigned char bytes[30000];
+	struct pollfd p = {.fd = r->out, .events = POLLIN};
+	const int to = open("teed", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	for (ssize_t n = 1; n > 0;) {
+		poll(&p, 1, -1);
+		n = read(r->out, bytes, sizeof(bytes));
+		if (n > 0 && write(to, bytes, (size_t)n) != n)
+			abort();
+		sched_point(__FILE__, __LINE__);
+	}
+	close(to);
+	return NULL;
+}
+
+static void command(void *arg)
+{
+	struct run *const r = arg;
+	pthread_t feeder, drainer;
+	struct job job;
+	struct fail fail = {.status = STATUS_OK};
+
+	if (r->in >= 0)
+		pthread_create(&feeder, NULL, feed, r);
+	if (r->out >= 0)
+		pthread_create(&drainer, NULL, drain, r);
+	optind = 0;
+	if (options_parse(&job, r->argc, r->argv, &fail) == OPTIONS_RUN)
+		command_count(&job, &fail);
+	options_free(&job);
+	if (fail.status != STATUS_OK)
+		msg_asked("%s", fail.text);
+	r->status = (int)fail.status;
+	r->over = true;
+	if (r->in >= 0)
+		pthread_join(feeder, NULL);
+	if (r->out >= 0) {
+		const int null = open("/dev/null", O_WRONLY);
+		dup2(null, STDOUT_FILENO); /* the end for the drainer */
+		pthread_join(drainer, NULL);
+	}
+}
+
+static void split_words(struct run *r, unsigned threads)
+{
+	char text[512];
+	char *save = NULL;
+
+	r->argv[r->argc++] = (char *)"gpuhist";
+	snprintf(text, sizeof(text), "%s", r->scene->command);
+	for (char *w = strtok_r(text, " ", &save), *to = r->words; w;
+	     w = strtok_r(NULL, " ", &save)) {
+		const int n =
+			strcmp(w, "$T") == 0 ? sprintf(to, "%u", threads) : sprintf(to, "%s", w);
+		r->argv[r->argc++] = to;
+		to += n + 1;
+	}
+	r->argv[r->argc++] = (char *)"--device=cpu";
+	r->argv[r->argc++] = (char *)"--no-progress";
+}
+
+/* Run a scene in a process of its own; return its status, or -1 if the schedule failed. */
+static int run_scene(const struct scene *scene, unsigned threads, const struct sched_plan *plan)
+{
+	int status;
+
+	fflush(stdout);
+	const pid_t child = fork();
+	if (child == 0) {
+		struct run r = {.scene = scene, .in = -1, .out = -1};
+		const int kept = dup(STDOUT_FILENO);
+		int ends[2];
+
+		split_words(&r, threads);
+		if (scene->fed && pipe(ends) == 0) {
+			fcntl(ends[1], F_SETFL, O_NONBLOCK);
+			dup2(ends[0], STDIN_FILENO);
+			close(ends[0]);
+			r.in = ends[1];
+		}
+		if (scene->tee && pipe(ends) == 0) {
+			dup2(ends[1], STDOUT_FILENO);
+			close(ends[1]);
+			r.out = ends[0];
+		}
+		dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
+		alarm(30); /* in case it loops between two steps */
+		signals_init();
+		sched_output(kept);
+		sched_run(plan, command, &r);
+		_exit(r.status);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) != SCHED_FAILED ? WEXITSTATUS(status) : -1;
+}
+
+static size_t read_file(const char *name, char *to, size_t cap)
+{
+	FILE *const f = fopen(name, "rb");
+	const size_t n = f ? fread(to, 1, cap, f) : 0;
+
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* All that a command leaves, in one text: its status, message and files. */
+static size_t result_of(const struct scene *scene, int status, char *to, size_t cap)
+{
+	static const char *const NAMES[] = {"out", "out.json", "err", "teed"};
+	size_t n = (size_t)sprintf(to, "status %d\n", status);
+
+	for (unsigned i = 0; i < 4; i++) {
+		/* A note tells when the signal came. */
+		if (!scene->finish || i != 2)
+			n += read_file(NAMES[i], to + n, cap - n);
+		unlink(NAMES[i]);
+	}
+	return n;
+}
+
+/* After --finish: four counts, which differ by one at most, larger ones first. */
+static bool is_beginning(const char *text)
+{
+	unsigned long count[4] = {0};
+	const char *line = strchr(text, '\n');
+
+	for (unsigned i = 0; i < 4 && line && (line = strchr(line + 1, '\n')); i++)
+		sscanf(line + 1, "%*u,%*u,%*u,%lu", &count[i]);
+	return strncmp(text, "status 0\n", 9) == 0 && count[0] >= count[1] &&
+	       count[1] >= count[2] && count[2] >= count[3] && count[0] <= count[3] + 1;
+}
+
+enum { RESULT_MOST = 1 << 20 };
+static char want[sizeof(SCENES) / sizeof(SCENES[0])][RESULT_MOST], got[RESULT_MOST];
+static size_t want_bytes[sizeof(SCENES) / sizeof(SCENES[0])];
+
+static void check_schedule(unsigned which, uint64_t seed)
+{
+	const struct scene *const scene = &SCENES[which];
+	uint64_t state = seed * 2 + 1;
+	char how[200];
+
+	check_random(&state);
+	const unsigned threads = 1 + (unsigned)(check_random(&state) >> 40) % 4;
+	const struct sched_plan plan = {
+		.seed = seed,
+		.way = (enum sched_way)((check_random(&state) >> 40) % SCHED_WAYS),
+		.spurious = check_random(&state) >> 61 == 0,
+		.signal = scene->finish ? SIGINT : 0,
+		.signal_step = 1 + (check_random(&state) >> 40) % 400,
+	};
+	snprintf(how, sizeof(how), "scene %u (%s), seed %llu, %u threads, way %d", which,
+		 scene->name, (unsigned long long)seed, threads, (int)plan.way);
+	sched_describe(how);
+	const int status = run_scene(scene, threads, &plan);
+	const size_t n = result_of(scene, status, got, RESULT_MOST - 1);
+	got[n] = '\0';
+	if (scene->finish)
+		CHECK(is_beginning(got), "%s: not a beginning: %.300s", how, got);
+	else
+		CHECK(n == want_bytes[which] && memcmp(got, want[which], n) == 0,
+		      "%s: another result: %.300s", how, got);
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned scenes = sizeof(SCENES) / sizeof(SCENES[0]);
+	const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+	const double seconds = argc > 2 ? strtod(argv[2], NULL) : 20;
+	uint64_t schedules = 0;
+
+	/* Outputs are synced, for which a disk takes ten times as long as all else. */
+	strcpy(scratch_folder, "/dev/shm/gpuhist-test-XXXXXX");
+	if (!mkdtemp(scratch_folder) || chdir(scratch_folder) != 0)
+		scratch_enter();
+	make_files(1);
+	for (unsigned i = 0; i < scenes; i++) {
+		const struct sched_plan plan = {.way = SCHED_STICKY};
+		sched_describe(SCENES[i].name);
+		const int status = run_scene(&SCENES[i], 1, &plan);
+		want_bytes[i] = result_of(&SCENES[i], status, want[i], RESULT_MOST);
+		CHECK(status >= 0, "%s does not end with one thread", SCENES[i].name);
+	}
+	if (argc > 4) {
+		check_schedule((unsigned)strtoul(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+		return check_report();
+	}
+	const double began = sched_real_seconds();
+	for (uint64_t i = 0; sched_real_seconds() - began < seconds && check_failed < 5;
+	     i++, schedules++)
+		check_schedule(argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10)
+					: (unsigned)(i % scenes),
+			       seed * 1000000 + i);
+	printf("%llu schedules\n", (unsigned long long)schedules);
+	scratch_leave();
+	return check_report();
+}
