@@ -45,6 +45,13 @@ def near(chance, mantissa, exponents):
     return decimal(x) + chance.choice(["", "0" * 30, "0" * chance.randrange(900) + "1", "e0", "0" * 800])
 
 
+def subnormal(chance, mantissa, exponents):
+    """A number on the way from one subnormal to the next: at a half, or the bit behind a normal mantissa beside it."""
+    bits = chance.choice([mantissa, chance.randrange(1, mantissa + 1)])
+    above = chance.choice([0, 1, -1]) * Fraction(1, 2 ** (mantissa + 2 - bits)) + chance.choice([0, Fraction(1, 2)])
+    return decimal(abs(chance.randrange(2 ** (bits - 1), 2**bits) + above) * Fraction(2) ** (2 - 2 ** (exponents - 1) - mantissa))
+
+
 def any_number(chance):
     real = struct.unpack("d", struct.pack("Q", chance.randrange(0x7FF << 52)))[0]
     digits = "".join(chance.choice("0123456789") for _ in range(chance.randrange(1, 900)))
@@ -86,7 +93,8 @@ def main():
     gpuhist, chance = sys.argv[1], random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     done = failed = 0
     for kind, shape in FLOATS.items():
-        texts = [any_number(chance) if chance.random() < 0.5 else near(chance, *shape) for _ in range(1500)]
+        texts = [any_number(chance) if chance.random() < 0.5 else chance.choice([near, near, subnormal])(chance, *shape)
+                 for _ in range(1500)]
         lines = [chance.choice(["", "-"]) + text for text in texts]
         rows = list(read(gpuhist, kind, lines))
         assert len(rows) == len(lines)

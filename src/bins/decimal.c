@@ -3,6 +3,7 @@
 #include "bins/decimal.h"
 
 #include <fenv.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -144,6 +145,29 @@ static struct exact by_strtod(const struct decimal *d)
 	return (struct exact){(uint64_t)ldexp(mantissa, 64), exponent - 64, up != down};
 }
 
+/*
+ * Return the binary64 nearest to the number. The strtod of glibc 2.36 drops one bit of a number
+ * between two subnormals: half a unit and that bit are taken for a tie. A long double has room for
+ * the bit, and for the exponent.
+ */
+static double nearest(const struct decimal *d)
+{
+	const double near = strtod(d->text, NULL);
+	const int mode = fegetround();
+	long double down, up;
+
+	if (near == 0 || near >= DBL_MIN)
+		return near;
+	fesetround(FE_DOWNWARD);
+	down = strtold(d->text, NULL);
+	fesetround(FE_UPWARD);
+	up = strtold(d->text, NULL);
+	fesetround(mode);
+	/* In units of 2^-1138, the numbers below DBL_MIN take 116 bits at most. */
+	const uint128_t units = (uint128_t)ldexpl(down, 1138);
+	return exact_double(exact_of(units, -1138, up != down || ldexpl(down, 1138) != units));
+}
+
 /* Return the code of the nearest float of the type. */
 static uint64_t float_code(const struct decimal *d, const struct sample_type *type)
 {
@@ -159,7 +183,7 @@ static uint64_t float_code(const struct decimal *d, const struct sample_type *ty
 	if (!d->first)
 		return sign;
 	if (type->bits == 64 && !d->hex && !is_short(d))
-		return sign | bits_of_double(strtod(d->text, NULL));
+		return sign | bits_of_double(nearest(d));
 	const uint64_t code = exact_code(d->hex        ? exact_of(d->digits, d->exponent, d->more)
 					 : is_short(d) ? exact_decimal(d->digits, d->exponent)
 						       : by_strtod(d),

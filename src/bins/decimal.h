@@ -2,8 +2,8 @@
 /*
  * decimal: numbers in text, rounded once, to nearest, ties to even, to a sample of any type.
  *
- * Numbers of up to 19 digits with an exponent from -27 to 27 are exact in 128 bits. strtod rounds
- * all others.
+ * Numbers of up to 19 digits with an exponent from -27 to 27 are exact in 128 bits. The C library
+ * rounds all others.
  */
 #ifndef GPUHIST_DECIMAL_H
 #define GPUHIST_DECIMAL_H
