@@ -28,9 +28,11 @@ struct checkpoint {
 
 /* ---- headers ---- */
 
-/* Is the file long enough for all its tensors? */
+/* Does the file end with the last of its tensors? */
 static int check_size(const struct tensors *list, const struct bytes *b, struct fail *fail)
 {
+	if (bytes_size(b) > list->end)
+		return tensors_too_long(bytes_name(b), list->end, fail);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct tensor *const t = &list->of[i];
 		if (t->begin + t->bytes > bytes_size(b))
@@ -82,7 +84,7 @@ static void warn_left_out(const struct tensors *list, const char *path)
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct tensor *const t = &list->of[i];
-		if (tensor_header(&header, t) || left++ > 3)
+		if (tensor_header(&header, list, t) || left++ > 3)
 			continue;
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.60s (%.20s)",
 					 left > 1 ? ", " : "", t->name, t->dtype);
@@ -96,15 +98,15 @@ static void warn_left_out(const struct tensors *list, const char *path)
 
 /* ---- rows ---- */
 
-static int count_tensor(struct checkpoint *c, size_t path, const struct tensor *t,
-			struct fail *fail)
+static int count_tensor(struct checkpoint *c, size_t path, const struct tensors *list,
+			const struct tensor *t, struct fail *fail)
 {
 	struct job job = *c->job;
 	struct run_report report;
 	struct header header;
 	struct hist hist;
 
-	if (!tensor_header(&header, t))
+	if (!tensor_header(&header, list, t))
 		return 0;
 	job.each = 0;
 	job.source.paths += path;
@@ -137,7 +139,7 @@ static int count_file(struct checkpoint *c, size_t path, struct fail *fail)
 	int rc = read_list(&list, c, c->job->source.paths[path], fail);
 
 	for (size_t i = 0; i < list.n && rc == 0; i++)
-		rc = count_tensor(c, path, &list.of[i], fail);
+		rc = count_tensor(c, path, &list, &list.of[i], fail);
 	if (rc == 0)
 		warn_left_out(&list, c->job->source.paths[path]);
 	tensors_free(&list);

@@ -23,7 +23,7 @@ static void all_tensors(void)
 	"\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" offsets \
 	"]}"
 	static const char ONE[] = "{ \"__metadata__\":{\"a\":[{\"}\":[\"\\\"]\"]}]} , " TENSOR(
-		"a", "I16", "1 , 2", "2,6") " }  ";
+		"a", "I16", "1 , 2", "0,4") " }  ";
 	static const char *const BAD[][2] = {
 		{"{" TENSOR("a", "U8", "4", "6,2") "}", "\"a\": its data_offsets run backwards"},
 		{"{" TENSOR("a", "U8", "4", "0,18446744073709551616") "}",
@@ -36,6 +36,16 @@ static void all_tensors(void)
 		{"{" TENSOR("a", "F64", "4294967296,4294967296", "0,0") "}", "shape is invalid"},
 		{"{" TENSOR("a", "F64", "3000000000,1000000000", "0,8") "}", "do not fit"},
 		{"{" TENSOR("a", "U8", "-1", "0,1") "}", "shape is invalid"},
+		{"{" TENSOR("a", "U8", "2,", "0,2") "}", "shape is invalid"},
+		{"{" TENSOR("a", "U8", "02", "0,2") "}", "shape is invalid"},
+		{"{" TENSOR("a", "U8", "2", "00,2") "}", "data_offsets are not two numbers"},
+		{"{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0],}}",
+		 "member is missing"},
+		{"{" TENSOR("a", "U8", "1", "0,1") ",}", "name in quotes is missing"},
+		{"{\"__metadata__\":," TENSOR("a", "U8", "1", "0,1") "}", "a value is missing"},
+		{"{" TENSOR("a", "U8", "1", "1,2") "}", "before tensor \"a\" belong to no tensor"},
+		{"{" TENSOR("b", "U8", "1", "2,3") "," TENSOR("a", "U8", "1", "0,1") "}",
+		 "before tensor \"b\" belong to no tensor"},
 		{"{" TENSOR("a", "U8", "1 1", "0,1") "}", "shape is invalid"},
 		{"{" TENSOR("a", "U8", "1", "0,1") "," TENSOR("a", "U8", "1", "1,2") "}",
 		 "two tensors are called \"a\""},
@@ -48,8 +58,8 @@ static void all_tensors(void)
 		{"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", "a member appears twice"},
 		{"{\"a\":{\"dtype\":\"U8\",\"shape\":[]}}", "is missing"},
 		{"{\"a\":{\"dtype\":8}}", "dtype is not text"},
-		{"{\"a\":{\"b\":[[[[[[[", "ends inside it"},
-		{"{\"__metadata__\":{\"b\":", "ends inside it"},
+		{"{\"a\":{\"b\":[[[[[[[", "a value is missing"},
+		{"{\"__metadata__\":{\"b\":", "a value is missing"},
 		{"{" TENSOR("a", "U8", "1", "0,1") "}}", "more than an object"},
 		{"{" TENSOR("a", "U8", "1", "0,1"), "no comma"},
 		{"{\"a\nb\"", "name in quotes is missing"},
@@ -63,7 +73,8 @@ static void all_tensors(void)
 	struct tensors t;
 
 	CHECK(!*wrong(ONE, &t) && t.n == 1 && strcmp(t.of[0].shape, "1x2") == 0 &&
-		      t.of[0].begin == 8 + strlen(ONE) + 2 && t.of[0].bytes == 4,
+		      t.of[0].begin == 8 + strlen(ONE) && t.of[0].bytes == 4 &&
+		      t.end == 12 + strlen(ONE),
 	      "%zu tensors", t.n);
 	tensors_free(&t);
 	for (size_t n = 0; n < strlen(ONE) - 2; n++) { /* before its last brace */
@@ -81,7 +92,7 @@ static void all_tensors(void)
 	const char *const why =
 		wrong("{" TENSOR("\\u00e9\\ud83d\\ude00\\/", "U8", "4",
 				 "0,4") "," TENSOR("\\u0000\\ud83d\\n\\u202e", "U8", "0,5",
-						   "2,2") "," TENSOR("????", "U8", "0", "2,2") ",}",
+						   "2,2") "," TENSOR("????", "U8", "0", "2,2") "}",
 		      &t);
 	CHECK(!*why && t.n == 3 && strcmp(t.of[0].name, "\xc3\xa9\xf0\x9f\x98\x80/") == 0 &&
 		      strcmp(t.of[1].name, "\\u0000\\ud83d\n\xe2\x80\xae") == 0 &&

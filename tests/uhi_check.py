@@ -182,6 +182,8 @@ def check_sparse(program):
             full = uhi.io.from_sparse(document)
             values = full["storage"]["values"]
             check(values.dtype == numpy.int64 and values.tolist() == dense[name]["storage"]["values"], f"{job}: sparse")
+            check(document["metadata"].pop("bins") == len(full["storage"]["values"]) - 1 - ("--mod" not in job),
+                  f"{job}: sparse: its bins")
             del document["storage"], dense[name]["storage"]
             check(document == dense[name], f"{job}: sparse: what is said of it")
             boost_histogram.Histogram(full)

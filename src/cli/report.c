@@ -186,11 +186,9 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 "are text, but were counted as binary %s samples (--text reads their numbers, -t "
 		 "u8 their bytes)",
 		 type, ""},
-		{t->misnamed.count, t->misnamed.name,
-		 "was counted as %s, but does not begin like a %s file (--raw silences this)",
-		 "were counted as %s, but do not begin as their names promise (--raw silences "
-		 "this)",
-		 type, t->misnamed.suffix},
+		{t->lacking.count, t->lacking.name,
+		 "lacks bytes after the tensor that was counted; was it cut short?",
+		 "lack bytes after the tensor that was counted; were they cut short?", "", ""},
 		{misnamed_count, misnamed, "was counted as %s (--type), but its name says %s",
 		 "were counted as %s (--type), but the name of the first says %s", type, says.name},
 	};

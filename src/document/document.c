@@ -68,6 +68,7 @@
 	X(CLAMP, "clamp", METADATA)                \
 	X(CHANNELS, "channels", METADATA)          \
 	X(OPTIONS, "options", METADATA)            \
+	X(SAID_BINS, "bins", METADATA)             \
 	X(LOWER, "lower", AXIS)                    \
 	X(UPPER, "upper", AXIS)                    \
 	X(BINS, "bins", AXIS)
@@ -344,6 +345,11 @@ static int take_whole(struct documents *d, struct fail *fail)
 	const uint64_t bins = !edges->at     ? count_of(d, BINS, BINS_MAX, fail)
 			      : edges->n > 0 ? edges->n - 1
 					     : 0;
+	/* A sparse storage would fit another number of bins. */
+	if (d->list[INDEX].at && d->value[SAID_BINS] > 0 &&
+	    count_of(d, SAID_BINS, BINS_MAX, fail) != bins)
+		return refuse(d, fail, "its axis has %llu bins, but its metadata says %.20s",
+			      (unsigned long long)bins, text_of(d, SAID_BINS));
 	if (fail->status != STATUS_OK)
 		return -1;
 	/* Counters have 32-bit indices (count.c). */

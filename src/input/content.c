@@ -288,38 +288,44 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 					 : "");
 }
 
-/* Do n first bytes, uncompressed, contradict the format that the name promises? */
-static bool breaks(const char *promise, const unsigned char *bytes, size_t n)
+/* The suffix by which the name of an input promises its content, after decoding; or NULL. */
+static const char *promise_of(const struct content *c, const struct content_rules *rules,
+			      const char *name)
+{
+	const size_t whole = strlen(name), end = whole > 4 ? whole - 4 : 0;
+	const bool packed = strcasecmp(name + end, ".zst") == 0;
+
+	if (rules->tensor || rules->tensors) /* read_tensors says what is wrong */
+		return NULL;
+	return packed && !c->is_zstd ? ".zst" : first_promise(name, packed ? end : whole);
+}
+
+/* Are n first bytes those of the format that the name promises? */
+static bool keeps(const char *promise, enum kind kind, const unsigned char *bytes, size_t n)
 {
 	const struct input_format *format;
 
-	return promise && (first_format(bytes, n, FORMATS_ALL, &format) != HEADER_FOUND ||
-			   !format->suffix || strcmp(format->suffix, promise) != 0);
+	return kind == KIND_ZSTD || (first_format(bytes, n, FORMATS_ALL, &format) == HEADER_FOUND &&
+				     format->suffix && strcmp(format->suffix, promise) == 0);
 }
 
-/*
- * Notes that an input to be counted is text, or contradicts its name. -1: it is empty, but no file
- * of that name can be. `ended`: it has only these n bytes.
- */
-static int note_odd(struct content *c, const struct view *v, enum kind kind,
-		    const unsigned char *bytes, size_t n, bool ended, struct fail *fail)
+/* Does the input need more bytes to show that it is what its name promises? */
+static bool may_keep(const char *promise, enum kind kind, const unsigned char *bytes, size_t n)
 {
-	const char *const name = bytes_name(v->bytes);
-	const size_t whole = strlen(name), end = whole > 4 ? whole - 4 : 0;
-	const bool packed = strcasecmp(name + end, ".zst") == 0;
-	const char *const promise =
-		packed && !c->is_zstd ? ".zst" : first_promise(name, packed ? end : whole);
+	return promise && strcmp(promise, ".zst") != 0 && n < FIRST_BYTES &&
+	       !keeps(promise, kind, bytes, n);
+}
 
-	if (kind == KIND_ZSTD || c->unseen)
+/* -1: the input is not what its name promises. */
+static int check_promise(const struct content *c, const struct view *v, const char *promise,
+			 enum kind kind, const unsigned char *bytes, size_t n, struct fail *fail)
+{
+	if (!promise || c->unseen || keeps(promise, kind, bytes, n))
 		return 0;
-	if (promise && n == 0 && (ended || (!v->peek && bytes_in_regular(v->bytes))))
-		return fail_set(fail, STATUS_DATA,
-				"%s is empty; a %s file never is (--raw counts it anyway)", name,
-				promise);
-	if ((ended || n >= FIRST_BYTES) && breaks(promise, bytes, n))
-		c->misnamed = promise;
-	c->text = kind == KIND_SAMPLES && first_text(bytes, n, true) != TEXT_NONE;
-	return 0;
+	return fail_set(fail, STATUS_DATA,
+			n == 0 ? "%s is empty; a %s file never is (--raw counts it anyway)"
+			       : "%s does not begin like a %s file (--raw counts it as it is)",
+			bytes_name(v->bytes), promise);
 }
 
 /* Is it a safetensors file, or must it be one? */
@@ -341,6 +347,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 	/* A file is looked at in one step, a stream byte by byte, so that no byte is waited for. */
 	const size_t step = file ? most : 1;
 	const size_t taken = file ? most : FIRST_TEXT;
+	const char *const promise = promise_of(c, rules, bytes_name(v->bytes));
 	size_t n, got = 0;
 	bool ended;
 
@@ -351,7 +358,8 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 			return rc;
 		ended = got < n + step && (!v->peek || peek_ended(v->peek));
 		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
-	} while (*kind == KIND_MORE && got > n && got < most);
+	} while ((*kind == KIND_MORE || may_keep(promise, *kind, bytes, got)) && got > n &&
+		 got < most);
 	c->unseen = v->peek && v->peek->failed;
 	if (*kind > KIND_HEADER && (*kind != KIND_FORMAT || (*format)->advice))
 		return refuse(c, v, *kind, *format, fail);
@@ -365,7 +373,8 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		if (rc != 0)
 			return rc;
 	}
-	return note_odd(c, v, *kind, bytes, got, ended, fail);
+	c->text = *kind == KIND_SAMPLES && !c->unseen && first_text(bytes, got, true) != TEXT_NONE;
+	return check_promise(c, v, promise, *kind, bytes, got, fail);
 }
 
 /* ---- headers ---- */
@@ -460,7 +469,10 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 				"%s has a safetensors header of %llu bytes, but the format allows "
 				"2 to %u%s",
 				name, (ull)length, TENSORS_MOST, way_out(c, rules));
-	if (length > most)
+	/* A length that the file cannot hold asks for no memory. */
+	const bool whole = v->peek || !bytes_in_regular(v->bytes) ||
+			   bytes_size(v->bytes) >= TENSORS_LENGTH + length;
+	if (length > most && whole)
 		return fail_set(fail, STATUS_LIMIT,
 				"%s has a safetensors header of %llu bytes, which needs -M %lluK",
 				name, (ull)length, (ull)(length * TENSORS_SHARE + 1023) / 1024);
@@ -501,15 +513,15 @@ static int pick(struct content *c, struct view *v, const struct content_rules *r
 	const char *near = NULL;
 	const struct tensor *const t = tensors_find(list, rules->tensor, &near);
 
-	if (t && !tensor_header(&c->header, t))
+	if (t && !tensor_header(&c->header, list, t))
 		return fail_set(fail, STATUS_DATA,
 				"%s has tensor %s in type %.20s, which gpuhist cannot count",
 				bytes_name(v->bytes), t->name, t->dtype);
 	if (!t) {
-		const uint64_t end = TENSORS_LENGTH + list->length;
 		c->absent = true;
 		snprintf(c->near, sizeof(c->near), "%s", near ? near : "");
-		tensor_header(&c->header, &(struct tensor){.dtype = "U8", .begin = end});
+		tensor_header(&c->header, list,
+			      &(struct tensor){.dtype = "U8", .begin = list->end});
 	}
 	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
 }
@@ -594,6 +606,23 @@ static int too_long(const struct content *c, const struct bytes *b, struct fail 
 			bytes_name(b), (ull)c->header.bytes, c->header.format);
 }
 
+/* Does a safetensors file end with the last of its tensors? Decoded bytes end at v->to. */
+static int check_tensors(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
+{
+	const uint64_t end = c->header.end, last = end > bound ? end - 1 : bound;
+	const unsigned char *bytes;
+	size_t got = 0;
+	int rc = v->to > 0 ? 0 : bytes_pass(v->bytes, last, fail);
+
+	if (rc == 0 && v->to == 0)
+		rc = bytes_look(v->bytes, last, 2, 2, &bytes, &got, fail);
+	const uint64_t to = v->to > 0 ? v->to : last + got;
+	if (rc == 0 && to > end)
+		return tensors_too_long(bytes_name(v->bytes), end, fail);
+	c->shorter = rc == 0 && to < end;
+	return rc;
+}
+
 static int look_behind(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
 {
 	struct header_scan *const scan = &c->scan;
@@ -602,7 +631,7 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 	size_t got;
 
 	if (c->header.within)
-		return 0;
+		return check_tensors(c, v, bound, fail);
 	if (!c->header.chunks) {
 		const int rc = view_look(v, bound, 1, 1, &bytes, &got, fail);
 		return rc == 0 && got > 0 ? too_long(c, v->bytes, fail) : rc;
@@ -635,7 +664,7 @@ int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, ui
 {
 	struct view v = {.bytes = b, .kept = kept, .from = bound, .to = at};
 
-	if (at <= bound)
+	if (at <= bound && !c->header.within)
 		return 0;
 	return kept || c->header.within ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
 }

@@ -38,7 +38,7 @@ struct content {
 	bool text;               /* it is text, counted as samples because the type is known */
 	bool absent;             /* a safetensors file without the tensor, hence without samples */
 	char near[TENSOR_NEAR];  /* if absent: a similar name of a tensor in the file; or "" */
-	const char *misnamed;    /* suffix of its name that its first bytes contradict; or NULL */
+	bool shorter;            /* a safetensors file that lacks bytes after the tensor */
 	struct header header;    /* its header; the format is NULL if there is none */
 	struct header_scan scan; /* the scan of the header */
 };

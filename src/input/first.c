@@ -95,6 +95,7 @@ static const struct input_format FORMATS[] = {
 	 NULL},
 	/* the upper half of a 64-bit length, 0, then the JSON of that length */
 	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL, ".safetensors"},
+	{"\0\0\0\0{}", 6, 4, NULL, false, NULL, ".safetensors"}, /* no tensors */
 };
 
 static bool agrees(char magic, unsigned char c)

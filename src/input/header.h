@@ -37,7 +37,7 @@ struct header {
 	uint64_t bytes;      /* bytes of all samples; HEADER_TO_END: unknown */
 	bool open;           /* `bytes` may be the placeholder of a writer that cannot seek back */
 	bool chunks;         /* other chunks may follow the samples */
-	bool within;         /* the samples are one tensor of a file, so any bytes may follow */
+	bool within;         /* the samples are one tensor of a file; others may follow */
 	uint64_t end;        /* offset of the end of the file; HEADER_TO_END: unknown */
 	uint32_t axes;       /* array: number of axes */
 	uint64_t last;       /* array: length of the last axis, or 1 if there is none */

@@ -45,18 +45,21 @@ static const char *take_string(struct words *w)
 	return text;
 }
 
+/* Takes a whole number below 2^64, without a zero before it. */
 static bool take_number(struct words *w, uint64_t *n)
 {
 	bool fits;
 
 	words_skip_space(w);
-	return words_number(w, n, &fits) && fits;
+	const char *const first = w->at;
+	return words_number(w, n, &fits) && fits && (*first != '0' || w->at == first + 1);
 }
 
-/* Takes the comma between two members, or sees the bracket after the last. */
-static bool take_comma(struct words *w, char bracket)
+/* Takes the comma between two members, or the bracket after the last; *more: a member follows. */
+static bool take_comma(struct words *w, char bracket, bool *more)
 {
-	return words_take(w, ',') || (w->at < w->end && *w->at == bracket);
+	*more = words_take(w, ',');
+	return *more || words_take(w, bracket);
 }
 
 /* Passes over a value, up to the comma or bracket that follows it. */
@@ -64,10 +67,12 @@ static bool pass_value(struct words *w)
 {
 	size_t depth = 0;
 
+	words_skip_space(w);
+	const char *const begin = w->at;
 	while (w->at < w->end) {
 		const char c = *w->at;
 		if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-			return true;
+			return w->at > begin;
 		if (c == '"' && !take_string(w))
 			return false;
 		depth += c == '{' || c == '[';
@@ -83,13 +88,13 @@ static bool pass_value(struct words *w)
 static const char *take_shape(struct words *w, uint64_t *count)
 {
 	uint64_t n;
-	bool fits = true, empty = false;
+	bool fits = true, empty = false, more;
 
 	if (!words_take(w, '['))
 		return NULL;
 	char *const text = (char *)w->at - 1, *to = text;
 	*count = 1;
-	while (!words_take(w, ']')) {
+	for (more = !words_take(w, ']'); more;) {
 		words_skip_space(w);
 		const char *const digits = w->at;
 		if (!take_number(w, &n))
@@ -100,7 +105,7 @@ static const char *take_shape(struct words *w, uint64_t *count)
 		to += w->at - digits;
 		empty |= n == 0;
 		fits = fits && (n == 0 || header_product(*count, n, count));
-		if (!take_comma(w, ']'))
+		if (!take_comma(w, ']', &more))
 			return NULL;
 	}
 	if (to == text)
@@ -138,10 +143,11 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 	uint64_t count = 0, end = 0, bytes;
 	struct sample_type type;
 	unsigned seen = 0;
+	bool more;
 
 	if (!words_take(w, '{'))
 		return "an object is missing";
-	while (!words_take(w, '}')) {
+	for (more = !words_take(w, '}'); more;) {
 		const char *const key = take_string(w);
 		if (!key || !words_take(w, ':'))
 			return "a member is missing";
@@ -159,8 +165,8 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 			return member == DTYPE     ? "dtype is not text"
 			       : member == SHAPE   ? "shape is invalid or larger than 2^64 numbers"
 			       : member == OFFSETS ? "data_offsets are not two numbers below 2^64"
-						   : "the header ends inside it";
-		if (!take_comma(w, '}'))
+						   : "a value is missing or incomplete";
+		if (!take_comma(w, '}', &more))
 			return "there is no comma after a member";
 	}
 	if (seen != (DTYPE | SHAPE | OFFSETS))
@@ -174,12 +180,15 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 	return NULL;
 }
 
-/* Takes the next tensor. 0: there are no more. -1: *why is its fault, or the text's. */
-static int take_next(struct words *text, struct tensor *t, const char **why)
+/*
+ * Takes the next tensor; *more: a member follows it. 0: there are no more. -1: *why is its fault, or
+ * the text's.
+ */
+static int take_next(struct words *text, struct tensor *t, bool *more, const char **why)
 {
 	for (;;) {
 		*t = (struct tensor){.name = NULL};
-		if (words_take(text, '}'))
+		if (!*more)
 			return 0;
 		const char *const name = take_string(text);
 		*why = "a name in quotes is missing";
@@ -189,8 +198,8 @@ static int take_next(struct words *text, struct tensor *t, const char **why)
 		t->name = name;
 		*why = data               ? take_tensor(text, t)
 		       : pass_value(text) ? NULL
-					  : "the header ends inside it";
-		if (!*why && !take_comma(text, '}'))
+					  : "a value is missing or incomplete";
+		if (!*why && !take_comma(text, '}', more))
 			*why = "there is no comma after it";
 		if (*why || data)
 			return *why ? -1 : 1;
@@ -213,9 +222,13 @@ static int by_place(const void *a, const void *b)
 	return ((*x)->begin > (*y)->begin) - ((*x)->begin < (*y)->begin);
 }
 
-/* Do two tensors have the same name, or share a byte? `sorted` has space for pointers to all. */
-static bool disagree(const struct tensors *t, const struct tensor **sorted, char why[HEADER_WHY])
+/*
+ * Do two tensors have the same name, share a byte, or leave one unused? `sorted` has space for
+ * pointers to all.
+ */
+static bool disagree(struct tensors *t, const struct tensor **sorted, char why[HEADER_WHY])
 {
+	uint64_t end = TENSORS_LENGTH + t->length;
 	size_t full = 0;
 
 	for (size_t i = 0; i < t->n; i++)
@@ -229,11 +242,19 @@ static bool disagree(const struct tensors *t, const struct tensor **sorted, char
 		if (t->of[i].bytes > 0)
 			sorted[full++] = &t->of[i];
 	qsort(sorted, full, sizeof(sorted[0]), by_place);
-	for (size_t i = 1; i < full; i++)
-		if (sorted[i]->begin - sorted[i - 1]->begin < sorted[i - 1]->bytes)
+	for (size_t i = 0; i < full; i++) {
+		const uint64_t begin = sorted[i]->begin;
+		if (begin < end)
 			return snprintf(why, HEADER_WHY,
 					"tensors \"%.60s\" and \"%.60s\" share bytes",
 					sorted[i - 1]->name, sorted[i]->name);
+		if (begin > end)
+			return snprintf(why, HEADER_WHY,
+					"the bytes before tensor \"%.80s\" belong to no tensor",
+					sorted[i]->name);
+		end = begin + sorted[i]->bytes;
+	}
+	t->end = end;
 	return false;
 }
 
@@ -242,13 +263,14 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 	struct words text = {t->text, t->text + t->length};
 	const char *what = "an object is missing";
 	int rc = words_take(&text, '{') ? 1 : -1;
+	bool more = rc > 0 && !words_take(&text, '}');
 	struct tensor one = {.name = NULL};
 
 	why[0] = '\0';
 	t->of = malloc((t->length / TENSOR_SHORTEST + 1) * sizeof(t->of[0]));
 	if (!t->of)
 		return -1;
-	while (rc > 0 && (rc = take_next(&text, &one, &what)) > 0) {
+	while (rc > 0 && (rc = take_next(&text, &one, &more, &what)) > 0) {
 		/* Turn offsets in the data into offsets in the file. */
 		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
 		    one.begin > UINT64_MAX - one.bytes) {
@@ -289,7 +311,7 @@ const struct tensor *tensors_find(const struct tensors *list, const char *name, 
 	return NULL;
 }
 
-bool tensor_header(struct header *h, const struct tensor *t)
+bool tensor_header(struct header *h, const struct tensors *list, const struct tensor *t)
 {
 	*h = (struct header){
 		.format = "safetensors",
@@ -297,11 +319,18 @@ bool tensor_header(struct header *h, const struct tensor *t)
 		.begin = t->begin,
 		.bytes = t->bytes,
 		.within = true,
-		.end = HEADER_TO_END,
+		.end = list->end,
 		.axes = 1,
 		.last = 1,
 	};
 	return tensor_type(t, &h->type);
+}
+
+int tensors_too_long(const char *name, uint64_t end, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA,
+			"%s goes on after byte %llu, where the last of its tensors ends", name,
+			(unsigned long long)end);
 }
 
 void tensors_free(struct tensors *t)
@@ -327,6 +356,8 @@ void tensors_first(char text[TENSORS_TEXT], const struct tensors *list)
 		utf8_make_plain(text + used);
 		used += strlen(text + used);
 	}
+	if (list->n == 0)
+		snprintf(text, TENSORS_TEXT, " it has none");
 	if (list->n > LISTED)
 		snprintf(text + used, TENSORS_TEXT - used, "\n  and %zu more", list->n - LISTED);
 }

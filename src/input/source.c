@@ -302,10 +302,6 @@ static void add_up(struct source *s, struct input *in)
 	t->zstd.packed += taken.packed;
 	if (in->part.begins && in->content.text && holds && t->texts.count++ == 0)
 		t->texts.name = in->name;
-	if (in->part.begins && in->content.misnamed && t->misnamed.count++ == 0) {
-		t->misnamed.name = in->name;
-		t->misnamed.suffix = in->content.misnamed;
-	}
 	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
 	    !holds && t->empty.count++ == 0)
 		t->empty.name = in->name;
@@ -316,6 +312,8 @@ static void add_up(struct source *s, struct input *in)
 		s->left -= lesser(records, s->left);
 	if (check_all(s, in, taken.tail, cut, &fail) != 0)
 		source_fail(s, in, UNKNOWN - 1, &fail);
+	if (in->content.shorter && !in->shorter && t->lacking.count++ == 0)
+		t->lacking.name = in->name;
 }
 
 /* Has all of the input been handed out? Callers may still hold ranges of it. */

@@ -7,7 +7,7 @@
  *
  * Offsets count from the end of the JSON. No number in it is trusted: the header is read in pieces,
  * so a false length takes no memory; shape, type and offsets must agree; no two tensors may have
- * the same name or share a byte.
+ * the same name; each byte belongs to one tensor.
  */
 #ifndef GPUHIST_INPUT_TENSORS_H
 #define GPUHIST_INPUT_TENSORS_H
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "bins/sample.h"
 #include "input/header.h"
 
@@ -38,6 +39,7 @@ struct tensors {
 	size_t length;     /* bytes of JSON */
 	struct tensor *of; /* owned */
 	size_t n;
+	uint64_t end; /* offset of the end of the file */
 };
 
 /* Finds the sample type of a tensor; false: it is unsupported. */
@@ -49,8 +51,11 @@ int tensors_parse(struct tensors *t, char why[HEADER_WHY]);
 /* Returns the tensor of this name, or NULL; then *near is a similar name, or NULL. */
 const struct tensor *tensors_find(const struct tensors *list, const char *name, const char **near);
 
-/* Makes a header for an input with this tensor alone; false: its type is unsupported. */
-bool tensor_header(struct header *h, const struct tensor *t);
+/* Makes a header for an input with this tensor of the list alone; false: unsupported type. */
+bool tensor_header(struct header *h, const struct tensors *list, const struct tensor *t);
+
+/* Sets *fail and returns -1: the input goes on after offset `end`. */
+int tensors_too_long(const char *name, uint64_t end, struct fail *fail);
 
 void tensors_free(struct tensors *t);
 

@@ -9,8 +9,7 @@
 /* Inputs to warn about. */
 struct odd_inputs {
 	uint64_t count;
-	const char *name;   /* the first of them */
-	const char *suffix; /* suffix of that name, which promises another format; or NULL */
+	const char *name; /* the first of them */
 };
 
 /* Totals of a slice (source_part.c). Each skip, tail and input belongs to exactly one slice. */
@@ -39,21 +38,21 @@ struct source_totals {
 	const char *first; /* unless raw: the first input, with --tensor of those that have it */
 	uint64_t bytes;
 	uint64_t skipped;
-	uint64_t tail;              /* bytes of partial records at the ends of inputs */
-	uint64_t padding;           /* bits after the last packed records of inputs */
-	uint64_t inputs;            /* inputs that were opened */
-	uint64_t headers;           /* opened inputs with a header */
-	uint64_t tails;             /* inputs with a partial record at their end */
-	uint64_t shorter;           /* inputs that became shorter while they were read */
-	uint64_t cut;               /* inputs that ended before their headers say */
-	uint64_t unsized;           /* inputs with a header that gives no length */
-	uint64_t unopened;          /* inputs that --finish left unopened */
-	struct odd_inputs empty;    /* inputs without a byte */
-	struct odd_inputs texts;    /* inputs that are text, counted as binary */
-	struct odd_inputs misnamed; /* inputs whose contents contradict their names */
-	bool finished;              /* --finish ended a stream */
-	bool streamed;              /* at least one input was not a file */
-	double waited; /* seconds for which readers waited for the writers of streams */
+	uint64_t tail;             /* bytes of partial records at the ends of inputs */
+	uint64_t padding;          /* bits after the last packed records of inputs */
+	uint64_t inputs;           /* inputs that were opened */
+	uint64_t headers;          /* opened inputs with a header */
+	uint64_t tails;            /* inputs with a partial record at their end */
+	uint64_t shorter;          /* inputs that became shorter while they were read */
+	uint64_t cut;              /* inputs that ended before their headers say */
+	uint64_t unsized;          /* inputs with a header that gives no length */
+	uint64_t unopened;         /* inputs that --finish left unopened */
+	struct odd_inputs empty;   /* inputs without a byte */
+	struct odd_inputs texts;   /* inputs that are text, counted as binary */
+	struct odd_inputs lacking; /* safetensors files that lack bytes after the tensor */
+	bool finished;             /* --finish ended a stream */
+	bool streamed;             /* at least one input was not a file */
+	double waited;             /* seconds for which readers waited for the writers of streams */
 	struct text_totals text;
 	struct zstd_totals zstd;
 	struct slice_totals slice;

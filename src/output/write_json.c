@@ -234,7 +234,8 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 }
 
 /* Write the facts about a channel that remain true when counts are added. */
-static void write_described(struct output *out, const struct hist *hist, uint32_t channel)
+static void write_described(struct output *out, const struct hist *hist, uint32_t channel,
+			    bool sparse)
 {
 	const struct axis *const axis = &hist->axis;
 	char range[2 * NUMBER_TEXT + 1] = "";
@@ -254,6 +255,8 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	member_text(out, "counter", "u64");
 	member_count(out, "channel", channel);
 	member_count(out, "channels", hist->channels);
+	if (sparse) /* the storage does not show the number of bins */
+		member_count(out, "bins", axis_bins(axis));
 }
 
 /* Write the facts that counting changes: some of the channel, the rest of the whole run. */
@@ -339,7 +342,7 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 
 /* Write the document of a channel up to its counts. */
 static void write_head(struct output *out, const struct hist *hist, uint32_t channel,
-		       const struct provenance *from, bool regular)
+		       const struct provenance *from, bool regular, bool sparse)
 {
 	static const char VERSION[] = "\"version\": \"" GPUHIST_VERSION "\"}";
 
@@ -347,7 +350,7 @@ static void write_head(struct output *out, const struct hist *hist, uint32_t cha
 	write_counted(out, hist, channel, from);
 	output_text(out, VERSION);
 	output_text(out, "}, \"metadata\": {");
-	write_described(out, hist, channel);
+	write_described(out, hist, channel, sparse);
 	member_text(out, "options", from->options ? from->options : "");
 	output_text(out, VERSION);
 	output_text(out, ", ");
@@ -364,7 +367,7 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1)
 			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		write_head(out, hist, c, from, regular);
+		write_head(out, hist, c, from, regular, style->nonzero);
 		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");

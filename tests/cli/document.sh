@@ -57,7 +57,7 @@ changed one.json 's/"samples": 12, //' 's/"samples": 12/"samples": -1/' 's/"samp
 	"s/\"version\"/\"note\": $(printf '%60s' '' | tr ' ' '[')$(printf '%60s' '' | tr ' ' ']'), &/" \
 	"s/\"version\"/\"note\": $(printf '%99s' '' | tr ' ' '['), &/" \
 	"s/\"version\"/\"note\": 1$(printf '%400s' '' | tr ' ' 0), &/"
-changed sparse.json 's/\[\[2,/[[0,/' 's/\[\[2,/[[3,/' 's/,13\]\]/,99]]/' 's/\[\[2,/[[/' 's/\[\[/[[1],[/' \
+changed sparse.json 's/"bins": 14, "underflow/"bins": 28, "underflow/' 's/\[\[2,/[[0,/' 's/\[\[2,/[[3,/' 's/,13\]\]/,99]]/' 's/\[\[2,/[[/' 's/\[\[/[[1],[/' \
 	's/\[\[.*\]\]/[]/'
 changed edges.json 's/\[0,0.1,/[ -0e0 , 1E-1 ,/' 's/\[0,0.1,/[0,/' 's/\[0,0.1,/[0,1e999,/' 's/\[0,0.1,/[0,7,/' 's/\[0,/[0.5,/'
 changed log.json 's/\(,0.8366[0-9]*\)/\11/' 's/\(,0.8366\)[0-9]*/\1/'

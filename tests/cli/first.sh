@@ -54,7 +54,7 @@ tensor() {
 	printf '"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%s]}' "$@"
 }
 tensors "\"__metadata__\":{\"a\":\"}\\\"{,\"},$(tensor a F8_E4M3 2,2 0,4), $(tensor b BF16 3 ' 4 , 10 '),$(tensor 'c\n' BOOL '' 10,11),$(
-	tensor d F4 2 11,12),$(tensor e C64 2 16,32)" >model
+	tensor d F4 2 11,12),$(tensor e C64 2 12,28)" >model
 run $c model
 shell "(cat model | $c; zstd -qc model | $c; zstd -qc model | cat | $c) 2>&1 | grep -c '^gpuhist:   '"
 many=$(tensor t0 U8 1 0,1)

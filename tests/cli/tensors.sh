@@ -104,7 +104,12 @@ printf '\377\377\377\377\377\377\377\377{"' >longest
 refused gpuhist --tensor=w longest
 printf '\0\0\100\0\0\0\0\0{"' >memory
 refused gpuhist --tensor=w -M 8M memory
+truncate -s 5M memory
+refused gpuhist --tensor=w -M 8M memory
 refused gpuhist --tensor=w memory
+printf '\002\0\0\0\0\0\0\0{}' >none
+refused gpuhist none
+refused gpuhist --tensor=w none
 bad() {
 	file bad "$1" '0123456789'
 	{ refused gpuhist --tensor=w bad && refused gpuhist --each=tensor --stats n.safetensors bad; } | uniq
@@ -115,6 +120,28 @@ bad "$(tensor w U8 4 0,4),$(tensor w U8 4 4,8)"
 bad "\"w\":$(printf %2000s '' | tr ' ' '[')"
 bad "\"a
 b\":{}"
+bad "$(tensor w U8 4 0,4),$(tensor v U8 4 5,9)"
+bad "$(tensor w U8 4 0,4),"
+bad "$(tensor w U8 4, 0,4)"
+bad "\"__metadata__\":,$(tensor w U8 10 0,10)"
+# A file that goes on after its last tensor, and one that ends before: by each route
+file longer "$(tensor w U8 2 0,2),$(tensor v U8 3 2,5)" 012345
+file shorter "$(tensor w U8 2 0,2),$(tensor v U8 3 2,5)" 0123
+zstd -q longer shorter
+for name in longer shorter; do
+	for tensor in w v; do
+		{
+			$c --tensor=$tensor $name
+			$c --tensor=$tensor $name.zst
+			$c --tensor=$tensor <$name
+			cat $name | $c --tensor=$tensor
+			zstd -qc $name | $c --tensor=$tensor
+			(head -c 200 && sleep 0.1 && cat) <$name | $c --tensor=$tensor
+			$c --tensor=$tensor --part=1/1 $name
+		} 2>&1 | grep -v '^bin' | sed "s/standard input/$name/; s/\.zst//" | sort | uniq -c
+	done
+	refused gpuhist --each=tensor --stats $name
+done
 # Names are compared as they are; messages show '?' for control characters and for bytes that are no UTF-8
 file odd "$(tensor 'a\u001b' U8 1 0,1),$(tensor 'a?' U8 1 1,2),$(tensor 'a\n' U8 1 2,3),$(tensor '\\u0000' U8 1 3,4),$(
 	tensor '\\udc00' U8 1 4,5),$(printf '"\377":{"dtype":"U8","shape":[1],"data_offsets":[5,6]}')" abcdef

@@ -30,7 +30,7 @@ static void check_one(const struct tensors *list, const struct tensor *t)
 	REQUIRE(t->begin >= list->length + TENSORS_LENGTH && t->begin <= UINT64_MAX - t->bytes,
 		"%s", t->name);
 	REQUIRE(tensors_find(list, t->name, &near) == t && !near, "%s", t->name);
-	REQUIRE(tensor_header(&header, t) == tensor_type(t, &type), "%s", t->dtype);
+	REQUIRE(tensor_header(&header, list, t) == tensor_type(t, &type), "%s", t->dtype);
 	if (!tensor_type(t, &type))
 		return;
 	uint128_t bytes = type.bits / 8;
