@@ -21,7 +21,7 @@ for type in i2 S24_LE; do
 done
 # The type in a FILE's name, where neither -t nor a header says it: all must agree, and have one meaning
 mkdir a.f64
-for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 a.u8.zst .i8 a.f64/a a.c8 a.txt; do
+for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 .i8 a.f64/a a.c8 a.txt; do
 	cp two "$name"
 	run gpuhist -r full -b 4 --nonzero -q "$name"
 done
