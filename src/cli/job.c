@@ -164,20 +164,19 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 }
 
 /*
- * For packed samples, a row and a record of --record must be whole bytes. If samples are smaller
- * than a byte, either a record must be whole bytes or a byte must be whole records.
+ * Packed samples have no records of --record, and a row of them must be whole bytes. If samples are
+ * smaller than a byte, either a record must be whole bytes or a byte must be whole records.
  */
 static int check_packed(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
 	const uint32_t packed = sample_packed(type);
 
-	if (sample_unpacks(type) && o->record > 0 && o->channels % packed != 0)
+	if (type->bits % 8 != 0 && o->record > 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--record %s does not go with --channels %lu: with %s, the "
-				"channels must be a multiple of %lu, to fill whole bytes",
-				o->record_text, (unsigned long)o->channels, type->name,
-				(unsigned long)packed);
+				"--record %s cannot be combined with %s, whose samples are packed "
+				"without gaps; --rows=WIDTH:PITCH skips padding between rows of them",
+				o->record_text, type->name);
 	if (sample_unpacks(type) && o->width % sample_together(type, o->channels) != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--rows %s needs a WIDTH that is a multiple of %lu, because that "

@@ -166,8 +166,12 @@ static int check_inputs(const struct job *job, const char *output, struct fail *
 {
 	for (size_t i = 0; i < job->source.path_count; i++)
 		if (output_is_input(output, job->source.paths[i]))
-			return fail_set(fail, STATUS_USAGE, "%s is both input and output",
-					path_shown(job->source.paths[i]));
+			return fail_set(fail, STATUS_USAGE, "%s is both input and output%s",
+					path_shown(job->source.paths[i]),
+					job->merge ? ", so the next run would add its sum again; "
+						     "write the sum elsewhere, or keep a running "
+						     "sum with --into"
+						   : "");
 	return 0;
 }
 
@@ -306,8 +310,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
-	/* --merge may replace an input, because it reads all documents before it writes. */
-	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);
+	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
 int settle(struct given *g)

@@ -333,7 +333,7 @@ rows -t u8 -c 3 --ignore-tail -n 1100 -b 9 -r 40:60 --clamp
 rows -t u2bitbe -c 2 --edges=0,1,3
 rows -t f32 -r -1:1 -b 5 --closed -n 700
 rows -t u32 --mod -b 10 --record=16 --offset=2 -c 2
-rows -t u4bit --record=4 --offset=1
+rows -t u8 --record=4 --offset=1
 rows -t i8 -b 50 -r -100:100 --rows=7:8
 gpuhist -q -t u8 --each=100 --stats -f json --nonzero p1 >rows.json
 shell 'gpuhist -q --merge --stats -f json rows.json >sum; gpuhist -q -t u8 --stats -f json p1 | cmp - sum'

@@ -59,6 +59,7 @@ refused gpuhist -t i4bit -c 5 six
 refused gpuhist -t u2bit -c 3 six
 refused gpuhist -t u2bit --rows=6:3 six
 refused gpuhist -t u4bit -c 4 --record=1 six
+refused gpuhist -t u1bit --record=2 six
 # Samples of 10, 12 and 14 bits: GenICam's order, with be the highest bits first
 bytes '\001\042\060\376\317\253' >dozen
 for type in u12bit u12bitbe i12bit Mono12p; do
@@ -72,7 +73,6 @@ bytes '\001\200\000\060\000\020\000' >dozen.u14bit
 run gpuhist -b 16384 --nonzero --no-header dozen.u14bit
 run gpuhist -t u12bit --mod -b 2 --no-header dozen
 run gpuhist -t u12bit -r 0:100 -b 1 --clamp --no-header -q dozen
-run gpuhist -t u12bit -c 2 --record=6 --offset=3 --auto -b 4096 --nonzero --no-header dozen
 run gpuhist -t u12bit --rows=2:6 --auto -b 4096 --nonzero --no-header dozen
 run gpuhist -t u12bit -b 4096 --each=2 --stats=50 dozen
 shell "zstd -q -c dozen | gpuhist -t u12bit -b 4096 --nonzero --no-header"
@@ -95,7 +95,7 @@ shell "head -c 4 odd | gpuhist -t u12bit -r full -b 1 --no-header --ignore-tail"
 # ... which do not end with a byte, or which only the CPU counts
 refused gpuhist -t u12bit -n 3 dozen
 refused gpuhist -t u10bit -b 4 --each=6 dozen
-refused gpuhist -t u12bit --record=2 dozen
+refused gpuhist -t u12bit -c 2 --record=6 --offset=3 dozen
 refused gpuhist -t u14bit --rows=6:12 dozen
 refused gpuhist -t u10bit dozen
 refused gpuhist -t u12bit --device=gpu dozen

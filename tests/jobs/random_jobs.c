@@ -62,10 +62,11 @@ static void draw_kinds(struct job *j)
 	j->big_endian = j->type->bits != 8 && once_in(3);
 	j->layout = once_in(4) ? (enum layout)(1 + below(2)) : PLAIN;
 	j->channels = once_in(3) ? 1 + (unsigned)below(once_in(5) && j->bins < 10000 ? 64 : 4) : 1;
-	while (j->channels % packed_in(j->type) &&
-	       (j->type->bits < 8 ? packed_in(j->type) % j->channels : j->layout == RECORDS) &&
-	       !once_in(20))
-		j->channels++; /* else a usage error */
+	if (j->layout == RECORDS && j->type->bits % 8 && !once_in(20))
+		j->layout = ROWS; /* else a usage error, as below */
+	while (j->type->bits < 8 && j->channels % packed_in(j->type) &&
+	       packed_in(j->type) % j->channels && !once_in(20))
+		j->channels++;
 	j->channels_given = j->channels > 1 || once_in(20);
 	if (j->layout == PLAIN && once_in(5))
 		j->header = draw_header(j->type, j->big_endian);

@@ -267,7 +267,9 @@ static void set_layout(struct job *job)
 
 	while (packed * bits % 8)
 		packed++;
-	if (bits < 8 || job->record) {
+	if (bits % 8 && job->record)
+		fail(FAIL_USAGE, "--record", "packed samples");
+	if (bits < 8) {
 		if (job->channels % packed && (bits > 8 || packed % job->channels))
 			fail(FAIL_USAGE, "channels", "bytes would not be alike");
 	}
@@ -282,8 +284,6 @@ static void set_layout(struct job *job)
 	if ((job->record && job->pitched) || (job->offset && !job->record))
 		fail(FAIL_USAGE, "layout", "records or rows, and an offset in a record");
 	if (job->record) {
-		while (job->samples * bits % 8) /* whole bytes */
-			job->samples += job->channels;
 		job->stride = 8 * parse_count(job->record, '\0');
 		job->first_byte = job->offset ? parse_count(job->offset, '\0') : 0;
 	}
