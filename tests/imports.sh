@@ -12,7 +12,7 @@ computes='fegetround fesetround __ctype_tolower_loc sprintf __x86_get_cpuid_feat
 	__stack_chk_fail _exit getauxval getppid sigdelset sigfillset strerror posix_spawnattr_destroy posix_spawnattr_init posix_spawnattr_setflags posix_spawnattr_setsigdefault
 	posix_spawnattr_setsigmask posix_spawn_file_actions_destroy posix_spawn_file_actions_init fma fmax fmin log log2 log10 free frexp getenv geteuid getopt_long getpid ldexp memchr memcmp memcpy memmem memrchr
 	memmove memset nextafter nextafterf qsort raise sigaddset sigemptyset snprintf strchr strcmp strcpy strcasecmp strcspn
-	strerror_r strlen strncmp strnlen strpbrk strrchr strspn strstr strtod strtol strtoll strtoul strtoull
+	strerror_r strlen strncmp strnlen strpbrk strrchr strspn strstr strtod strtold ldexpl strtol strtoll strtoul strtoull
 	vsnprintf'
 # Could fail only by a bug of the program.
 cannot='getrlimit pthread_once pthread_cond_timedwait pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock shutdown waitpid clock_gettime kill nanosleep posix_fadvise pthread_attr_destroy pthread_attr_init pthread_attr_setstacksize pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
@@ -21,8 +21,9 @@ cannot='getrlimit pthread_once pthread_cond_timedwait pthread_condattr_destroy p
 # For the GPU and its helper, which gpu_faults.sh makes fail (what a list of files to open is made of is memory); stdio after a fopen that is reached; libzstd, whose memory
 # is reached and whose input test_zstd_mixed damages; a query of a socket; the rescue file's folder, which
 # test_publish covers; whether a file is a mount point, which test_output_keep covers; a terminal's size, which
-# progress_pty covers; whether a process is in a terminal's foreground, without which no line of progress is drawn.
-elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
+# progress_pty covers; whether a process is in a terminal's foreground, without which no line of progress is drawn;
+# the names in a directory, for a message that does without them.
+elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl scandir alphasort'
 
 tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
 known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')

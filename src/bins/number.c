@@ -48,33 +48,51 @@ int number_parse_count(uint64_t *count, const char *text)
 	return 0;
 }
 
+/* Read the digits after a point into *digits; *power is 10 to their number. -1: too many. */
+static int read_fraction(const char **at, uint64_t *digits, uint64_t *power)
+{
+	const char *p = *at;
+
+	for (*power = 1; isdigit((unsigned char)*p); p++) {
+		if (__builtin_mul_overflow(*digits, (uint64_t)10, digits) ||
+		    __builtin_add_overflow(*digits, (uint64_t)(*p - '0'), digits) ||
+		    __builtin_mul_overflow(*power, (uint64_t)10, power))
+			return -1;
+	}
+	const bool any = p > *at;
+	*at = p;
+	return any ? 0 : -1;
+}
+
 int number_parse_size(uint64_t *bytes, const char *text)
 {
 	static const char UNITS[] = "kmgt";
 	const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	uint64_t power = 1;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
 		return -1;
 	errno = 0;
-	uint64_t v = strtoull(text, &end, hex ? 16 : 10);
-	if (errno)
+	uint64_t digits = strtoull(text, &end, hex ? 16 : 10);
+	const char *at = end;
+	if (errno || (!hex && *at == '.' && (at++, read_fraction(&at, &digits, &power) != 0)))
 		return -1;
-	const char *unit = isalpha((unsigned char)*end) ? strchr(UNITS, *end | 32) : NULL;
+	const char *const unit = isalpha((unsigned char)*at) ? strchr(UNITS, *at | 32) : NULL;
+	uint128_t v = digits;
 	if (unit) {
-		const char *rest = end + 1;
-		uint64_t base = strcmp(rest, "B") == 0 ? 1000 : 1024;
+		const char *const rest = at + 1;
+		const unsigned base = strcmp(rest, "B") == 0 ? 1000 : 1024;
 		if (*rest != '\0' && strcmp(rest, "B") != 0 && strcmp(rest, "iB") != 0)
 			return -1;
-		for (long i = unit - UNITS; i >= 0; i--) {
-			if (v > UINT64_MAX / base)
-				return -1;
-			v *= base;
-		}
-	} else if (*end != '\0') {
+		for (long i = unit - UNITS; i >= 0; i--)
+			v *= base; /* below 2^64 times 2^40 */
+	} else if (*at != '\0') {
 		return -1;
 	}
-	*bytes = v;
+	if (v % power != 0 || v / power > UINT64_MAX)
+		return -1;
+	*bytes = (uint64_t)(v / power);
 	return 0;
 }
 

@@ -73,13 +73,21 @@ static const char *const ORDERS[] = {"", "le", "be", "_le", "_be"};
 
 /* Names from C, NumPy, ml_dtypes and safetensors. */
 static const char *const WORDS[][2] = {
-	{"half", "f16"},           {"float", "f32"},
-	{"double", "f64"},         {"short", "i16"},
-	{"ushort", "u16"},         {"complex64", "cf32"},
-	{"complex128", "cf64"},    {"float8_e4m3fn", "f8e4m3"},
-	{"float8_e5m2", "f8e5m2"}, {"f8_e4m3", "f8e4m3"},
-	{"f8_e5m2", "f8e5m2"},     {"f8e4m3fn", "f8e4m3"},
-	{"uchar", "u8"},           {"mono10p", "u10bit"}, /* GenICam */
+	{"half", "f16"},
+	{"float", "f32"},
+	{"double", "f64"},
+	{"short", "i16"},
+	{"ushort", "u16"},
+	{"complex64", "cf32"},
+	{"complex128", "cf64"},
+	{"float8_e4m3fn", "f8e4m3"},
+	{"float8_e5m2", "f8e5m2"},
+	{"f8_e4m3", "f8e4m3"},
+	{"f8_e5m2", "f8e5m2"},
+	{"f8e4m3fn", "f8e4m3"},
+	{"byte", "u8"},
+	{"uchar", "u8"},
+	{"mono10p", "u10bit"}, /* GenICam */
 	{"mono12p", "u12bit"},
 };
 
@@ -119,7 +127,6 @@ static const char *const AMBIGUOUS[][2] = {
 	{"uint", TWO "u32 (C) or u64 (NumPy)"},
 	{"long", TWO "i64 (Linux) or i32 (Windows)"},
 	{"ulong", TWO "u64 (Linux) or u32 (Windows)"},
-	{"byte", TWO "u8 or i8 (NumPy's)"},
 	{"char", TWO "i8 or u8"},
 	{"s24_", ALSA},
 	{"u24_", ALSA},

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/again.h"
@@ -25,6 +26,14 @@ struct reading {
 /* "--edges @FILE: number 3" */
 #define WHICH(r) (r)->what, (r)->count + 1
 
+static bool is_infinite(const char *text, size_t length)
+{
+	const size_t sign = length > 0 && (*text == '-' || *text == '+');
+
+	return (length - sign == 3 && strncasecmp(text + sign, "inf", 3) == 0) ||
+	       (length - sign == 8 && strncasecmp(text + sign, "infinity", 8) == 0);
+}
+
 static int add_edge(struct reading *r, const char *text, size_t length)
 {
 	struct number n;
@@ -32,8 +41,11 @@ static int add_edge(struct reading *r, const char *text, size_t length)
 
 	if (number_parse(&n, text, length) != 0)
 		return fail_set(r->fail, STATUS_USAGE,
-				"%s: number %zu is '%.*s', which is not a finite number", WHICH(r),
-				(int)(length < SHOWN ? length : SHOWN), text);
+				"%s: number %zu is '%.*s', which is not a finite number%s",
+				WHICH(r), (int)(length < SHOWN ? length : SHOWN), text,
+				is_infinite(text, length)
+					? "; --flow writes the samples beyond the outer edges"
+					: "");
 	if (r->count == EDGES_MAX)
 		return fail_set(r->fail, STATUS_USAGE,
 				"%s: there are more than 1048577 edges (2^20 bins)", r->what);

@@ -173,10 +173,11 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 	const uint32_t packed = sample_packed(type);
 
 	if (type->bits % 8 != 0 && o->record > 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--record %s cannot be combined with %s, whose samples are packed "
-				"without gaps; --rows=WIDTH:PITCH skips padding between rows of them",
-				o->record_text, type->name);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--record %s cannot be combined with %s, whose samples are packed "
+			"without gaps; --rows=WIDTH:PITCH skips padding between rows of them",
+			o->record_text, type->name);
 	if (sample_unpacks(type) && o->width % sample_together(type, o->channels) != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--rows %s needs a WIDTH that is a multiple of %lu, because that "

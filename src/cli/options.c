@@ -349,7 +349,12 @@ static int read_ends(struct given *g, const struct known *o, const char *text)
 		return 0;
 	if (number_parse(&spec->lo, text, lo_length) != 0 ||
 	    number_parse(&spec->hi, hi, hi_length) != 0)
-		return -1;
+		return access(text, F_OK) != 0
+			       ? -1
+			       : fail_set(g->fail, STATUS_USAGE,
+					  "--%s took the file %s for its value; give LO:HI or %s "
+					  "before it",
+					  o->name, text, log ? "auto" : "full");
 	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
 		return given_refuse(o->name, text, "needs LO above 0 and below HI", g->fail);
 	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1) : 0;
@@ -654,14 +659,32 @@ static int write_down(struct given *g)
 
 /* ---- the command line ---- */
 
+/* -1: the text is 2.4M, which is not a whole number, but 2.4MB is. */
+static int refuse_part(const struct known *o, const char *text, struct fail *fail)
+{
+	char thousands[32];
+	uint64_t number;
+
+	if (!strchr(text, '.') || strlen(text) > 24)
+		return 0;
+	snprintf(thousands, sizeof(thousands), "%.*sB", (int)strcspn(text, "Ii"), text);
+	if (number_parse_size(&number, thousands) != 0)
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"--%s %s is not a whole number; %s is %llu, in powers of 1000", o->name,
+			text, thousands, (unsigned long long)number);
+}
+
 /* Set an option's value, given by the user or implied by another option. */
 static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
 
 	if (o->read && o->read(g, o, text) != 0)
-		return fail_set(g->fail, STATUS_USAGE, "--%s %s is invalid; it %s", o->name,
-				*text ? text : "''", o->must);
+		return refuse_part(o, text ? text : "", g->fail) != 0
+			       ? -1
+			       : fail_set(g->fail, STATUS_USAGE, "--%s %s is invalid; it %s",
+					  o->name, *text ? text : "''", o->must);
 	v->given = true;
 	v->text = text;
 	if (o->text > 0)

@@ -261,6 +261,19 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
+/* Is it the index of a safetensors file's shards? Then sets *fail. */
+static bool is_index(const char *name, struct fail *fail)
+{
+	static const char END[] = ".safetensors.index.json";
+	const size_t length = strlen(name), end = sizeof(END) - 1;
+
+	if (length < end || strcmp(name + length - end, END) != 0)
+		return false;
+	fail_set(fail, STATUS_DATA, "%s is an index of shards; give the shards: %.*s-*.safetensors",
+		 name, (int)(length - end), name);
+	return true;
+}
+
 /* Refuses an input that was identified, with advice. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
 		  const struct input_format *format, struct fail *fail)
@@ -275,6 +288,8 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 	const unsigned char *bytes;
 	size_t got;
 
+	if (is_index(name, fail))
+		return -1;
 	if (kind != KIND_FORMAT)
 		return fail_set(fail, STATUS_DATA, "%s%s%s", name, WHY[kind],
 				kind == KIND_TEXT && c->is_zstd ? " after zstd -dc" : "");
@@ -552,7 +567,9 @@ static int read_tensors(struct content *c, struct view *v, const struct content_
 	c->unseen = rc == 0 && !list.text && v->peek && v->peek->failed;
 	if (c->unseen)
 		return 0;
-	if (rc == 0 && !list.text) {
+	if (rc == 0 && !list.text && is_index(name, fail)) {
+		rc = -1;
+	} else if (rc == 0 && !list.text) {
 		rc = fail_set(fail, STATUS_DATA, "%s is not a safetensors file, which --%s needs",
 			      name, rules->tensor ? "tensor" : "each=tensor");
 	} else if (rc == 0 && tensors_parse(&list, why) != 0) {

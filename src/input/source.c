@@ -258,6 +258,14 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 				"announces (--ignore-tail counts what it holds)",
 				in->name, (unsigned long long)in->content.header.bytes,
 				in->content.header.format);
+	/* The default type is a guess. */
+	if (!s->spec.type_said && !s->spec.raw && !in->content.header.format)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s ends inside a sample of %s, the default, after %llu of %llu "
+			"bytes; -t u8 counts bytes (and --ignore-tail leaves these out)",
+			in->name, s->use.type.name, (unsigned long long)tail,
+			(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
 	return fail_set(
 		fail, STATUS_DATA,
 		"%s ends inside a record, after %llu of %llu bytes (--ignore-tail leaves them out)",

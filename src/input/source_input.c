@@ -2,7 +2,10 @@
 /* source_input: checks inputs before the run; opens, prepares and compares single inputs. */
 #include "input/source_state.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +13,7 @@
 
 #include "base/path.h"
 #include "base/tally.h"
+#include "input/first.h"
 
 typedef unsigned long long ull;
 
@@ -25,6 +29,52 @@ bool source_compressed(const struct source_spec *spec)
 	return spec->zstd || (!spec->raw && spec->path_count > 0 && named_zstd(spec->paths[0]));
 }
 
+/* Does the name of a file promise samples: by a type, as a.f32 does, or by a format? */
+static bool promises(const char *name)
+{
+	struct sample_type type;
+	bool pair;
+	size_t length = strlen(name);
+	char suffix[24] = "";
+
+	length -= named_zstd(name) ? 4 : 0;
+	size_t at = length;
+	while (at > 0 && name[at - 1] != '.')
+		at--;
+	if (at > 1 && length - at < sizeof(suffix))
+		memcpy(suffix, name + at, length - at);
+	return first_promise(name, length) || sample_type_named(&type, &pair, suffix) == 0;
+}
+
+/* Proposes the first files, in the order of their names, that a directory has for us. */
+static int refuse_directory(const char *path, struct fail *fail)
+{
+	enum { SHOWN = 3 };
+	struct dirent **list;
+	const int n = scandir(path, &list, NULL, alphasort);
+	const size_t length = strlen(path);
+	const char *const slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+	char text[SHOWN * (NAME_MAX + PATH_MAX + 3)] = "";
+	size_t used = 0;
+	int found = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (promises(list[i]->d_name) && found++ < SHOWN)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s%s%s", path,
+						 slash, list[i]->d_name);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	if (path_is_stdin(path))
+		return fail_set(fail, STATUS_SYSTEM, "standard input is a directory");
+	if (found == 0)
+		return fail_set(fail, STATUS_SYSTEM, "%s is a directory; name its files: %s%s*",
+				path, path, slash);
+	return fail_set(fail, STATUS_SYSTEM, "%s is a directory; name its files:%.3000s%s", path,
+			text, found > SHOWN ? " ..." : "");
+}
+
 /* Missing files are reported before the run, not after hours spent on the files before them. */
 int input_check_all(const struct source_spec *spec, uint64_t *length, struct fail *fail)
 {
@@ -37,9 +87,8 @@ int input_check_all(const struct source_spec *spec, uint64_t *length, struct fai
 		struct stat st;
 		if ((from_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
 			return fail_errno(fail, "%s", path_shown(path));
-		errno = EISDIR;
 		if (S_ISDIR(st.st_mode))
-			return fail_errno(fail, "%s", path_shown(path));
+			return refuse_directory(path, fail);
 		if (!from_stdin && access(path, R_OK) != 0)
 			return fail_errno(fail, "%s", path);
 		if (spec->parts > 0 && part_check(spec, i, st.st_mode, fail) != 0)

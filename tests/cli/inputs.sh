@@ -25,7 +25,7 @@ run $c -S 10 a
 refused $c -S 11 a
 refused $c -S 18446744073709551615 a
 refused $c -S x a
-refused $c -S 1.5K a
+refused $c -S 1.5001K a
 shell "cat a | $c -S 9"
 shell "cat a | $c -S 10"
 cat a | refused $c -S 11
@@ -81,3 +81,18 @@ shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3 4 5 6 7 8 9;
 # shellcheck disable=SC2016
 shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3; do cat many.zst | gpuhist -T 4 -t u8 -b 1 2>&1; done | sort -u | sed "s/$third/the third:/"'
 run gpuhist -t u8 --no-header -b 1 -n 200000 many.zst
+# A directory, an index of shards, and samples whose type nobody gave
+mkdir samples
+touch samples/a.f32 samples/b.WAV samples/c.txt samples/d.u16.zst samples/e.npy samples/README
+refused gpuhist samples
+refused gpuhist --merge samples
+rm samples/[a-e]*
+refused gpuhist samples/
+shell 'gpuhist <samples'
+echo '{"metadata": {"total_size": 16}, "weight_map": {"w": "m-00001-of-00002.safetensors"}}' >m.safetensors.index.json
+for option in '' --tensor=w '--each=tensor --stats'; do refused gpuhist $option m.safetensors.index.json; done
+printf '\001\002\003\004\005\006' >firmware.bin
+refused gpuhist firmware.bin
+refused gpuhist -t u32 firmware.bin
+refused gpuhist --raw firmware.bin
+run gpuhist -t byte -b 4 firmware.bin

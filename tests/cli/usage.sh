@@ -29,7 +29,7 @@ refused gpuhist --offset=1,000 --record=4K a
 refused gpuhist -t f32 --log=1,10 a
 # Sizes and counts
 run gpuhist -t u8 -S 0x3 -b 0x80 --nonzero --no-header a
-refused gpuhist -t u8 -n 1.0 a
+refused gpuhist -t u8 -n 1.5 a
 run gpuhist -t u8 -n 0X1 -b 1kB -M 1mB --nonzero --no-header a
 shell 'gpuhist -t u8 -S 1k -n 1M -r full -b 1 --no-header /dev/zero'
 shell 'gpuhist -b 64K /dev/null | tail -n 1'
@@ -52,3 +52,12 @@ refused gpuhist -o none/h -b 0
 # A slower way that fits the bound on memory is taken before the job is refused.
 run gpuhist -M 1M -b 1000000 --nonzero /dev/null
 refused gpuhist -M 1K /dev/null
+# Sizes with decimals: whole, or the spelling that is; words that belong elsewhere
+head -c 10000 /dev/zero >zeros
+for size in 2.5K 2.5KB 0.001MB 2500e-3k; do run gpuhist -q -t u8 -b 1 --each=$size zeros; done
+for size in 2.4M 2.4MiB 2.4k 1.5 2. .5K 0x1.8K 1.00000000000000000000K; do refused gpuhist --each=$size zeros; done
+refused gpuhist -M 2.4M zeros
+refused gpuhist --edges=0,10,100,inf zeros
+refused gpuhist --edges=-Infinity,0,1 zeros
+refused gpuhist --log zeros
+refused gpuhist -r zeros

@@ -134,8 +134,8 @@ static void try_number(const char *text, size_t length)
 }
 
 /*
- * Digits of either base, then nothing or one of K M G T, of either case, with nothing, B or iB
- * after it.
+ * Digits of either base, the decimal ones perhaps with a point between them, then nothing or one of
+ * K M G T, of either case, with nothing, B or iB after it.
  */
 static void try_size(const char *text)
 {
@@ -153,6 +153,17 @@ static void try_size(const char *text)
 	for (size_t i = 0; i < digits; i++)
 		v = v >= too_much ? v : v * (hex ? 16u : 10u) + digit(first[i]);
 	const bool count = valid && !hex && *unit == '\0' && v < too_much;
+	uint128_t power = 1;
+	if (valid && !hex && *unit == '.') {
+		const size_t more = run_of(unit + 1, false);
+		for (size_t i = 0; i < more && v < too_much && power < too_much; i++) {
+			v = v * 10 + digit(unit[1 + i]);
+			power *= 10;
+		}
+		/* More digits than 64 bits hold are refused, even if they are zeros. */
+		valid = more > 0 && v < too_much && power < too_much;
+		unit += 1 + more;
+	}
 	REQUIRE(number_parse_count(&got, text) == (count ? 0 : -1) &&
 			(!count || got == (uint64_t)v),
 		"'%s' as a count gives %llu", text, (unsigned long long)got);
@@ -162,9 +173,10 @@ static void try_size(const char *text)
 		valid &= which &&
 			 (*rest == '\0' || strcmp(rest, "B") == 0 || strcmp(rest, "iB") == 0);
 		for (long u = 0; valid && u <= (which - UNITS) % 4; u++)
-			v = v >= too_much ? v : v * (strcmp(rest, "B") == 0 ? 1000u : 1024u);
+			v *= strcmp(rest, "B") == 0 ? 1000u : 1024u;
 	}
-	valid &= v < too_much;
+	valid &= v % power == 0 && v / power < too_much;
+	v /= power;
 	REQUIRE(number_parse_size(&got, text) == (valid ? 0 : -1) && (!valid || got == (uint64_t)v),
 		"'%s' as a size gives %llu", text, (unsigned long long)got);
 }
