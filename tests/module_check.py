@@ -109,12 +109,49 @@ with tempfile.TemporaryDirectory() as folder:
         print("left out: hist is not installed")
     raises("a FILE that is missing", gpuhist.Error, "No such file", pathlib.Path(folder) / "c.f32", 3, (0, 1))
 check("status", raises("no bins", gpuhist.Error, "--bins 0", x, 0).status == 2)
-raises("a rule", TypeError, "number of bins", x, "auto")
-raises("density", TypeError, "each sample once", x, density=True)
+raises("a rule", TypeError, "number of bins", x, "fd")
+raises("a rule that is ours", TypeError, "auto=True", x, "auto")
+raises("weights", TypeError, "weights", x, weights=x)
+raises("a sparse document", TypeError, "does not take nonzero", x, nonzero=True)
+raises("standard input twice", ValueError, "give a range", "-", 4, type="u8")
+check("a full document", len(gpuhist.histogram(x, nonzero=False)[0]) == 10)
+raises("an array of records", TypeError, "data['x']", numpy.zeros(3, [("x", "u2"), ("y", "f4")]))
+raises("too many FILEs", ValueError, "gpuhist.merge", ["x" * 200] * 20_000, 4, (0, 1))
+edges = numpy.linspace(-3, 3, 30_001)
+check("many edges", gpuhist.run(x, edges=edges)["storage"]["values"][1:-1] == numpy.histogram(x, edges)[0].tolist())
+check("edges as text", gpuhist.run(x, edges="-3,0,3")["axes"][0]["edges"] == [-3, 0, 3])
+for values, sizes in ((x, {}), ((x + 1j * x).astype("c8"), {"bins": 7, "range": (-1, 1)})):
+    ours, at = gpuhist.histogram(values, density=True, **sizes)
+    check("density", numpy.allclose((ours * numpy.diff(at)).sum(axis=-1), 1))
+same("density of an array", x, 9, (-1, 2), density=True)
+check("version", gpuhist.__version__ in subprocess.run([GPUHIST, "-V"], capture_output=True, text=True, check=True).stdout)
+try:
+    gpuhist.versions  # noqa: B018 pylint: disable=pointless-statement,no-member
+    check("an attribute that is missing", False)
+except AttributeError:
+    check("an attribute that is missing", True)
+parts = [gpuhist.run(part, range=(-1, 1), bins=4, stats=True) for part in (x[:99], x[99:])]
+total = gpuhist.merge(parts)
+check("merge", total["storage"]["values"] == gpuhist.run(x, range=(-1, 1), bins=4)["storage"]["values"])
+with tempfile.TemporaryDirectory() as folder:
+    names = [pathlib.Path(folder) / f"{i}.json" for i in (0, 1)]
+    names[0].write_text(json.dumps(parts[0]), encoding="utf-8-sig")
+    names[1].write_text(json.dumps(parts[1]))
+    check("merge of FILEs, in fewer bins", gpuhist.merge(names, bins=2)["storage"]["values"][1] == sum(
+        total["storage"]["values"][1:3]))
+    done = subprocess.run([GPUHIST, "-q", "--merge", *names], capture_output=True, check=False)
+    check("a byte order mark", done.returncode == 0)
+try:
+    import ml_dtypes
+    for dtype in (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16):
+        same(dtype.__name__, x.astype(dtype), 8, (-3, 3))
+    raises("another float8", gpuhist.Error, "--type", x.astype(ml_dtypes.float8_e4m3fnuz), 8, (-3, 3))
+except ImportError:
+    print("left out: ml_dtypes is not installed")
 raises("NaN", ValueError, "NaN", numpy.array([1, numpy.nan]))
 raises("a mask", TypeError, "compressed()", numpy.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]))
 raises("objects", TypeError, "NoneType", None)
-raises("records", gpuhist.Error, "--type", numpy.zeros(3, "u2,f4"))
+raises("records", TypeError, "data['f0']", numpy.zeros(3, "u2,f4"))
 raises("a wide float", gpuhist.Error, "--type", numpy.zeros(3, "g"))
 raises("a buffer of structures", ValueError, "no type for items", (type("Pair", (ctypes.Structure,), {
     "_fields_": [("x", ctypes.c_int16), ("y", ctypes.c_int16)]}) * 2)())

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import operator
 import os
@@ -22,12 +23,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["Error", "histogram", "program", "run"]
+__all__ = ["Error", "__version__", "histogram", "merge", "program", "run"]
 
 # struct's letters for the items of a memoryview.
 _KINDS = dict.fromkeys("?cBHILQN", "u") | dict.fromkeys("bhilqn", "i") | dict.fromkeys("efd", "f")
 # Options with which the command writes something other than one document to standard output.
 _NO_DOCUMENT = {"each", "format", "help", "output", "tee", "version"}
+# Options with which the counts of a document are not one number for each bin.
+_NO_COUNTS = {"merge", "nonzero"}
+
+
+def __getattr__(name: str) -> str:
+    """Return the program's version as __version__."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    said = subprocess.run([program(), "--version"], capture_output=True, check=True, text=True).stdout
+    return said.split()[1]
 
 
 class Error(RuntimeError):
@@ -84,7 +95,12 @@ def _samples(data: Any) -> tuple[memoryview, dict[str, Any]]:
     items = np.ascontiguousarray(data).reshape(-1)
     if items.dtype.hasobject:
         raise TypeError(f"gpuhist counts numbers, and {type(data).__name__} has other items")
-    name = {"b": "u8", "V": items.dtype.name}.get(items.dtype.kind, items.dtype.str)  # V: those of ml_dtypes
+    if items.dtype.names:
+        raise TypeError(f"an array of records: pass one of its fields, such as data[{items.dtype.names[0]!r}]")
+    kind = items.dtype.kind
+    # ml_dtypes' types are of kind V, or f for a byte, and have names
+    named = kind == "V" or (kind == "f" and items.itemsize == 1)
+    name = "u8" if kind == "b" else items.dtype.name if named else items.dtype.str
     return memoryview(items.view("u1")), {"raw": True, "type": name}
 
 
@@ -102,6 +118,26 @@ def run(data: Any, **options: Any) -> dict[str, Any]:
     """
     for name in options.keys() & _NO_DOCUMENT:
         raise TypeError(f"run returns one histogram, so it does not take {name}")
+    edges = options.get("edges")
+    if edges is None or isinstance(edges, str):
+        return _run(data, options)
+    with tempfile.NamedTemporaryFile("w") as file:  # a command line might be too short for them
+        file.writelines(f"{edge!r}\n" for edge in (edges.tolist() if hasattr(edges, "tolist") else edges))
+        file.flush()
+        return _run(data, options | {"edges": f"@{file.name}"})
+
+
+def _start(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0, **streams)
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        raise ValueError("too many FILEs for one command line: count some of them at a time, and add the histograms "
+                         "with gpuhist.merge") from None
+
+
+def _run(data: Any, options: dict[str, Any]) -> dict[str, Any]:
     samples, files = None, _files(data)
     stdin = None if files and "-" in files else subprocess.DEVNULL
     if files is None:
@@ -111,8 +147,7 @@ def run(data: Any, **options: Any) -> dict[str, Any]:
     for name, value in (options | {"quiet": True, "format": "json"}).items():
         command += _option(name, value)
     command += ["--", *files]
-    with tempfile.TemporaryFile() as messages, subprocess.Popen(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=messages, bufsize=0) as child:
+    with tempfile.TemporaryFile() as messages, _start(command, stdin=stdin, stderr=messages) as child:
         try:
             if samples is not None:
                 threading.Thread(target=_feed, args=(child.stdin, samples), daemon=True).start()
@@ -135,8 +170,8 @@ def _channels(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _extent(data: Any, options: dict[str, Any]) -> tuple[float, float]:
     """Return the minimum and maximum of all samples."""
-    names = ["/dev/stdin" if name == "-" else name for name in _files(data) or []]
-    if any(os.path.exists(name) and not os.path.isfile(name) for name in names):
+    names = _files(data) or []
+    if any(name == "-" or (os.path.exists(name) and not os.path.isfile(name)) for name in names):
         raise ValueError("a stream cannot be read twice: give a range")
     facts = [channel["writer_info"]["gpuhist"]
              for channel in _channels(run(data, **options | {"bins": 1, "range": (0, 1), "stats": 50}))]
@@ -160,12 +195,19 @@ def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = Non
     """Return (counts, edges) as numpy.histogram does, of a FILE, a list of FILEs, bytes, an array or numbers.
 
     Without a range, the data is read twice: first for its minimum and maximum. Edges are binary64 for every type. Each
-    channel has a row of counts. weights, density and the names of rules for bins raise TypeError.
+    channel has a row of counts. With density, counts are divided by their sum and by the widths of the bins. weights and
+    the names of rules for bins raise TypeError.
     """
     import numpy as np  # pylint: disable=import-outside-toplevel
 
-    if options.pop("weights", None) is not None or options.pop("density", None) or isinstance(bins, str):
-        raise TypeError("gpuhist counts each sample once, into a number of bins or between given edges")
+    if options.pop("weights", None) is not None:
+        raise TypeError("gpuhist counts each sample once, so it does not take weights")
+    if isinstance(bins, str):
+        raise TypeError(f"gpuhist has no rule {bins!r} for the number of bins: give a number with auto=True, which chooses "
+                        "the range and a width that is a power of two")
+    for name in _NO_COUNTS & {name for name, value in options.items() if value}:
+        raise TypeError(f"histogram returns a count for each bin, so it does not take {name}; run does")
+    density = options.pop("density", None)
     other = options.keys() & {"auto", "log", "mod"}
     options.setdefault("closed", not other)  # the last bin, as numpy's
     if np.ndim(bins) == 0:
@@ -177,12 +219,24 @@ def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = Non
         edges = np.asarray(bins)
         if edges.ndim != 1 or len(edges) < 2 or not (edges[1:] > edges[:-1]).all():
             raise ValueError("bins must be a whole number, or two or more edges that increase")
-        with tempfile.NamedTemporaryFile("w") as file:
-            file.writelines(f"{edge!r}\n" for edge in edges.tolist())
-            file.flush()
-            document = run(data, **options | {"edges": f"@{file.name}"})
+        document = run(data, **options | {"edges": edges})
     axis = _channels(document)[0]["axes"][0]
     edges = np.asarray(axis["edges"], float) if "edges" in axis else np.linspace(axis["lower"], axis["upper"], axis["bins"] + 1)
     flow = slice(1 if axis["underflow"] else 0, -1)
     counts = np.array([channel["storage"]["values"][flow] for channel in _channels(document)])
+    if density:
+        counts = counts / np.diff(edges) / counts.sum(axis=1, keepdims=True)
     return counts if len(counts) > 1 else counts[0], edges
+
+
+def merge(histograms: Any, **options: Any) -> dict[str, Any]:
+    """Add histograms, which are documents of run or the names of FILEs with them, and return the sum as such a document.
+
+    Options are those of --merge: bins=100 joins neighbouring bins, stats=True adds figures.
+    """
+    parts = [histograms] if isinstance(histograms, (dict, str, os.PathLike)) else list(histograms)
+    if not parts:
+        raise ValueError("there is no histogram to add")
+    texts = [json.dumps(part) if isinstance(part, dict) else pathlib.Path(part).read_text(encoding="utf-8-sig")
+             for part in parts]
+    return _run("\n".join(texts).encode(), options | {"merge": True})

@@ -126,8 +126,16 @@ int json_peek(struct json *r, struct fail *fail)
 
 int json_begin(struct json *r, struct fail *fail)
 {
+	static const char MARK[] = "\xef\xbb\xbf"; /* some programs write it before UTF-8 */
+
 	if (json_peek(r, fail) < 0)
 		return -1;
+	/* A zero follows the last byte, so nothing behind it is compared. */
+	if (strncmp((const char *)r->at, MARK, sizeof(MARK) - 1) == 0) {
+		r->at += sizeof(MARK) - 1;
+		if (json_peek(r, fail) < 0)
+			return -1;
+	}
 	if (r->at < r->end && r->documents++ > 0)
 		snprintf(r->label, JSON_LABEL, "%.*s, document %llu", PATH_MAX, r->name,
 			 (unsigned long long)r->documents);

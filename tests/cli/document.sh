@@ -39,6 +39,12 @@ gpuhist -q -t u8 -b 14 -f json twelve >one.json
 gpuhist -q -t u8 -b 14 -f json --nonzero twelve >sparse.json
 gpuhist -q -t f64 --edges=0,0.1,7 -n 1 -f json real >edges.json
 gpuhist -q -t f64 --log=0.1:7 -b 2 -n 1 -f json real >log.json
+# A byte order mark before each document
+mark=$(printf '\357\273\277')
+shell "{ printf '$mark' && cat one.json && printf ' $mark' && cat one.json; } | gpuhist -q --merge --nonzero --no-header"
+refused gpuhist --merge /dev/stdin <<EOF
+$mark$mark{}
+EOF
 # Places do not depend on the length of the version.
 sed -i 's/"version": "[^"]*"/"version": "0.3.0"/g' one.json two.json auto.json sparse.json edges.json log.json
 changed one.json 's/"samples": 12, //' 's/"samples": 12/"samples": -1/' 's/"samples": 12/"samples": "twelve"/' \
