@@ -129,15 +129,29 @@ int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int 
 	return bin < 0 ? ~joined : joined;
 }
 
+/*
+ * The exponent of one unit in the last place of the largest magnitude in an extent: of a float in
+ * its own type, of an integer in binary64, in which edges are written; 0 or more for an integer.
+ */
+static int unit_of_extent(const struct sample_type *type, const struct extent *extent)
+{
+	if (type->kind == SAMPLE_FLOAT)
+		return exponent_of_unit(type, fmax(fabs(sample_of_key(type, extent->least)),
+						   fabs(sample_of_key(type, extent->greatest))));
+	const int128_t least = (int128_t)extent->least + sample_min(type),
+		       greatest = (int128_t)extent->greatest + sample_min(type),
+		       largest = -least > greatest ? -least : greatest;
+	const int unit = 64 - 53 - __builtin_clzll((uint64_t)largest | 1);
+	return unit > 0 ? unit : 0;
+}
+
 int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int k)
 {
 	if (extent_is_none(extent))
 		return k;
 	assert(bins->most >= auto_bins_least(&bins->type));
-	if (bins->type.kind == SAMPLE_FLOAT && !bins->log) {
-		const double least = fabs(sample_of_key(&bins->type, extent->least));
-		const double greatest = fabs(sample_of_key(&bins->type, extent->greatest));
-		const int unit = exponent_of_unit(&bins->type, fmax(least, greatest));
+	if (!bins->log) {
+		const int unit = unit_of_extent(&bins->type, extent);
 		k = k > unit ? k : unit;
 	}
 	while (auto_bin(bins, extent->greatest, k) - auto_bin(bins, extent->least, k) >=

@@ -128,6 +128,9 @@ int128_t edges_first(const struct edges *edges);
 /* Return edge i of N+1 as the nearest binary64. */
 double edges_value(const struct edges *edges, uint32_t i);
 
+/* Do all edges differ as binary64? Those of integers may be closer. */
+bool edges_distinct(const struct edges *edges);
+
 /* Write edge i as text; return its length. */
 size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
 

@@ -2,6 +2,8 @@
 /* rational: from edges LO + i W / N of integers to the rule that finds floor((x - LO) N / W). */
 #include "bins/edges.h"
 
+#include <math.h>
+
 void rational_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high)
 {
 	struct binning *b = &e->binning;
@@ -75,4 +77,21 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 		.scale = (double)bins / (double)width,
 		.guess = (double)offset / (double)width,
 	};
+}
+
+bool edges_distinct(const struct edges *e)
+{
+	const uint32_t bins = e->binning.bins;
+
+	if (e->form != EDGES_RATIONAL)
+		return true;
+	const double lo = fabs(edges_value(e, 0)), hi = fabs(edges_value(e, bins));
+	const double step = (double)e->rational.width / bins;
+	/* Edges at least a unit in the last place apart are not rounded to one number. */
+	bool distinct = true;
+	for (uint32_t i = 0; i < bins && step < fmax(lo, hi) * 0x1p-52 && distinct; i++) {
+		const uint32_t at = lo > hi ? i : bins - 1 - i; /* from the larger magnitude on */
+		distinct = edges_value(e, at) < edges_value(e, at + 1);
+	}
+	return distinct;
 }

@@ -353,6 +353,13 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 				"--each %s needs bins that are known before the first sample; use "
 				"-r, --edges, --log or --mod, or -b with integers",
 				job->each_text);
+	const bool document = !axis_kind_of(&shape->axis)->from_samples &&
+			      (job->into || (job->format && job->format->write == write_json));
+	if (document && !edges_distinct(&shape->axis.edges))
+		return fail_set(fail, STATUS_USAGE,
+				"--%s %s has bins too narrow for JSON, whose edges are binary64 "
+				"numbers; use wider bins, or -f csv",
+				axis_kind_of(&shape->axis)->name, job->bins_text);
 	/* Counters have 32-bit indices (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
 			    channels = shape->channels;

@@ -94,3 +94,18 @@ run gpuhist -t f16 -r 0:1 -b 1 --nonzero equal
 run gpuhist -b 1 twelve
 run gpuhist -b 1 -r 0:1 twelve
 run gpuhist -t u32 -b 2 -r 0:400000 twelve
+# Bins of --auto are no narrower than binary64 numbers, in which JSON has edges; those of -r may be, but not in JSON
+seq 1700000000000000000 1700000000000000900 >long
+run gpuhist --text -t i64 --auto -b 1000 long
+run gpuhist --text -t i64 --auto -b 2 long
+bytes '\0\0\0\0\0\0\0\200' >least
+run gpuhist -t i64 --auto -b 4 least
+bytes '\377\377\377\377\377\377\377\377' >greatest
+run gpuhist -t u64 --auto -b 4 greatest
+for range in 1700000000000000000:1700000000000000900 -1700000000000000900:-1700000000000000000; do
+	refused gpuhist -q --text -t i64 -r $range -b 900 -f json long
+	refused gpuhist -q --text -t i64 -r $range -b 900 --into=long.json long
+	refused gpuhist -q --text -t i64 -r $range -b 900 --each=9 -o long.json long
+	shell "gpuhist -q --text -t i64 -r $range -b 3 -f json long | gpuhist -q --merge"
+	shell "gpuhist -q --text -t i64 -r $range -b 900 --nonzero long | tail -n 1"
+done

@@ -148,6 +148,16 @@ static void draw_row_size(struct job *j, const struct input *in, unsigned inputs
 		snprintf(j->row, sizeof(j->row), "file");
 }
 
+/* May edges be equal in binary64, so that JSON is refused? */
+static bool is_too_fine(const struct job *j)
+{
+	const double lo = fabs((double)j->whole_lo), hi = fabs((double)j->whole_hi);
+
+	return j->binning == RANGE && j->exact &&
+	       (double)(j->whole_hi - j->whole_lo) / (double)(j->bins * j->finer) <
+		       fmax(lo, hi) * 0x1p-51;
+}
+
 static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -189,6 +199,10 @@ static void draw_job(struct job *j, bool gpu)
 			draw_quantiles(j);
 	} else if (once_in(5) && !(gpu && j->type->bits > 16)) {
 		draw_quantiles(j);
+	}
+	if (j->slices > 0 && is_too_fine(j)) {
+		j->slices = 0;
+		j->finer = 1;
 	}
 }
 

@@ -71,6 +71,10 @@ void set_dyadic(struct job *job)
 	if (job->type->kind == FLOAT)
 		job->k = last_place(job->type,
 				    fmax(fabs(job->least.real), fabs(job->greatest.real)));
+	else /* edges are written as binary64 */
+		while (job->greatest.whole >> job->k >= (wide)1 << 53 ||
+		       -job->least.whole >> job->k >= (wide)1 << 53)
+			job->k++;
 	while (floor_of(job, job->greatest, job->k) - floor_of(job, job->least, job->k) + 1 > most)
 		job->k++;
 	job->first = floor_of(job, job->least, job->k);
