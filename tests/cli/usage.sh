@@ -54,7 +54,9 @@ run gpuhist -M 1M -b 1000000 --nonzero /dev/null
 refused gpuhist -M 1K /dev/null
 # Sizes with decimals: whole, or the spelling that is; words that belong elsewhere
 head -c 10000 /dev/zero >zeros
-for size in 2.5K 2.5KB 0.001MB 2500e-3k; do run gpuhist -q -t u8 -b 1 --each=$size zeros; done
+for size in 2.5K 2.5KB 0.001MB 2500e-3k; do
+	shell "gpuhist -q -t u8 -b 1 --each=$size --no-header zeros | sed 's/.*,//' | uniq -c"
+done
 for size in 2.4M 2.4MiB 2.4k 1.5 2. .5K 0x1.8K 1.00000000000000000000K; do refused gpuhist --each=$size zeros; done
 refused gpuhist -M 2.4M zeros
 refused gpuhist --edges=0,10,100,inf zeros
