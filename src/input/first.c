@@ -28,6 +28,9 @@
 #define TABLE "read_table(\"FILE\")[\"COLUMN\"].to_numpy()"
 #define PARQUET NUMPY("is a Parquet", "pyarrow.parquet", "pyarrow.parquet." TABLE)
 #define ARROW NUMPY("is an Arrow", "pyarrow.feather", "pyarrow.feather." TABLE)
+#define LAS NUMPY("is a LAS", "laspy", "numpy.asarray(laspy.read(\"FILE\").z)")
+#define ROOT \
+	NUMPY("is a ROOT", "uproot", "uproot.open(\"FILE\")[\"TREE/BRANCH\"].array(library=\"np\")")
 #define TIFF NUMPY("is a TIFF", "tifffile", "tifffile.imread(\"FILE\")")
 #define GGUF                       \
 	NUMPY("is a GGUF", "gguf", \
@@ -79,6 +82,8 @@ static const struct input_format FORMATS[] = {
 	       TORCH)}, /* before 1.6 */
 	{OTHER("version https://",
 	       "is a Git LFS pointer, not the file itself; run `git lfs pull` to fetch it")},
+	{OTHER("LASF", LAS)},
+	{OTHER("root\0", ROOT)},
 	{OTHER("PAR1", PARQUET)},
 	{OTHER("ARROW1", ARROW)},
 	{OTHER("II*\0", TIFF)},
