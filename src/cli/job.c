@@ -68,7 +68,10 @@ static struct says name_says(const char *path)
 		memcpy(says.suffix, name + at, length - at);
 	says.named = sample_type_named(&says.type, &pair, says.suffix) == 0;
 	if (!says.named) {
-		says.ambiguous = sample_type_ambiguous(says.suffix);
+		says.ambiguous =
+			strcmp(says.suffix, "sigmf-data") == 0
+				? "has its type in the .sigmf-meta beside it (core:datatype)"
+				: sample_type_ambiguous(says.suffix);
 		sample_type_parse(&says.type, "u32");
 	}
 	says.channels = pair ? 2 : 1;

@@ -132,3 +132,8 @@ for type in f8e4m3 f8e5m2; do
 done
 run gpuhist -t F8_E5M2 --log=1e-5:1 -b 2 --flow --no-header -q eights
 refused gpuhist -t f8e4m3 --mod -b 2 eights
+# SigMF: the type is in another file
+cp six rec.sigmf-data
+refused gpuhist rec.sigmf-data
+refused gpuhist six rec.sigmf-data
+run gpuhist -t cu8 -b 1 -r full -q rec.sigmf-data
