@@ -406,10 +406,13 @@ static const struct {
 };
 #define FIGURE_ROWS (sizeof(ROWS) / sizeof(ROWS[0]))
 
-/* Shorten numbers to six digits, except whole ones. */
-static void shorten(char text[NUMBER_TEXT])
+/*
+ * Shorten numbers to six digits, except whole ones. A rounded number from 10^15 on looks whole
+ * although its last digits say nothing.
+ */
+static void shorten(char text[NUMBER_TEXT], bool rounded)
 {
-	if (text[0] != '\0' && !edge_is_whole(text))
+	if (text[0] != '\0' && (!edge_is_whole(text) || (rounded && strlen(text) > 15)))
 		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
 }
 
@@ -431,7 +434,7 @@ static void cell_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t 
 	    strcmp(text, "0") == 0)
 		text[0] = '\0';
 	if (row >= FIGURE_ROWS || (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY))
-		shorten(text);
+		shorten(text, figure == FIGURE_MEAN || figure == FIGURE_DEVIATION);
 }
 
 /* Print a row for channels first .. end - 1, unless all its cells are empty. */

@@ -57,12 +57,12 @@ static void say(const char *name, const char *text)
 	fprintf(stderr, "gpuhist: stats: %-10s  %s\n", name, text);
 }
 
-/* Six digits, unless the number is whole. */
-static void shorten(char *text, size_t size)
+/* Six digits, unless the number is whole and has at most `most` digits. */
+static void shorten(char *text, size_t size, size_t most)
 {
 	size_t digits = strspn(text + (*text == '-'), "0123456789") + (*text == '-');
 
-	if (text[digits] || digits > 21)
+	if (text[digits] || digits > most)
 		snprintf(text, size, "%.6g", strtod(text, NULL));
 }
 
@@ -217,7 +217,7 @@ static void say_end(const struct job *job, const char *name, struct sample end,
 	char text[400], at[32];
 
 	format_sample(job, text, sizeof(text), end);
-	shorten(text, sizeof(text));
+	shorten(text, sizeof(text), 21);
 	say(name, text);
 	snprintf(at, sizeof(at), "at %s", name);
 	if (is_small(job))
@@ -370,7 +370,7 @@ static void say_quantiles(const struct job *job, const struct sample *sorted, si
 
 		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
 		format_quantile(job, text, sizeof(text), sorted, n, llround(strtod(q, NULL) * 1e4));
-		shorten(text, sizeof(text));
+		shorten(text, sizeof(text), 21);
 		say(name, text);
 		if (!q[length])
 			break;
@@ -450,8 +450,8 @@ static void put_channel(const struct job *job, unsigned channel)
 		if (is_small(job))
 			say_never_hit(job, sorted, n);
 		format_moments(job, mean, std, sorted, n);
-		shorten(mean, sizeof(mean));
-		shorten(std, sizeof(std));
+		shorten(mean, sizeof(mean), 15);
+		shorten(std, sizeof(std), 15);
 		say("mean", mean);
 		say("std", std);
 	}
