@@ -164,8 +164,9 @@ static double nearest(const struct decimal *d)
 	up = strtold(d->text, NULL);
 	fesetround(mode);
 	/* In units of 2^-1138, the numbers below DBL_MIN take 116 bits at most. */
-	const uint128_t units = (uint128_t)ldexpl(down, 1138);
-	return exact_double(exact_of(units, -1138, up != down || ldexpl(down, 1138) != units));
+	const long double units = ldexpl(down, 1138);
+	const uint128_t whole = (uint128_t)units;
+	return exact_double(exact_of(whole, -1138, up != down || (long double)whole != units));
 }
 
 /* Return the code of the nearest float of the type. */
