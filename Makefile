@@ -110,7 +110,7 @@ SOURCES   = $(wildcard src/*.c src/*/*.c)
 LOOPS_SRC = $(filter %_loops.c,$(SOURCES))
 OBJ_DIR   = $(BUILD)/obj
 objects   = $(patsubst %.c,$(OBJ_DIR)/%.o,$(1))
-LOOPS_OBJ = $(filter-out %/block_avx512.o,$(foreach s,$(LOOPS_SRC:%_loops.c=%),$(LOOPS:%=$(OBJ_DIR)/$(s)_%.o)))
+LOOPS_OBJ = $(filter-out %/block_avx512.o %/text_avx512.o,$(foreach s,$(LOOPS_SRC:%_loops.c=%),$(LOOPS:%=$(OBJ_DIR)/$(s)_%.o)))
 OBJ       = $(call objects,$(filter-out $(LOOPS_SRC),$(SOURCES))) $(LOOPS_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
 # OWN is what one file needs beside the flags of all.
@@ -150,10 +150,11 @@ GPU_CHECK = $(BUILD)/gpu_check $(BUILD)/unpack_check
 CHECKS    = $(GPU_CHECK) $(BUILD)/uhi_documents
 BENCH_GPU = $(BUILD)/bench_kernels
 TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
+BLOCKS    = $(BUILD)/gpuhist_blocks
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
 BENCHES   = $(BUILD)/bench $(BUILD)/sample
 LINKED = $(CC) $(ALL_LDFLAGS)
-$(PROGRAM) $(TESTS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
+$(PROGRAM) $(BLOCKS) $(TESTS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
 	$(call say,LINK)
 	$(Q)$(LINKED) -o $@ $(filter %.o,$^) $(ALL_LDLIBS)
 $(TOOLS) $(TORTURE) $(BENCHES): LINKED = $(CC) -pthread $(LDFLAGS)
@@ -165,6 +166,11 @@ $(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/sc
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BENCH_GPU): $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
+# The program, but the size of a block of text comes from a variable.
+$(OBJ_DIR)/tests/source_text.o: src/input/source_text.c $(FLAGS)
+	$(compile)
+$(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
+$(BUILD)/gpuhist_blocks: $(filter-out %/source_text.o,$(OBJ)) $(OBJ_DIR)/tests/source_text.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
 # Its instructions in plain C come before the compiler's.
@@ -184,7 +190,7 @@ test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
-check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
+check-programs: $(PROGRAM) $(BLOCKS) $(TESTS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
 	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
 check: check-programs $(if $(MODE),,schedules)
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)

@@ -219,6 +219,17 @@ static int sum_up(struct run *run, struct fail *fail)
 	return rc;
 }
 
+/* With --skip-bad, some line must be good. */
+static int check_bad(const struct run *run, struct fail *fail)
+{
+	const struct text_totals *const text = &source_totals(run->work.source)->text;
+
+	if (text->bad == 0)
+		return 0;
+	return fail_set(fail, STATUS_DATA, "%s: line %llu %s; all other lines are bad, too",
+			text->bad_name, (unsigned long long)text->bad_line, text->bad_why);
+}
+
 static int count(struct run *run, struct fail *fail)
 {
 	run->counting_began = clock_seconds();
@@ -234,6 +245,8 @@ static int count(struct run *run, struct fail *fail)
 	}
 	if (rc == 0)
 		rc = counts_check(&run->counts, fail);
+	if (rc == 0 && run->report.work.records == 0)
+		rc = check_bad(run, fail);
 	if (rc == 0 && run->work.gpu && gpu_table_fetch(run->work.gpu, &run->counts) != 0)
 		rc = gpu_fail_run(run->work.gpu, fail);
 	if (run->work.gpu)

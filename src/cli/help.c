@@ -43,6 +43,7 @@ static const char ALL_OPTIONS[] =
 "                          endian; also <u2 uint16 s16le cf32\n"
 "      --text[=COLUMN]     one number per line, or the number in that column,\n"
 "                          counted from 1 or named in the first line\n"
+"      --skip-bad          leave out lines of text without such a number\n"
 "  -S, --skip=SIZE         skip SIZE bytes at the start of each input\n"
 "  -n, --count=N           stop after N samples, or N records\n"
 "  -c, --channels=N        N interleaved channels; last: the last axis of a .npy\n"

@@ -105,6 +105,7 @@ static const struct known KNOWN[] = {
 		.must = "must be WIDTH:PITCH, in samples and in bytes, each from 1 to 16777216 (16 MiB), such as 640:1024",
 		.apart = {{"text", "lines have no padding; -c N reads N numbers as a record"}}},
 	{"ignore-tail", 0, NULL, DECIDES, FLAG(job.source.ignore_tail)},
+	{"skip-bad", 0, NULL, DECIDES, FLAG(job.source.text.skip_bad)},
 	{"part", 0, "=K/N", COUNTS, READ(read_part, job.source),
 		.must = "must be K/N, with K from 1 to N, and N at most 2^31",
 		.apart = {{"tee", "--tee copies each input whole"},
@@ -227,7 +228,9 @@ static int read_text(struct given *g, const struct known *o, const char *text)
 {
 	struct text_spec *const spec = to(g, o);
 
-	*spec = (struct text_spec){.on = true, .column = text};
+	spec->on = true;
+	spec->column = text;
+	spec->number = 0;
 	if (!text || (*text != '\0' && number_parse_count(&spec->number, text) != 0))
 		return 0;
 	return spec->number == 0 ? -1 : 0;

@@ -302,6 +302,11 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			 totals->text.dropped ? ", except a last line without a newline" : "",
 			 unopened);
 	warn_inputs(job, run);
+	if (totals->text.bad > 0)
+		msg_warning(COUNTED
+			    " left out (--skip-bad); the first is line %llu of %s, which %s",
+			    COUNT(totals->text.bad, "bad line"), (ull)totals->text.bad_line,
+			    totals->text.bad_name, totals->text.bad_why);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples were read as u32, little endian (use -t for another type)");
 	advise(advice, hist, job->source.text.on);
@@ -559,8 +564,7 @@ static void report_bottleneck(const struct run_report *run)
 	const char *const what = !reading && gpu               ? "transfers and counting on the GPU"
 				 : !reading                    ? "counting"
 				 : run->totals.zstd.packed > 0 ? "reading and decompressing"
-				 : run->totals.text.bytes > 0
-					 ? "reading text, one worker at a time,"
+				 : run->totals.text.bytes > 0  ? "reading text"
 				 : run->totals.streamed ? "reading a pipe, one worker at a time,"
 							: "reading";
 	char size[SIZE_TEXT], cores[48] = "";

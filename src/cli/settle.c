@@ -321,6 +321,9 @@ int settle(struct given *g)
 	if (check_tensors(g, fail) != 0)
 		return -1;
 	fill_in(g);
+	if (job->source.text.skip_bad && !job->source.text.on)
+		return fail_set(fail, STATUS_USAGE,
+				"--skip-bad leaves out lines of text; it needs --text");
 	if (job->source.text.on && settle_text(g, fail) != 0)
 		return -1;
 	job->source.type_said = job->source.typed || job_names_type(job);

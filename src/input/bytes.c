@@ -48,14 +48,13 @@ struct bytes {
 	struct stat st; /* of the file when it was opened */
 	struct extent file;
 	/* Streams. */
-	struct text *text; /* filter from text to samples; or NULL */
-	bool checked;      /* refuse_messages has accepted it */
-	bool eof;          /* a read found the stream's end */
-	bool drained;      /* the last read gave less than was asked for */
-	bool finished;     /* bytes_shared.finish has ended the stream */
-	size_t held;       /* if finished: bytes in the stream that are still to be read */
-	uint64_t passed;   /* offset of the first byte not yet passed */
-	uint64_t kept;     /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
+	bool checked;    /* refuse_messages has accepted it */
+	bool eof;        /* a read found the stream's end */
+	bool drained;    /* the last read gave less than was asked for */
+	bool finished;   /* bytes_shared.finish has ended the stream */
+	size_t held;     /* if finished: bytes in the stream that are still to be read */
+	uint64_t passed; /* offset of the first byte not yet passed */
+	uint64_t kept;   /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
 	/* Both. The buffer holds a stream's bytes that were not passed, or a file's last look. */
 	uint64_t from; /* offset of the first byte in the buffer */
 	unsigned char *buffer;
@@ -99,12 +98,10 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
 	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
-	b->in_file =
-		!shared->tee && !shared->text && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
+	b->in_file = !shared->tee && (S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode));
 	if (opened && S_ISDIR(b->st.st_mode))
 		errno = EISDIR;
-	if (!opened || S_ISDIR(b->st.st_mode) ||
-	    (shared->text && !(b->text = text_open(shared->text))))
+	if (!opened || S_ISDIR(b->st.st_mode))
 		rc = fail_errno(fail, "%s", b->name);
 	else if (b->in_file)
 		rc = open_file(b, fail);
@@ -130,7 +127,6 @@ void bytes_close(struct bytes *b)
 		b->shared->tee->fd = b->fd; /* main copies the rest */
 	else if (b->owned && b->fd >= 0)
 		close(b->fd);
-	free(b->text);
 	free(b->buffer);
 	free(b);
 }
@@ -190,8 +186,6 @@ void bytes_leave(const struct bytes *b, uint64_t at)
 {
 	if (!b->owned && b->in_file)
 		(void)lseek(b->fd, (off_t)(b->file.origin + at), SEEK_SET);
-	else if (!b->owned && b->text) /* a pipe cannot seek */
-		(void)lseek(b->fd, -(off_t)(b->text->have - b->text->at), SEEK_CUR);
 }
 
 /* ---- files ---- */
@@ -317,57 +311,17 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 	return 0;
 }
 
-/* Has the stream been read to its end? */
-static bool is_over(const struct bytes *b)
-{
-	return b->eof && (!b->text || b->text->at == b->text->have);
-}
-
-/*
- * May a finished stream have ended inside a line? Ctrl-C may end its writer too, anywhere; TERM
- * comes to this process alone, but then only a stream that its writer has closed is whole.
- */
-static bool cuts_line(const struct bytes *b)
+bool bytes_cuts(const struct bytes *b)
 {
 	struct pollfd one = {.fd = b->fd, .events = POLLIN};
 
-	return signals_finish_number() != SIGTERM || poll(&one, 1, 0) != 1 ||
-	       (one.revents & (POLLIN | POLLHUP)) != POLLHUP;
-}
-
-/* Reads as read_on does; reads text until it has made `least` bytes of samples. */
-static int read_samples(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
-			struct fail *fail)
-{
-	int rc = 0;
-
-	if (!b->text)
-		return read_on(b, to, least, cap, got, fail);
-	for (*got = 0; rc == 0 && *got < least && !is_over(b);) {
-		size_t n;
-		if (text_take(b->text, to + *got, cap - *got, &n) != 0)
-			return fail_set(fail, STATUS_DATA, "%s%s", b->name, b->text->why);
-		*got += n;
-		if (*got >= least || b->eof)
-			continue;
-		const size_t room = text_room(b->text);
-		rc = read_on(b, (unsigned char *)b->text->buffer + b->text->have, 1, room, &n,
-			     fail);
-		b->text->have += n;
-		__atomic_fetch_add(&b->shared->text_bytes, n, __ATOMIC_RELAXED);
-		b->text->ended = b->eof;
-		b->text->cut = b->eof && b->finished && cuts_line(b);
-	}
-	if (b->text->dropped)
-		__atomic_store_n(&b->shared->dropped, true, __ATOMIC_RELAXED);
-	if (b->text->fractions)
-		__atomic_store_n(&b->shared->fractions, true, __ATOMIC_RELAXED);
-	return rc;
+	return b->finished && (signals_finish_number() != SIGTERM || poll(&one, 1, 0) != 1 ||
+			       (one.revents & (POLLIN | POLLHUP)) != POLLHUP);
 }
 
 bool bytes_ended(const struct bytes *b)
 {
-	return is_over(b) && b->passed == b->from + b->have;
+	return b->eof && b->passed == b->from + b->have;
 }
 
 bool bytes_finished(const struct bytes *b)
@@ -391,8 +345,7 @@ int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, si
 	const size_t had = (size_t)lesser(b->from + b->have - at, cap);
 	if (had > 0)
 		memcpy(to, b->buffer + (at - b->from), had);
-	const int rc =
-		read_samples(b, to + had, least > had ? least - had : 0, cap - had, got, fail);
+	const int rc = read_on(b, to + had, least > had ? least - had : 0, cap - had, got, fail);
 	*got += had;
 	b->passed += *got;
 	if (b->passed > b->from + b->have) {
@@ -423,7 +376,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 {
 	int rc = 0;
 
-	while (rc == 0 && end > b->from + b->have && !is_over(b)) {
+	while (rc == 0 && end > b->from + b->have && !b->eof) {
 		const size_t spare = most < STREAM_ROOM ? most : STREAM_ROOM;
 		size_t got;
 		if (end + spare > b->from + b->room)
@@ -434,8 +387,8 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 		if (b->room < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
 			return -1;
 		const size_t left = b->room - b->have;
-		rc = read_samples(b, b->buffer + b->have, need,
-				  left - need < most ? left : need + most, &got, fail);
+		rc = read_on(b, b->buffer + b->have, need, left - need < most ? left : need + most,
+			     &got, fail);
 		b->have += got;
 	}
 	return rc;
@@ -476,15 +429,14 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 		return 0;
 	if (b->kept != UINT64_MAX)
 		rc = look_further(b, at, SIZE_MAX, fail);
-	while (rc == 0 && at > b->from + b->have && !is_over(b)) {
+	while (rc == 0 && at > b->from + b->have && !b->eof) {
 		size_t got;
 		b->from += b->have;
 		b->passed = b->from;
 		b->have = 0;
 		if (grow(b, STREAM_ROOM, fail) != 0)
 			return -1;
-		rc = read_samples(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got,
-				  fail);
+		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got, fail);
 		b->have = got;
 	}
 	b->passed = lesser(at, b->from + b->have);

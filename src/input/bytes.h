@@ -6,8 +6,6 @@
  * got it. Any thread can read a file or block device at any offset. A stream is read in order by
  * one thread at a time; bytes that were looked at stay until they are passed or read. No function
  * needs a lock. A function that may wait returns 1 if a byte in `wake` ended the wait.
- *
- * If the inputs are text, they all are streams of the samples that a filter makes of the text.
  */
 #ifndef GPUHIST_INPUT_BYTES_H
 #define GPUHIST_INPUT_BYTES_H
@@ -17,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/fail.h"
-#include "input/text.h"
 
 struct bytes;
 struct tee; /* tee.h */
@@ -35,10 +32,8 @@ struct bytes_shared {
 	uint64_t waited_ns; /* atomic: time for which threads waited for streams */
 	double until;    /* clock_seconds() at which waits end as by a byte in `wake`; 0: never */
 	struct tee *tee; /* --tee: gets all bytes too, and makes files streams; or NULL */
-	const struct text_spec *text; /* --text: the filter's options; or NULL */
-	uint64_t text_bytes;          /* atomic: bytes of text that were read */
-	bool fractions;               /* atomic: some number was not written as an integer */
-	bool dropped;                 /* atomic: --finish left out an incomplete last line */
+	uint64_t text_bytes; /* atomic: bytes of text that were read */
+	bool dropped;        /* atomic: --finish left out an incomplete last line */
 };
 
 /*
@@ -105,6 +100,13 @@ bool bytes_drained(const struct bytes *b);
 
 /* Did a byte in `finish` end the stream? Its last record may then be partial. */
 bool bytes_finished(const struct bytes *b);
+
+/*
+ * Did a signal end the stream (`finish`), so that its last line may be incomplete? Ctrl-C may end
+ * its writer too, anywhere; TERM comes to this process alone, but then only a stream that its writer
+ * has closed is whole.
+ */
+bool bytes_cuts(const struct bytes *b);
 
 /* Asks the system to read a file ahead from this offset on. */
 void bytes_hint(struct bytes *b, uint64_t at);

@@ -103,7 +103,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
-	s->shared.text = s->spec.text.on ? &s->spec.text : NULL;
 	lock_init(&s->lock);
 	pthread_cond_init(&s->wait.wake, NULL);
 	if (describe(s, fail) != 0) {
@@ -370,7 +369,7 @@ static bool settle_input(struct source *s, struct input **link)
 	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
 	 * input follows, readers must see the end, as they do not wait for other workers' ranges.
 	 */
-	if (!in->spent && (in->zstd || s->left != UINT64_MAX || !more_inputs(s)))
+	if (!in->spent && (in->zstd || in->text || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
 	in->spent = true;
 	if (in->lent > 0)
@@ -497,8 +496,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
  * served quickly, before tasks that take long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task,
-	&short_task,   &unpack_task, &plain_task, &cut_task,    &open_task,
+	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task, &short_task,
+	&unpack_task,  &text_task,   &plain_task, &cut_task,    &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
@@ -543,7 +542,11 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 {
 	struct source *s = r->source;
 	struct request q = {
-		.want = want, .chunk = chunk, .cap = want->cap - want->cap % s->use.record};
+		.want = want,
+		.chunk = chunk,
+		.cap = want->cap - want->cap % s->use.record,
+		.reader = r,
+	};
 	int rc = 0;
 
 	/* With a smaller buffer a call would return 0 bytes, which means the end. */
@@ -715,7 +718,6 @@ const struct source_totals *source_totals(struct source *s)
 {
 	s->totals.waited = (double)__atomic_load_n(&s->shared.waited_ns, __ATOMIC_RELAXED) * 1e-9;
 	s->totals.text.bytes = s->shared.text_bytes;
-	s->totals.text.fractions = s->shared.fractions;
 	s->totals.text.dropped = s->shared.dropped;
 	if (s->left > 0 && signals_finished())
 		s->totals.unopened = s->spec.path_count - s->totals.inputs;
@@ -737,6 +739,7 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	jobs_free(s);
+	text_free_blocks(s);
 	free(s->zstd.rooms);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wait.pipe[0]);

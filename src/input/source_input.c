@@ -156,7 +156,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	if (s->spec.known)
 		in->content.header = *s->spec.known;
 	const int rc = s->spec.known ? 0 : content_open(&in->content, in->bytes, &rules, fail);
-	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
+	in->kind = s->spec.text.on ? &text_kind : in->content.is_zstd ? &zstd_kind : &plain_kind;
 	if (in->content.is_zstd)
 		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
 	return rc;

@@ -18,6 +18,7 @@
 
 struct plain_input; /* source_plain.c */
 struct zstd_input;  /* zstd_job.h */
+struct text_input;  /* source_text.c */
 struct slice;       /* source_part.c */
 
 /* The bytes read from an input that has ended. */
@@ -41,7 +42,7 @@ struct input_kind {
 	/* Checks the bytes after the samples, unless that was done before. */
 	int (*check_rest)(struct input *in, struct fail *fail);
 };
-extern const struct input_kind plain_kind, zstd_kind;
+extern const struct input_kind plain_kind, zstd_kind, text_kind;
 
 /* The part of an input that belongs to this run's slice (--part). */
 struct portion {
@@ -73,6 +74,7 @@ struct input {
 	const struct input_kind *kind;
 	struct plain_input *plain; /* NULL unless a plain input has begun */
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */
+	struct text_input *text;   /* NULL unless text has begun */
 };
 
 static inline uint64_t larger(uint64_t a, uint64_t b)

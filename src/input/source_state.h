@@ -25,8 +25,9 @@ struct rooms; /* zstd_blocks.h */
 struct reader {
 	struct source *source;
 	struct reader *next;
-	bool takes;       /* it has called source_take; a worker may fail before it does */
-	uint64_t counted; /* bytes reported by source_done; a tally */
+	struct text_block *block; /* the block of text whose lines it reads; or NULL */
+	bool takes;               /* it has called source_take; a worker may fail before it does */
+	uint64_t counted;         /* bytes reported by source_done; a tally */
 };
 
 /*
@@ -55,8 +56,9 @@ struct waiting {
 };
 
 struct readers {
-	struct reader *first; /* atomic; readers are freed when the source is closed */
-	unsigned takers;      /* readers that have called source_take */
+	struct reader *first;           /* atomic; readers are freed when the source is closed */
+	unsigned takers;                /* readers that have called source_take */
+	struct text_block *free_blocks; /* blocks of text whose buffers the next ones reuse */
 };
 
 /* The input to open next. */
@@ -116,6 +118,7 @@ struct request {
 	struct chunk *chunk; /* the answer, if it has bytes */
 	size_t cap;          /* bytes of want->room that may be used */
 	size_t got;          /* decoded bytes copied to want->room */
+	struct reader *reader;
 };
 
 /* A step that any reader can carry out. */
@@ -131,6 +134,7 @@ extern const struct task execute_task, /* put the next block of a long frame tog
 	short_task,                    /* hand out the last records of a packed input */
 	unpack_task,                   /* find or read a block, or decode its parts */
 	plain_task,                    /* read plain samples */
+	text_task,                     /* read text, make samples of lines */
 	cut_task;                      /* cut frames off */
 
 /* The number of the record that begins at an offset. */
@@ -165,6 +169,8 @@ void input_end(struct source *s, struct input *in);
 /* Checks the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail);
+
+void text_free_blocks(struct source *s); /* source_text.c */
 
 /* ---- source_plain.c: the task "read" ---- */
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: turns lines of text into samples (--text). Pure: the caller reads.
+ * text: turns whole lines of text into samples (--text). Pure: the caller reads.
  *
- * Each line holds one number, or a number in one of its fields. The first line determines the
- * separator of fields: a tab if it has one, else a semicolon, else a comma, else blanks. Blank
- * lines and lines that begin with # are skipped. Lines may be of any length, but a number must have
- * fewer than TEXT_FIELD_MOST bytes.
+ * Each line holds one number, or a number in one of its fields. The first line that is not blank or
+ * a comment determines the separator of fields for its FILE, and whether it is a header.
  */
 #ifndef GPUHIST_INPUT_TEXT_H
 #define GPUHIST_INPUT_TEXT_H
@@ -16,59 +14,84 @@
 
 #include "bins/sample.h"
 
-#define TEXT_FIELD_MOST ((size_t)64 << 10)
-#define TEXT_SHOWN 60 /* bytes of a bad line in a message */
+#define TEXT_LINE_MOST ((size_t)16 << 20) /* bytes of the longest line */
+#define TEXT_SHOWN 60                     /* bytes of a bad line in a message */
+#define TEXT_PAD ((size_t)64)             /* bytes after the lines that may be read */
+#define TEXT_WORDS 128u                   /* words of 64 bytes that are marked at a time */
 
 /* The options of --text. */
 struct text_spec {
 	bool on;
+	bool skip_bad;           /* count bad lines apart, and go on */
 	const char *column;      /* argument of --text; NULL: each line is a number */
 	uint64_t number;         /* number of the column, from 1; 0: `column` is a name */
 	struct sample_type type; /* type of the samples to make; of whole bytes */
 };
 
-/* Position of the next byte in its line. */
-enum text_place {
-	TEXT_BEGIN,
-	TEXT_FIELDS, /* after some fields, or inside one that is skipped */
-	TEXT_REST,   /* in a line that is skipped */
+/* How the lines of a FILE are read: decided by its first line, const from then on. */
+struct text_table {
+	const struct text_spec *spec;
+	uint64_t number; /* number of the column, from 1 */
+	char separator;  /* of fields; a blank: blanks and tabs; a newline: a line is a field */
 };
 
-/* The text of one FILE. */
-struct text {
-	struct text_spec spec; /* with the number of the column, once that is known */
-	bool named;            /* the column is given by name */
-	bool begun;            /* the first bytes were looked at */
-	bool first;            /* only blank lines and comments came so far */
-	bool fractions;        /* some number was not written as an integer */
-	bool words;            /* the first line has a field that is no number */
-	bool missing;          /* the first line's number is missing, or a name */
-	bool torn;             /* a line has a CR that is not before LF */
-	bool dropped;          /* the last line was incomplete, because of `cut` */
-	char separator;        /* of fields; 0: not known yet; a newline: a line is a field */
-	uint64_t line;         /* number of the line of the next byte, from 1 */
-	enum text_place place;
-	uint64_t fields;           /* fields of the line that were taken */
-	bool inside;               /* the next byte is inside a skipped field */
-	bool quoted;               /* the current field begins with a quote */
-	bool open;                 /* its quotes are not closed yet */
-	char head[2 * TEXT_SHOWN]; /* unless place is BEGIN: the beginning of the line */
-	char what[320];            /* the fault of a line, for `why` */
-	char why[512];             /* "", or the rest of a message, after the name of the FILE */
-	/* The caller's: */
-	bool ended;  /* the text has ended */
-	bool cut;    /* a signal has ended it, so a last line without a newline may be incomplete */
-	size_t at;   /* bytes of the buffer that were taken */
-	size_t have; /* bytes in the buffer */
-	char buffer[3 * TEXT_FIELD_MOST + 1]; /* one spare byte for a newline */
+/* A bit for each byte of some words. */
+struct text_marks {
+	const char *from; /* the first byte; NULL: nothing is marked */
+	size_t words;
+	uint64_t lines[TEXT_WORDS];      /* newlines */
+	uint64_t separators[TEXT_WORDS]; /* of several blanks the first */
+	uint64_t odd[TEXT_WORDS];        /* quotes, and CRs that are not before LF */
 };
 
-struct text *text_open(const struct text_spec *spec); /* NULL: no memory. Freed by free() */
+/* Some whole lines, each with its newline, and what was read of them. */
+struct text_lines {
+	const char *at, *end; /* lines to read; TEXT_PAD bytes after them may be read, too */
+	bool first;           /* they are the first of the text */
+	bool fractions;       /* some number was not written as an integer */
+	uint64_t taken;       /* lines read */
+	uint64_t bad;         /* bad lines among them, if these are skipped */
+	uint64_t bad_line;    /* number of the first bad line, from 1; or 0 */
+	char why[1024];       /* "", or the rest of a message, after FILE or the line's number */
+	struct text_marks marks;
+};
 
-/* Moves the text to the start of the buffer, and returns the number of free bytes after it. */
-size_t text_room(struct text *t);
+/*
+ * Reads lines up to the first that is not blank or a comment, which decides on the table, and past
+ * it if it is a header. 0: there is none. -1: bad input (why).
+ */
+int text_begin(struct text_table *t, const struct text_spec *spec, struct text_lines *l);
 
-/* Makes up to cap bytes of samples, fewer if it needs more text. -1: bad input (why). */
-int text_take(struct text *t, unsigned char *out, size_t cap, size_t *made);
+/*
+ * Makes up to cap bytes of samples. Stops after that, at the end of the lines, or at a bad line
+ * (why).
+ */
+size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char *out, size_t cap);
+
+/* ---- text.c and text_loops.c ---- */
+
+/* Makes a sample of the field from p to end. Returns NULL, or the fault for the message. */
+const char *text_field(const struct text_table *t, struct text_lines *l, const char *p,
+		       const char *end, unsigned char *out);
+
+/*
+ * Reads lines from which a number is taken without ado, until *to + the bytes of a sample exceeds
+ * `full`, or up to a line that text.c must read.
+ */
+typedef void text_loop(const struct text_table *t, struct text_lines *l, unsigned char **to,
+		       const unsigned char *full);
+extern text_loop text_loop_base, text_loop_avx2;
+
+/* Writes a code of the type. */
+static inline unsigned char *text_put(const struct sample_type *type, uint64_t code,
+				      unsigned char *to)
+{
+	if (type->big)
+		code = __builtin_bswap64(code) >> (64 - type->bits);
+	__builtin_memcpy(to, &code, type->bits / 8);
+	return to + type->bits / 8;
+}
+
+#define TEXT_BLANKS ' ' /* a separator: any number of blanks and tabs */
 
 #endif

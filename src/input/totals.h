@@ -22,9 +22,13 @@ struct slice_totals {
 };
 
 struct text_totals {
-	uint64_t bytes; /* bytes of text that were read */
-	bool fractions; /* some numbers were not written as integers */
-	bool dropped;   /* --finish left out a last line, which may be incomplete */
+	uint64_t bytes;       /* bytes of text that were read */
+	bool fractions;       /* some numbers were not written as integers */
+	uint64_t bad;         /* bad lines that --skip-bad left out; the first of them: */
+	const char *bad_name; /* its FILE */
+	uint64_t bad_line;    /* its number */
+	char bad_why[160];    /* its fault */
+	bool dropped;         /* --finish left out a last line, which may be incomplete */
 };
 
 struct zstd_totals {

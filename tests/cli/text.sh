@@ -192,6 +192,16 @@ run gpuhist --text numbers.txt.gz
 shell "printf '1\n2\nx\n3\n' | gpuhist --text -r 0:4 -b 2 --each=1 --no-header"
 
 echo
+echo '# Bad lines left out; a dash is a missing number'
+bytes 'a,b\n1,2\nx,1\n2\n3,1\r,3\n3,-\n' >line
+run gpuhist --text=b --skip-bad $b --flow line
+run gpuhist --text=b --skip-bad -t u8 $b --flow line
+bytes 'x\ny\n' >line
+run gpuhist --text --skip-bad line
+run gpuhist --text=z --skip-bad table.csv
+run gpuhist --skip-bad table.csv
+
+echo
 echo '# What does not go together'
 for option in -S1 --record=8 --rows=1:8 --part=1/2 --raw --zstd -tcf32 -tu4bit -ti4bit '-c last' --merge --tensor=w; do
 	shell "gpuhist --text $option numbers.txt"

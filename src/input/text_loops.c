@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_loops: reads lines quickly. The Makefile compiles this file once for each instruction set,
+ * with ISA set to its name.
+ *
+ * In a table, bytes are compared 64 at a time with the newline, the separator, the quote and CR,
+ * which makes a bit for each; a line's field is found by counting bits, and no other field is
+ * looked at. Without columns, a line is a number, and the byte after it its newline. Digits are
+ * converted eight at a time. Lines with quotes, blank lines, comments and lines longer than the
+ * words that are marked are left to text.c, and so are fields that are no plain numbers.
+ */
+#include "input/text.h"
+
+#include <string.h>
+
+#if defined(__AVX2__) || defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#ifndef ISA
+#define ISA base
+#endif
+#define PASTE(a, b) a##b
+#define NAME(a, b) PASTE(a, b)
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- marks ---- */
+
+#if defined(__AVX2__)
+typedef struct {
+	__m256i half[2];
+} block;
+
+INLINE block load(const char *p)
+{
+	return (block){{_mm256_loadu_si256((const __m256i *)(const void *)p),
+			_mm256_loadu_si256((const __m256i *)(const void *)(p + 32))}};
+}
+
+INLINE uint64_t equal(block b, char c)
+{
+	const __m256i all = _mm256_set1_epi8(c);
+	const uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.half[0], all)),
+		       high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.half[1], all));
+
+	return low | (uint64_t)high << 32;
+}
+#elif defined(__SSE2__)
+typedef struct {
+	__m128i part[4];
+} block;
+
+INLINE block load(const char *p)
+{
+	block b;
+
+	for (int i = 0; i < 4; i++)
+		b.part[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+	return b;
+}
+
+INLINE uint64_t equal(block b, char c)
+{
+	const __m128i all = _mm_set1_epi8(c);
+	uint64_t bits = 0;
+
+	for (int i = 0; i < 4; i++)
+		bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(b.part[i], all))
+			<< 16 * i;
+	return bits;
+}
+#else
+typedef struct {
+	const char *p;
+} block;
+
+INLINE block load(const char *p)
+{
+	return (block){p};
+}
+
+/* Of eight bytes the highest bit of each is set if it is 0, and gathered by a multiplication. */
+INLINE uint64_t equal(block b, char c)
+{
+	const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+	uint64_t bits = 0, eight;
+
+	for (int i = 0; i < 8; i++) {
+		memcpy(&eight, b.p + 8 * i, 8);
+		eight ^= 0x0101010101010101 * (unsigned char)c;
+		eight = ~(((eight & low) + low) | eight | low) >> 7;
+		bits |= (eight * 0x0102040810204080 >> 56) << 8 * i;
+	}
+	return bits;
+}
+#endif
+
+/* Marks the words from p, the beginning of a line, on. */
+static void mark(char separator, struct text_lines *l, const char *p)
+{
+	struct text_marks *const m = &l->marks;
+	const size_t words = ((size_t)(l->end - p) + 63) / 64;
+	uint64_t before = 1; /* the byte before these is a blank or a newline */
+
+	m->from = p;
+	m->words = words < TEXT_WORDS ? words : TEXT_WORDS;
+	for (size_t i = 0; i < m->words; i++, p += 64) {
+		const block b = load(p);
+		const uint64_t lines = equal(b, '\n'), cr = equal(b, '\r');
+		m->lines[i] = lines;
+		/* A line that ends in the next word is not finished by a CR in this one. */
+		m->odd[i] = equal(b, '"') | (cr & ~(lines >> 1 | (uint64_t)(p[64] == '\n') << 63));
+		if (separator != TEXT_BLANKS) {
+			m->separators[i] = equal(b, separator);
+			continue;
+		}
+		const uint64_t blanks = equal(b, ' ') | equal(b, '\t') | cr;
+		m->separators[i] = blanks & ~((blanks | lines) << 1 | before);
+		before = (blanks | lines) >> 63;
+	}
+}
+
+/* ---- numbers ---- */
+
+static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+			      1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+static const uint64_t SHORT[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/* The number of eight digits, the first in the lowest byte: pairs, then fours, then all. */
+INLINE uint64_t eight_digits(uint64_t d)
+{
+	d = d * 10 + (d >> 8);
+	return ((d & 0x000000ff000000ff) * (100 + (1000000ULL << 32)) +
+		(d >> 16 & 0x000000ff000000ff) * (1 + (10000ULL << 32))) >>
+	       32;
+}
+
+/* Reads digits, and appends them to *n. Returns the byte after them. */
+INLINE const char *digits(const char *p, uint64_t *n)
+{
+	uint64_t d, other;
+
+	for (;; p += 8) {
+		memcpy(&d, p, 8);
+		d ^= 0x3030303030303030;
+		/* Only the lowest byte that is no digit matters, so carries out of others do not. */
+		other = ((d + 0x0606060606060606) | d) & 0xf0f0f0f0f0f0f0f0;
+		if (other != 0)
+			break;
+		*n = *n * 100000000 + eight_digits(d);
+	}
+	const unsigned k = (unsigned)__builtin_ctzll(other) / 8;
+	if (k > 0)
+		*n = *n * SHORT[k] + eight_digits(d << (64 - 8 * k));
+	return p + k;
+}
+
+/*
+ * Makes a sample of up to 18 digits without an exponent: an integer, or the quotient of two exact
+ * binary64 numbers, which is rounded once. Returns the byte after it, or NULL to leave the number
+ * to decimal.c.
+ */
+INLINE const char *quick(const struct sample_type *type, const char *p, bool *fractions,
+			 unsigned char *out)
+{
+	const bool negative = *p == '-';
+	const char *const begin = p += negative;
+	uint64_t n = 0, code;
+
+	const char *const point = p = digits(p, &n);
+	if (p > begin && *p == '.')
+		p = digits(p + 1, &n);
+	if (p == begin || p - begin > 18) /* n fits 63 bits */
+		return NULL;
+	if (type->kind != SAMPLE_FLOAT) {
+		if (p > point ||
+		    n > UINT64_MAX >> (64 - type->bits + (type->kind == SAMPLE_SIGNED)) ||
+		    (negative && type->kind == SAMPLE_UNSIGNED))
+			return NULL;
+		code = negative ? 0 - n : n;
+	} else {
+		if (type->bits != 64 || n > (uint64_t)1 << 53)
+			return NULL;
+		const double real = p > point + 1 ? (double)n / TENS[p - point - 1] : (double)n;
+		memcpy(&code, &real, sizeof(code));
+		code |= (uint64_t)negative << 63;
+		*fractions |= p > point;
+	}
+	(void)text_put(type, code, out);
+	return p;
+}
+
+/* ---- lines ---- */
+
+/* Does a line end at p? */
+INLINE bool ends(const char *p)
+{
+	return *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+/* Reads lines that are numbers. */
+INLINE void take_numbers(const struct sample_type *type, struct text_lines *l, unsigned char **to,
+			 const unsigned char *full)
+{
+	const size_t bytes = type->bits / 8;
+	const char *at = l->at, *next;
+	unsigned char *out = *to;
+	uint64_t taken = 0;
+
+	while (at < l->end && (size_t)(full - out) >= bytes &&
+	       (next = quick(type, at, &l->fractions, out)) != NULL && ends(next)) {
+		at = next + 1 + (*next == '\r');
+		out += bytes;
+		taken++;
+	}
+	l->at = at;
+	l->taken += taken;
+	*to = out;
+}
+
+/* A line of a table. */
+struct found {
+	const char *field; /* the column's; NULL: the line has not so many */
+	const char *end;   /* the line's newline; NULL: it was not marked so far */
+	uint64_t odd;
+};
+
+/* Finds the field of a line that begins at p, among the words that are marked. */
+INLINE struct found find(const struct text_marks *m, const char *p, uint64_t number)
+{
+	const size_t at = (size_t)(p - m->from);
+	struct found f = {.field = number == 1 ? p : NULL};
+	uint64_t from = UINT64_MAX << at % 64, left = number - 1;
+
+	for (size_t w = at / 64; w < m->words; w++, from = UINT64_MAX) {
+		const uint64_t line = m->lines[w] & from;
+		const uint64_t part = from & (line ^ (line - 1)); /* up to the newline; or all */
+		f.odd |= m->odd[w] & part;
+		if (left > 0) {
+			uint64_t bits = m->separators[w] & part;
+			const unsigned n = (unsigned)__builtin_popcountll(bits);
+			if (n >= left) {
+				while (--left > 0)
+					bits &= bits - 1;
+				f.field = m->from + 64 * w + __builtin_ctzll(bits) + 1;
+			} else {
+				left -= n;
+			}
+		}
+		if (line != 0) {
+			f.end = m->from + 64 * w + __builtin_ctzll(line);
+			break;
+		}
+	}
+	return f;
+}
+
+/* The end of a field without quotes. */
+INLINE const char *field_end(char separator, const char *p, const char *end)
+{
+	while (p < end && *p != separator &&
+	       (separator != TEXT_BLANKS || (*p != '\t' && *p != '\r')))
+		p++;
+	return p;
+}
+
+/* Reads lines of a table. */
+INLINE void take_column(const struct text_table *t, struct text_lines *l, unsigned char **to,
+			const unsigned char *full)
+{
+	const struct sample_type *const type = &t->spec->type;
+	const struct text_marks *const m = &l->marks;
+	const size_t bytes = type->bits / 8;
+	const char separator = t->separator;
+	unsigned char *out = *to;
+	uint64_t taken = 0;
+
+	while (l->at < l->end && (size_t)(full - out) >= bytes) {
+		const char *const line = l->at;
+		if (!m->from || line >= m->from + 64 * m->words)
+			mark(separator, l, line);
+		struct found f = find(m, line, t->number);
+		if (!f.end && line > m->from) {
+			mark(separator, l, line);
+			f = find(m, line, t->number);
+		}
+		if (!f.end || f.odd || !f.field || *line == '#')
+			break;
+		const char *p = f.field;
+		while (*p == ' ' || (separator == TEXT_BLANKS && (*p == '\t' || *p == '\r')))
+			p++;
+		/* Nothing follows the last blanks, and a line of blanks is none. */
+		if (separator == TEXT_BLANKS
+			    ? p >= f.end
+			    : t->number == 1 && (ends(p) || *p == '\t' || *p == '\r'))
+			break;
+		const char *const next = quick(type, p, &l->fractions, out);
+		const bool whole = next && (*next == separator || ends(next) ||
+					    (separator == TEXT_BLANKS && *next == '\t'));
+		if (!whole && text_field(t, l, p, field_end(separator, p, f.end), out))
+			break;
+		out += bytes;
+		l->at = f.end + 1;
+		taken++;
+	}
+	l->taken += taken;
+	*to = out;
+}
+
+text_loop NAME(text_loop_, ISA);
+void NAME(text_loop_, ISA)(const struct text_table *t, struct text_lines *l, unsigned char **to,
+			   const unsigned char *full)
+{
+	if (t->separator == '\n')
+		take_numbers(&t->spec->type, l, to, full);
+	else
+		take_column(t, l, to, full);
+}

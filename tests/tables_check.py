@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--text: random tables, cut into blocks of any size and read by any number of threads, beside a plain model.
+
+usage: tables_check.py GPUHIST_BLOCKS [SEED [TABLES]]
+GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_BLOCK gives the bytes of a block.
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+BORDER = "\t;, \r"
+MISSING = ("", "-", "na", "null")
+
+
+class Bad(Exception):
+    """A bad line."""
+
+
+def bare(field):
+    field = field.strip(" \t\r")
+    quoted = len(field) >= 2 and field[0] == field[-1] == '"'
+    return field[1:-1] if quoted else field
+
+
+def number(text):
+    """An integer, "nan" if it is missing or one, or None."""
+    if text.lower() in MISSING or text.lower().lstrip("+-") == "nan" and len(text) < 5:
+        return "nan"
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else None
+
+
+def like_number(text):
+    return re.match(r"[+-]?\.?[0-9]", text) or (number(text) is not None and text.lower() not in MISSING)
+
+
+def separator_of(line):
+    seen, at, begins = set(), 0, True
+    while at < len(line):
+        if begins and line[at] == '"':
+            end, quotes = at + 1, 1
+            while end < len(line) and (quotes % 2 or line[end] not in BORDER):
+                quotes += line[end] == '"'
+                end += 1
+            if quotes % 2 == 0:
+                at, begins = end, False
+                continue
+        seen.add(line[at])
+        begins = line[at] in BORDER
+        at += 1
+    return next((c for c in "\t;," if c in seen), " ")
+
+
+def fields_of(line, separator):
+    fields, at = [], 0
+    while True:
+        blanks = " \t\r" if separator == " " else " "
+        while at < len(line) and line[at] in blanks:
+            at += 1
+        if separator == " " and at == len(line):
+            return fields
+        begin, quoted, opened = at, line[at : at + 1] == '"', False
+        while at < len(line):
+            opened ^= quoted and line[at] == '"'
+            if not opened and line[at] in (blanks if separator == " " else separator):
+                break
+            at += 1
+        if opened:
+            raise Bad
+        fields.append(line[begin:at])
+        if at == len(line):
+            return fields
+        at += 1
+
+
+class Model:
+    """What the lines of a text hold."""
+
+    def __init__(self, column):
+        self.column = column
+        self.separator = None
+        self.values = []
+
+    def line(self, line, last):
+        if "\r" in line[:-1] or (last and line.endswith("\r")):
+            raise Bad
+        if line.startswith("#") or (not line.strip(" \t\r") and not (self.separator == "\t" and "\t" in line)):
+            return
+        if self.column is None:
+            value = number(bare(line))
+            if value is None:
+                raise Bad
+            self.values.append(value)
+            return
+        if self.separator is None:
+            if self.head(line):
+                return
+        fields = fields_of(line, self.separator)
+        value = number(bare(fields[self.number - 1])) if self.number <= len(fields) else None
+        if value is None:
+            raise Bad
+        self.values.append(value)
+
+    def head(self, line):
+        separator = separator_of(line)
+        fields = fields_of(line, separator)
+        self.separator, self.number = separator, self.column
+        if isinstance(self.column, str):
+            names = [bare(f).replace('""', '"') if f.strip(" \t\r")[:1] == '"' else bare(f) for f in fields]
+            if self.column not in names:
+                raise Bad
+            self.number = names.index(self.column) + 1
+            return True
+        words = any(number(bare(f)) is None for f in fields)
+        own = bare(fields[self.number - 1]) if self.number <= len(fields) else None
+        return own is not None and not like_number(own) and (own.lower() not in MISSING or words)
+
+
+def draw_field(chance, separator):
+    plain = [str(chance.randrange(-5, 6)), str(chance.randrange(100)), "NA", "-", "", "nan", "x", "7x", '3" x', "+4", " 5 "]
+    quoted = ['"a%sb"' % chance.choice(",;\t "), '"1"', '"a ""x"""', '""']
+    field = chance.choice(plain[:2] * 12 + plain[2:] + quoted)
+    return "1" if separator == " " and not field.strip() else field
+
+
+def draw_table(chance):
+    separator = chance.choice("\t;, \n")
+    columns = 1 if separator == "\n" else chance.randrange(1, 7)
+    good = chance.random() < 0.7
+    lines = []
+    if chance.random() < 0.6:
+        lines.append(separator.join(chance.choice(["v", "x", '"a, b"', "w x" if separator != " " else "w"]) for _ in range(columns)))
+    for _ in range(chance.choice([1, 5, 60, 500])):
+        if good:
+            lines.append(separator.join(str(chance.randrange(-9, 100)) for _ in range(columns)))
+        else:
+            lines.append(separator.join(draw_field(chance, separator) for _ in range(columns)))
+        if chance.random() < 0.02:
+            lines.append(chance.choice(["", "#", "# 1,2", "  ", "x", "1\r2", '"', "1,2;3\t4", "y" * chance.randrange(9000)]))
+    end = chance.choice(["\n", "\n", "\r\n"])
+    text = end.join(lines) + chance.choice(["", end])
+    names = ["v", "x", "a, b", 'a "x"']
+    column = None if separator == "\n" else chance.choice([1, 1 + chance.randrange(columns), columns, chance.choice(names)])
+    return text, column
+
+
+def expect(text, column, skip):
+    """The counts, and the first bad line; with `skip`, how many of them."""
+    model, first, bad = Model(column), 0, 0
+    lines = text.split("\n")
+    unended = lines[-1] != ""
+    lines = lines if unended else lines[:-1]
+    for at, line in enumerate(lines):
+        headless = model.separator is None and column is not None
+        try:
+            model.line(line, unended and at == len(lines) - 1)
+        except Bad:
+            first, bad = first or at + 1, bad + 1
+            if not skip or (headless and "\r" not in line[:-1]):
+                return None, first, bad
+    counts = {}
+    for value in model.values:
+        counts[value] = counts.get(value, 0) + 1
+    return counts, first, bad
+
+
+def main():
+    chance = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    done = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "t")
+        for table in range(int(sys.argv[3]) if len(sys.argv) > 3 else 300):
+            text, column = draw_table(chance)
+            skip = chance.random() < 0.3
+            with open(name, "wb") as f:
+                f.write(text.encode())
+            counts, first, bad = expect(text, column, skip)
+            block = chance.choice([64, 65, 100, 1000, 4096, 1 << 20])
+            command = [sys.argv[1], "-q", "--text" if column is None else "--text=%s" % column, "-r", "-1000:1000:1", "--flow",
+                "--nonzero", "--no-header", "-T", str(chance.randrange(1, 9))] + ["--skip-bad"] * skip
+            piped = chance.random() < 0.4
+            run = subprocess.run(command + ([] if piped else [name]), text=True, input=text if piped else "", capture_output=True,
+                env=dict(os.environ, GPUHIST_TEXT_BLOCK=str(block)))
+            got = {}
+            for row in run.stdout.splitlines():
+                cells = row.split(",")
+                if cells[-1] != "0":
+                    got[int(cells[1]) if cells[0].isdigit() else cells[0]] = int(cells[-1])
+            line = re.search(r": line (\d+) ", run.stderr)
+            if counts is None or (bad and not counts):
+                good = run.returncode == 3 and line and int(line.group(1)) == first
+            else:
+                good = run.returncode == 0 and got == counts
+            done, failed = done + bool(good), failed + (not good)
+            if not good:
+                kept = os.path.join(tempfile.gettempdir(), "table.%d" % table)
+                with open(kept, "wb") as f:
+                    f.write(text.encode())
+                print("FAILED", "GPUHIST_TEXT_BLOCK=%d" % block, " ".join(command), kept, "piped" * piped,
+                    "expected", counts if counts is None else sorted(counts.items(), key=str)[:5], first, "got", run.returncode,
+                    sorted(got.items(), key=str)[:5], run.stderr[:200])
+    print("%d passed, %d failed" % (done, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
