@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "each/row.h"
+#include "input/first.h"
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 
@@ -76,6 +77,26 @@ static struct says name_says(const char *path)
 	}
 	says.channels = pair ? 2 : 1;
 	return says;
+}
+
+const char *job_names_text(const struct job *job, const char **binary)
+{
+	static const char *const TEXT[] = {".txt", ".csv", ".tsv", ".log"};
+	const char *text = NULL;
+
+	*binary = NULL;
+	for (size_t i = job->source.path_count; i-- > 0;) {
+		const char *const path = job->source.paths[i];
+		size_t n = strlen(path);
+		n -= n > 4 && strcasecmp(path + n - 4, ".zst") == 0 ? 4 : 0;
+		for (size_t k = 0; n > 4 && k < sizeof(TEXT) / sizeof(TEXT[0]); k++)
+			if (strncasecmp(path + n - 4, TEXT[k], 4) == 0)
+				text = path;
+		const struct says says = name_says(path);
+		if (says.named || says.ambiguous || first_promise(path, n))
+			*binary = path;
+	}
+	return text;
 }
 
 bool job_names_type(const struct job *job)

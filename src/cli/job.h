@@ -104,6 +104,12 @@ struct job {
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type);
 
 /* Does a FILE's name end in a type, or in a word that could be two types? */
+/*
+ * The first FILE whose name says that it is text (.txt, .csv, .tsv, .log, also before .zst), or
+ * NULL; *binary: the first whose name says that it is not, or NULL.
+ */
+const char *job_names_text(const struct job *job, const char **binary);
+
 bool job_names_type(const struct job *job);
 
 /*

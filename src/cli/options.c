@@ -120,7 +120,7 @@ static const struct known KNOWN[] = {
 	{"raw", 0, NULL, DECIDES, FLAG(job.source.raw),
 		.apart = {{"text", "--raw counts the bytes of an input as they are"}}},
 	{"zstd", 0, NULL, DECIDES, FLAG(job.source.zstd),
-		.apart = {{"text", "try zstd -dc FILE | gpuhist --text"}}},
+		.apart = {{"text", "text inside zstd is found by itself"}}},
 	{"counter", 'C', "=KIND", WRITES, READ(read_word, job.style.counter),
 		.must = "must be " COUNTER_NAMES},
 	{"format", 'f', "=FORMAT", WRITES, READ(read_format, job.format),

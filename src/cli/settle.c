@@ -159,6 +159,31 @@ static int settle_text(struct given *g, struct fail *fail)
 	return 0;
 }
 
+/* A name may say that a FILE is text. */
+static int settle_names(struct given *g, struct fail *fail)
+{
+	static const char *const BINARY[] = {"skip", "record", "offset", "rows", "part", "tensor"};
+	struct job *const job = &g->job;
+	const char *binary;
+	const char *const name = job_names_text(job, &binary);
+
+	if (!name || job->source.text.on || job->source.raw || job->merge)
+		return 0;
+	for (size_t i = 0; i < sizeof(BINARY) / sizeof(BINARY[0]); i++)
+		if (given(g, BINARY[i]))
+			return fail_set(fail, STATUS_USAGE,
+					"--%s works only with binary samples, but %s is text by "
+					"its name; --raw reads it as binary",
+					BINARY[i], path_shown(name));
+	if (binary)
+		return fail_set(fail, STATUS_USAGE,
+				"%s is text by its name, but %s is binary; --raw reads both as "
+				"binary",
+				path_shown(name), path_shown(binary));
+	job->source.text.on = true;
+	return 0;
+}
+
 /* ---- where the output goes ---- */
 
 /* -1: an input is the same file as `output` (NULL: standard output). */
@@ -321,6 +346,8 @@ int settle(struct given *g)
 	if (check_tensors(g, fail) != 0)
 		return -1;
 	fill_in(g);
+	if (settle_names(g, fail) != 0)
+		return -1;
 	if (job->source.text.skip_bad && !job->source.text.on)
 		return fail_set(fail, STATUS_USAGE,
 				"--skip-bad leaves out lines of text; it needs --text");

@@ -697,7 +697,9 @@ uint64_t source_expected(struct source *s)
 bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
-	const struct input *in = s->current;
+	const struct input *in = s->current ? s->current : s->inputs;
+	if (in && !s->current && !in->text)
+		in = NULL;
 	const bool more = in ? in->kind->backlog(s, in) : jobs_backlog(s);
 	const bool backlog = more && !s->stopped;
 	lock_drop(&s->lock);

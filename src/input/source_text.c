@@ -17,6 +17,9 @@
  * before its block, and reads on to the end of its last line. Sequential reading then goes on
  * behind the line that the last such block has read to its end.
  *
+ * ZSTD. Text inside zstd is decoded as it is read: sequentially, by the reader that has the turn.
+ * The next input is opened meanwhile, so that readers decode as many inputs as there are readers.
+ *
  * IN ORDER. The number of a record is known once all lines before it were read. With -n, --each,
  * or records of several samples, a reader keeps the turn while it makes the samples of a chunk, and
  * the input keeps the block and what there is of a record.
@@ -34,6 +37,7 @@
 #include <string.h>
 
 #include "input/source_state.h"
+#include "input/text_zstd.h"
 
 #ifdef TEXT_BLOCK_FROM /* the tests' build */
 #define TEXT_BLOCK ((size_t)strtoul(getenv(TEXT_BLOCK_FROM), NULL, 10))
@@ -60,8 +64,9 @@ struct text_block {
 
 struct text_input {
 	struct text_table table;
-	bool known;    /* the first line has decided on the table */
-	bool in_order; /* see above */
+	struct text_zstd *zstd; /* decodes the input; or NULL */
+	bool known;             /* the first line has decided on the table */
+	bool in_order;          /* see above */
 	bool inside;   /* the next byte may be inside a line that belongs to the block before */
 	uint64_t at;   /* offset of the next byte to read */
 	uint64_t size; /* of a file when it was opened */
@@ -232,11 +237,13 @@ static int read_on(struct source *s, struct input *in, struct text_block *b, str
 		if (have == t->carried && have > 0)
 			memcpy(b->buffer, t->carry, have);
 		const size_t cap = in->is_file || t->block < 2 * have ? t->block : t->block - have;
-		rc = bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
+		rc = t->zstd ? text_zstd_read(t->zstd, b->buffer + have, cap, &got, fail)
+			     : bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
 		t->at += got;
 		__atomic_fetch_add(&s->shared.text_bytes, got, __ATOMIC_RELAXED);
 		t->ended = rc == 0 && got == 0;
-		in->shorter |= in->is_file && t->ended && bytes_shorter(in->bytes, t->at);
+		in->shorter |=
+			in->is_file && t->ended && !t->zstd && bytes_shorter(in->bytes, t->at);
 		newline = memrchr(b->buffer + have, '\n', got);
 		have += got;
 	}
@@ -310,9 +317,11 @@ static int read_block(struct source *s, struct input *in, struct text_block *b, 
 /* The input whose next bytes can be read, or NULL. */
 static struct input *next_input(const struct source *s)
 {
-	struct input *const in = s->current;
+	struct input *in = s->inputs;
 
-	return in && in->text && !in->busy && !in->ended ? in : NULL;
+	while (in && (!in->text || in->busy || in->ended))
+		in = in->next;
+	return in;
 }
 
 static bool text_ready(const struct source *s, const struct request *q)
@@ -364,6 +373,10 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		if (t->inside && t->carried == 0 && t->at > 0)
 			t->at--; /* is the byte before it a newline? */
 		in->busy = true;
+		if (t->zstd && s->current == in) { /* the next input can be opened */
+			s->current = NULL;
+			source_call(s);
+		}
 	}
 	lock_drop(&s->lock);
 	rc = parallel ? read_block(s, in, b, &got, &fail) : read_on(s, in, b, &fail);
@@ -511,7 +524,12 @@ static int text_open_input(struct source *s, struct input *in, struct fail *fail
 	if (!t || !(t->part = malloc(s->use.record)))
 		return fail_errno(fail, "%s", in->name);
 	t->last = &t->blocks;
-	t->size = in->is_file ? bytes_size(in->bytes) : 0;
+	const int rc = text_zstd_open(&t->zstd, in->bytes, s->use.memory, s->spec.no_check, fail);
+	if (rc != 0)
+		return rc;
+	if (t->zstd)
+		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
+	t->size = in->is_file && !t->zstd ? bytes_size(in->bytes) : 0;
 	t->block = (size_t)larger(lesser(TEXT_BLOCK, share), lesser(TEXT_BLOCK, BLOCK_LEAST));
 	t->in_order =
 		s->spec.ordered || in->limit != NO_END || s->use.record != s->use.type.bits / 8;
@@ -529,6 +547,7 @@ static void text_free_input(struct source *s, struct input *in)
 		t->blocks = b->next;
 		block_free(s, b);
 	}
+	text_zstd_close(t->zstd);
 	free(t->part);
 	free(t->carry);
 	free(t);
@@ -544,7 +563,8 @@ static bool text_backlog(const struct source *s, const struct input *in)
 {
 	const struct text_input *const t = in->text;
 
-	(void)s;
+	if (t->zstd)
+		return s->wait.sleepers == 0;
 	return in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS;
 }
 
@@ -553,7 +573,9 @@ static struct taken text_taken(const struct source *s, const struct input *in)
 	const struct text_input *const t = in->text;
 
 	(void)s;
-	return (struct taken){.left_at = t->in_order ? t->left_at : t->at,
+	return (struct taken){.left_at = t->zstd       ? text_zstd_at(t->zstd)
+					 : t->in_order ? t->left_at
+						       : t->at,
 			      .bytes = in->at,
 			      .tail = t->in_order ? t->parted : 0};
 }

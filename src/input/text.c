@@ -12,7 +12,6 @@
 #include "base/isa.h"
 #include "bins/decimal.h"
 #include "input/first.h"
-#include "input/zstd_frame.h"
 
 #define NAMES_MOST 20 /* names of columns in a message */
 
@@ -372,11 +371,8 @@ static int check_format(struct text_lines *l)
 	const unsigned char *const bytes = (const unsigned char *)l->at;
 	const size_t n = (size_t)(l->end - l->at);
 	const struct input_format *format;
-	struct frame_header frame;
 
-	if (n >= 4 && frame_parse(bytes, 4, &frame) == FRAME_SHORT)
-		strcpy(l->why, "is compressed by zstd; try `zstd -dc FILE | gpuhist --text`");
-	else if (first_format(bytes, n, FORMATS_TYPED, &format) == HEADER_FOUND && format->packed)
+	if (first_format(bytes, n, FORMATS_TYPED, &format) == HEADER_FOUND && format->packed)
 		snprintf(l->why, sizeof(l->why), "%s", format->advice);
 	else if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		l->at += 3;

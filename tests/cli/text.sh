@@ -184,12 +184,30 @@ for n in 65535 196605 196606 196607; do
 	done >cut.csv
 	shell "gpuhist --text=lat $b cut.csv"
 done
-zstd -q numbers.txt
 gzip -c numbers.txt >numbers.txt.gz
-run gpuhist --text numbers.txt.zst
 run gpuhist --text numbers.txt.gz
 # The rows before it are written
 shell "printf '1\n2\nx\n3\n' | gpuhist --text -r 0:4 -b 2 --each=1 --no-header"
+
+echo
+echo '# Text inside zstd: frames need not end with a line'
+for part in '1,a\n2' '3,x\n' '4,b\n'; do
+	bytes "$part" | zstd -qc --check
+done >parts.zst
+t='gpuhist --text=1 -r 0:100 -b 100 --no-header --nonzero'
+run $t parts.zst
+shell "cat parts.zst | $t"
+run $t -T 3 parts.zst parts.zst parts.zst
+run $t -n 2 parts.zst
+run gpuhist --text=1 -r 0:100 -b 1 --each=2 parts.zst
+run gpuhist --text parts.zst
+head -c -3 parts.zst >cut.zst
+run $t cut.zst
+{ head -c -1 parts.zst && printf x; } >wrong.zst
+run $t wrong.zst
+run $t --no-check wrong.zst
+{ cat parts.zst && echo 5; } >rest.zst
+run $t rest.zst
 
 echo
 echo '# Bad lines left out; a dash is a missing number'
@@ -210,6 +228,17 @@ run gpuhist --text=0 numbers.txt
 run gpuhist --text= numbers.txt
 run gpuhist --text 2
 run gpuhist --text none
-seq 1000 >seq.txt
-run gpuhist seq.txt
+# Names that say text
+run gpuhist -r -1:9 -b 2 numbers.txt
+run gpuhist -t i64 -r 0:9 -b 1 numbers.txt
+run gpuhist table.csv
+run gpuhist -S1 numbers.txt
+run gpuhist --raw -t u8 -b 1 -r full -S1 numbers.txt
+echo >b.f32
+run gpuhist numbers.txt b.f32
+run gpuhist b.wav numbers.txt
+cp parts.zst parts.LOG.zst
+run gpuhist --skip-bad -r 0:9 -b 1 parts.LOG.zst
+seq 1000 >seq
+run gpuhist seq
 run gpuhist --finish --text numbers.txt

@@ -21,7 +21,7 @@ for type in i2 S24_LE; do
 done
 # The type in a FILE's name, where neither -t nor a header says it: all must agree, and have one meaning
 mkdir a.f64
-for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 .i8 a.f64/a a.c8 a.txt; do
+for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 .i8 a.f64/a a.c8 a.dat; do
 	cp two "$name"
 	run gpuhist -r full -b 4 --nonzero -q "$name"
 done
@@ -29,7 +29,7 @@ zstd -q -f two -o a.u8.zst
 run gpuhist -r full -b 4 --nonzero -q a.u8.zst
 run gpuhist -r full -b 4 --nonzero -q --raw a.s16
 run gpuhist -c 1 -r full -b 4 --nonzero -q a.CU8
-run gpuhist -t u8 -r full -b 4 --nonzero -q a.s16 a.txt
+run gpuhist -t u8 -r full -b 4 --nonzero -q a.s16 a.dat
 {
 	printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }"
 	cat two
@@ -38,7 +38,7 @@ run gpuhist -r full -b 4 --nonzero -q said.f32
 refused gpuhist a.s16 a.u16be
 # ... which -t contradicts, unless --raw is given; a pair and its halves are of one type
 run gpuhist -t u16 -r full -b 4 --nonzero a.s16
-run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.txt
+run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.dat
 run gpuhist -t u8 -r full -b 4 --nonzero a.CU8
 run gpuhist -t u8 -r full -b 4 --nonzero --raw a.s16
 refused gpuhist a.s16 two
