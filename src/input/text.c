@@ -182,7 +182,7 @@ static bool is_name(const char *name, struct span s)
 	const bool quoted = s.p < s.end && *s.p == '"';
 
 	s = unquote(s);
-	for (; s.p < s.end && *name == *s.p; name++, s.p++)
+	for (; s.p < s.end && *name != '\0' && *name == *s.p; name++, s.p++)
 		s.p += quoted && *s.p == '"' && s.p + 1 < s.end && s.p[1] == '"';
 	return s.p >= s.end && *name == '\0';
 }

@@ -117,6 +117,7 @@ for type in 0 1 2 3 4 5 6; do
 	{ bytes $type 2 1 7 0 3 && printf 'x;1;"\001;"\n2;9007199254740993;\001\n;;\n'; } | seed text
 	{ bytes $type 3 0 2 && printf ' 1 2  3\n4\t5 6 7\n\001 x 18446744073709551615\n'; } | seed text
 	{ bytes $type 4 1 99 0 1 && printf 'u\t"v"\tw\n\t\t\n\001\001\001\t1.0\t\n1\t2,5\t\n'; } | seed text
+	{ bytes $type 4 1 0 0 1 && printf '"v\0\0",v\n1,2\n'; } | seed text # NUL bytes after a name
 done
 # A shift and a divisor, then a numerator or a binary64.
 for b in 0 1 31 63 96 127; do
