@@ -138,11 +138,11 @@ def main():
         check(run.end() == 0, f"{options}: status")
         check(not re.search(rb"B in |\r[^\r\n]", run.data), f"{options}: {run.data!r}")
     # Asked for, it is a line of its own.
-    run = Run(["--progress", "--each=512K", *rows], both=True)
+    run = Run(["--progress", "--each=512K", *rows, "-f", "csv"], both=True)
     run.feed(1 << 20)
-    check(run.read(rb"524288,524288,524288,0"), f"{run.data!r}")
+    check(run.read(rb"524288,524288,524288,524288,0"), f"{run.data!r}")
     check(run.end() == 0, "status")
-    check(re.fullmatch(rb"input,first,records,0,1\r\n(-,[0-9,]*\r\n){2}gpuhist: 1\.05 MB in [^\r]*\r\n", run.data), f"{run.data!r}")
+    check(re.fullmatch(rb"input,first,offset,records,0,1\r\n(-,[0-9,]*\r\n){2}gpuhist: 1\.05 MB in [^\r]*\r\n", run.data), f"{run.data!r}")
     # Not wanted.
     for options in (["-q"], ["--no-progress"]):
         run = Run(options)

@@ -135,14 +135,14 @@ static void table(void)
 		 128 * MIB, 2},
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
-		/* Statistics add their sums to the memory of each worker. */
+		/* Statistics add their sums to the memory of each worker; digests take a quarter of -M. */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 256 * MIB - 2 * (FEW + SUMS), 0},
+		 192 * MIB - 2 * (FEW + SUMS), 0},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 256 * MIB - 2 * (FEW + SUMS), 0},
+		 192 * MIB - 2 * (FEW + SUMS), 0},
 		/* The cores count these; of codes a GPU does. */
 		{"-T 2 --stats -t f64 -r 0:1", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 256 * MIB - 2 * (FEW + SUMS), 0},
+		 192 * MIB - 2 * (FEW + SUMS), 0},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
 		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 2},
 	};
