@@ -18,6 +18,12 @@ struct rule {
 	uint32_t wide;       /* far: counters have 64 bits, not 32 */
 };
 
+/*
+ * The 64-bit words of an extent (bins/auto.h), as numbers that only grow: a minimum as its
+ * complement.
+ */
+enum { EXTENT_LEAST, EXTENT_GREATEST, EXTENT_BELOW, EXTENT_ABOVE, EXTENT_WORDS };
+
 #ifdef __CUDACC__
 #define RULE_INLINE static __host__ __device__ __forceinline__
 #else

@@ -101,7 +101,9 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 	struct counter *const counter = counter_open(c, s->all);
 	struct extent all = lane->extent;
 
-	CHECK(own.least == slot->extent.least && own.greatest == slot->extent.greatest,
+	CHECK(c->auto_bins.log
+		      ? extent_equal(&own, &slot->extent)
+		      : own.least == slot->extent.least && own.greatest == slot->extent.greatest,
 	      "%s: extent", s->what);
 	extent_add(&all, &own);
 	CHECK(slot->k >= auto_k(&c->auto_bins, &own) && slot->k <= auto_k(&c->auto_bins, &all),

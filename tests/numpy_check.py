@@ -188,35 +188,42 @@ def check_auto():
 
 def rank_edges(x, most):
     """--log=auto as the manual defines it, of finite samples; and into how many bins it cuts each power of two."""
-    if x.dtype.kind == "f":
-        digits, word = numpy.finfo(x.dtype).nmant, numpy.dtype(f"i{x.dtype.itemsize}")
-        # Not -v + 0, which NumPy 1 makes a binary64 of a float16.
-        low, high = (int(abs(v).view(word)) * (1 if v > 0 else -1) for v in (x.min(), x.max()))
-        k = next(k for k in range(64) if (high >> k) - (low >> k) < most)
+    real = x.dtype.kind == "f"
+    form = x.dtype if real else numpy.dtype("f8")
+    digits, word = numpy.finfo(form).nmant, numpy.dtype(f"i{form.itemsize}")
+    smallest = numpy.finfo(form).smallest_subnormal.item() if real else 1
+    past = numpy.inf if real else numpy.iinfo(x.dtype).max + 1
 
-        def value(rank):
-            return numpy.array(rank, word).view(x.dtype).item()
+    def key(v):
+        """The place among all numbers of the float type, or of binary64, of the one at v or below it."""
+        near = form.type(v)
+        rank = int(numpy.abs(near).view(word)) * (1 if near >= 0 else -1)
+        return rank - (float(near) > v)
 
-        edges = [value(j << k) if j >= 0 else -value(-j << k) for j in range(low >> k, (high >> k) + 2)]
-        return edges, 2 ** max(digits - k, 0)
-    low, high = int(x.min()), int(x.max())
+    def number(rank):
+        bits = min(abs(rank), int(form.type(numpy.inf).view(word)))
+        v = numpy.array(bits, word).view(form).item() * (1 if rank >= 0 else -1)
+        return v if real else -past if v <= -past else past if v >= past else math.ceil(v)
 
-    def wholes(k):
-        """The first number of each bin, from 0 on as far as both signs need it."""
-        first, each, joined = [0], 2 ** max(52 - k, 0), 2 ** max(k - 52, 0)
-        while first[-1] <= max(high, -low) or len(first) % joined != 1 % joined:
-            octave = 2 ** (len(bin(first[-1])) - 3) if first[-1] else 1
-            first.append(first[-1] + max(octave // each, 1) if first[-1] else 1)
-        return first[::joined]
+    def side(k, least, greatest):
+        """The edges of the bins of one sign, until they are too many; those without a number are left out."""
+        edges = [number(key(least) >> k << k)]
+        while edges[-1] <= greatest and len(edges) <= most + 1:
+            edges.append(number((key(edges[-1]) >> k) + 1 << k))
+        return edges
 
-    for k in range(30 if high < 1 << 16 else 45, 60):  # finer ones would be too many here
-        up = wholes(k)
-        past = numpy.iinfo(x.dtype).max + 1
-        edges = sorted({-v for v in up} | {min(v, past) for v in up})
-        first = max(i for i, v in enumerate(edges) if v <= low)
-        last = max(i for i, v in enumerate(edges) if v <= high)
-        if last - first < most:
-            return edges[first : last + 2], 2 ** max(52 - k, 0)
+    def span(k):
+        below, above = (side(k, v.min(), v.max()) if len(v) else [] for v in (x[x < 0].astype(object), x[x > 0].astype(object)))
+        above = [max(v, smallest) for v in above]
+        if (x == 0).any() or (below and above):
+            below, above = below or [0], above or [smallest]
+        return below + above
+
+    low, high = -1, 64
+    while high - low > 1:
+        k = (low + high) // 2
+        low, high = (low, k) if len(span(k)) - 1 <= most else (k, high)
+    return span(high), 2 ** max(digits - high, 0)
 
 
 def check_log_auto():
@@ -237,6 +244,7 @@ def check_log_auto():
                 check(f"{label}: edges", lower + upper[-1:] == [float(e) for e in edges])
                 equal(label, counts[:, 0], numpy_histogram(y, [float(e) for e in edges]))
                 least = 0 if form[0] == "i" else numpy.finfo(dtype).tiny
+                lower, upper = zip(*((a, b) for a, b in zip(lower, upper) if not a <= 0 < b))
                 narrow = [b - a <= min(abs(a), abs(b)) / parts or (form[0] == "i" and b - a == 1)
                           for a, b in zip(lower, upper) if min(abs(a), abs(b)) > least]
                 check(f"{label}: no bin is wider than 1/{parts}", all(narrow) or parts == 1)
@@ -247,7 +255,7 @@ def check_log_auto():
         y = numpy.array([limits.min, limits.max] + [
             limits.max >> int(s) if limits.min == 0 or j % 2 else -(limits.max >> int(s))
             for j, s in enumerate(numpy.sort(rng.integers(0, bits - 1, 6000))[::-1])], dtype=limits.dtype)
-        for most in (2, 3, 5, 12, 40, 3000):
+        for most in (3, 5, 12, 40, 3000):
             edges, _ = rank_edges(y, most)
             lower, upper, counts = table(run(["-t", form, "--log=auto", f"-b{most}"], numpy.roll(y, -2).tobytes()))
             check(f"--log=auto -b {most}, {form}, every size: edges", lower + upper[-1:] == [float(e) for e in edges])

@@ -43,10 +43,20 @@ static uint64_t bits_of(const unsigned char *p, uint32_t bytes, bool big)
 	return v;
 }
 
-/* The slot of a key's bin, by the other text of that arithmetic (auto.c). */
-static uint32_t slot_of(const struct edges *e, uint64_t key)
+/*
+ * The slot of a key's bin, by the other text of that arithmetic (auto.c). Bins of ranks are in the
+ * slots of their sign, with that of zero between them.
+ */
+static uint32_t slot_of(const struct edges *e, uint64_t key, int sign)
 {
-	return auto_slot(auto_bin(&e->auto_bins, key, e->k), e->binning.bins);
+	const bool log = e->auto_bins.log;
+	const uint32_t slots = e->auto_bins.most, /* a power of two */
+		zero = e->auto_bins.type.kind == SAMPLE_UNSIGNED ? 0 : slots;
+
+	if (log && sign == 0)
+		return zero;
+	return (uint32_t)auto_bin(&e->auto_bins, key, e->span.k) % slots +
+	       (log && sign > 0 ? zero + 1 : 0);
 }
 
 static uint32_t rank_expected(const struct edges *e, const struct sample_type *t, double x)
@@ -54,7 +64,7 @@ static uint32_t rank_expected(const struct edges *e, const struct sample_type *t
 	const struct binning *b = &e->binning;
 
 	return isnan(x)    ? cell_nan(b)
-	       : !isinf(x) ? slot_of(e, sample_key(t, x))
+	       : !isinf(x) ? slot_of(e, sample_key(t, x), (x > 0) - (x < 0))
 	       : x > 0     ? cell_over(b)
 			   : cell_under(b);
 }
@@ -83,7 +93,7 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 	const uint64_t key =
 		bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->code_bytes - 1) : 0);
 	if (b->kind == BIN_RANK)
-		return slot_of(e, key);
+		return slot_of(e, key, (key > b->bias) - (key < b->bias));
 	return t->code_bytes == 8 ? bin_key64(b, b->kind, key)
 				  : bin_key32(b, b->kind, (uint32_t)key);
 }
@@ -224,16 +234,19 @@ static void slots(const char *type, enum axis_kind kind)
 	struct edges e;
 
 	sample_type_parse(&t, type);
-	for (uint32_t slots = 2; slots <= 1u << 20; slots *= 8) {
+	const uint64_t zero = (uint64_t)-sample_min(&t); /* the key of an integer */
+	for (uint32_t slots = 4; slots <= 1u << 20; slots *= 8) {
 		const struct extent all =
 			t.kind != SAMPLE_FLOAT
 				? (struct extent){0,
 						  t.code_bytes == 8
 							  ? UINT64_MAX
-							  : ((uint64_t)1 << 8 * t.code_bytes) - 1}
+							  : ((uint64_t)1 << 8 * t.code_bytes) - 1,
+						  zero - 1, zero + 1}
 			: t.code_bytes == 4
-				? (struct extent){0x00800000, 0xff7fffff}
-				: (struct extent){0x0010000000000000, 0xffefffffffffffff};
+				? (struct extent){0x00800000, 0xff7fffff, 0x7ffffffe, 0x80000001}
+				: (struct extent){0x0010000000000000, 0xffefffffffffffff,
+						  0x7ffffffffffffffe, 0x8000000000000001};
 		const struct edges_spec spec = {.bins = slots, .kind = kind};
 		const char *why = NULL;
 		if (edges_init(&e, &spec, &t, &why) != 0) {
@@ -241,10 +254,10 @@ static void slots(const char *type, enum axis_kind kind)
 			return;
 		}
 		for (int more = 0; more < 3; more++) {
-			e.k = auto_k(&e.auto_bins, &all) + more;
-			if (kind == AXIS_RANKS && t.kind == SAMPLE_FLOAT && e.k >= (int)t.bits)
+			e.span.k = auto_k(&e.auto_bins, &all) + more;
+			if (kind == AXIS_RANKS && t.kind == SAMPLE_FLOAT && e.span.k >= (int)t.bits)
 				break;
-			auto_rule(&e.binning, &e.auto_bins, e.k);
+			auto_rule(&e.binning, &e.auto_bins, e.span.k);
 			every_isa_of(type, &t, &e);
 		}
 	}

@@ -38,7 +38,7 @@ static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins
 	struct axis axis = axis_of(AXIS_AUTO, type, bins + 2, NULL, NULL, NULL);
 	struct edges *const e = &axis.edges;
 
-	edges_place(e, first, bins, k);
+	edges_place(e, &(struct auto_span){RUN_NONE, false, {first, first + bins - 1}, k});
 	if (e->form == EDGES_RATIONAL)
 		e->rational.lo = (int128_t)first * ((int128_t)1 << k);
 	return axis;
@@ -245,11 +245,18 @@ static struct axis random_axis(uint64_t *seed, double *list)
 		if (axis_init(&axis, &spec, &t, &why) != 0)
 			return axis_of(AXIS_MOD, "u32", bins, NULL, NULL, NULL);
 		const bool below = zero > 0 && check_random(seed) % 2;
-		edges_settle(&axis.edges,
-			     check_random(seed) % 9 == 0
-				     ? &EXTENT_NONE
-				     : &(struct extent){below ? zero - a : zero + a / 2,
-							below ? zero + b : zero + a / 2 + b});
+		struct extent extent = {below ? zero - a - 2 : zero + 1 + a / 2,
+					below ? zero + 1 + b : zero + 1 + a / 2 + b,
+					below ? zero - 2 - a / 3 : 0,
+					zero + 1 + (below ? b / 5 : a / 2)};
+		if (t.code_bytes <= 2) /* few keys are samples */
+			extent = EXTENT_NONE;
+		for (unsigned i = 0; i < 3 && t.code_bytes <= 2; i++) {
+			const struct extent own = auto_extent_of_code(
+				&t, (uint32_t)check_random(seed) & ((1u << t.bits) - 1));
+			extent_add(&extent, &own);
+		}
+		edges_settle(&axis.edges, check_random(seed) % 9 == 0 ? &EXTENT_NONE : &extent);
 		return axis;
 	}
 	double at = check_random(seed) % 3 ? 0.5 : -3;

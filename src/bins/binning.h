@@ -58,7 +58,7 @@
  *   TABLE   explicit edges in memory: a guide, then bisection among the edges that remain
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
- *   RANK    the same for bins of 2^k ranks
+ *   RANK    the same for bins of 2^k ranks, and zero
  */
 #define BIN_KIND_LIST(X, with)   \
 	X(with, SHIFT, 1, 1, 0)  \
@@ -134,12 +134,17 @@ struct bin_slot {
 	uint32_t mask;   /* W - 1 */
 };
 
-/* The bins of --log=auto (auto.h); b->bins is W. */
+/*
+ * The bins of --log=auto (auto.h). The slots of the bins below 0, which unsigned types do not have,
+ * come first, then the slot of zero, then those of the bins above 0.
+ */
 struct bin_rank {
-	uint32_t shift;  /* floats: bin = rank >> shift; integers: 2^shift bins are joined */
+	uint32_t shift;  /* floats: bin = rank >> shift; integers: 2^shift powers are joined */
 	uint32_t digits; /* integers: binary digits after a value's first that identify its bin */
-	uint32_t before; /* floats of 8 bytes: bins of 64-bit ranks below 0, mod 2^32 */
+	uint32_t before; /* floats of 8 bytes: bins of 64-bit ranks below 0, mod 2^32; integers: */
+			 /* bins below that of 1, less 1 */
 	uint32_t mask;   /* W - 1 */
+	uint32_t above;  /* slots before those of the bins above 0 */
 };
 
 /* The complete rule, for a counting loop or a kernel: plain data, passed by value to the GPU. */
@@ -349,13 +354,16 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
  */
 BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits)
 {
+	const uint32_t infinity = 0x7f800000u;
 	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
 	const int32_t rank = (int32_t)((magnitude ^ negative) - negative);
-	const uint32_t slot = (uint32_t)(rank >> b->rank.shift) & b->rank.mask;
-	const uint32_t outside =
-		magnitude > 0x7f800000u ? cell_nan(b) : cell_over(b) - (negative & 1);
+	const uint32_t slot =
+		((uint32_t)(rank >> b->rank.shift) & b->rank.mask) + (b->rank.above & ~negative);
+	const uint32_t other = magnitude == 0         ? b->rank.above - 1
+			       : magnitude > infinity ? cell_nan(b)
+						      : cell_over(b) - (negative & 1);
 
-	return magnitude < 0x7f800000u ? slot : outside;
+	return magnitude - 1 < infinity - 1 ? slot : other;
 }
 
 /* Half of 2^64 is added to ranks, because vector units have no arithmetic shift of 64 bits. */
@@ -365,11 +373,13 @@ BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits)
 	const uint64_t magnitude = bits & ~half, negative = 0u - (bits >> 63);
 	const uint64_t rank = (magnitude ^ negative) - negative;
 	const uint32_t slot =
-		((uint32_t)((rank + half) >> b->rank.shift) - b->rank.before) & b->rank.mask;
-	const uint32_t outside =
-		magnitude > infinity ? cell_nan(b) : cell_over(b) - (uint32_t)(negative & 1);
+		(((uint32_t)((rank + half) >> b->rank.shift) - b->rank.before) & b->rank.mask) +
+		(b->rank.above & ~(uint32_t)negative);
+	const uint32_t other = magnitude == 0         ? b->rank.above - 1
+			       : magnitude > infinity ? cell_nan(b)
+						      : cell_over(b) - (uint32_t)(negative & 1);
 
-	return magnitude < infinity ? slot : outside;
+	return magnitude - 1 < infinity - 1 ? slot : other;
 }
 
 /*
@@ -411,18 +421,23 @@ BINNING_INLINE uint32_t bin_rank_key32(const struct binning *b, uint32_t key)
 {
 	const uint32_t own = key - (uint32_t)b->bias, negative = 0u - (own >> 31 & b->is_signed);
 	const uint32_t value = own ^ negative, excess = rank_excess32(value, b->rank.digits);
-	const uint32_t bin = ((excess << b->rank.digits) + (value >> excess)) >> b->rank.shift;
+	const uint32_t bin =
+		((excess << b->rank.digits) + (value >> excess) + b->rank.before) >> b->rank.shift;
+	const uint32_t slot = ((bin ^ negative) & b->rank.mask) + (b->rank.above & ~negative);
 
-	return (bin ^ negative) & b->rank.mask;
+	return own ? slot : b->rank.above - 1;
 }
 
 BINNING_INLINE uint32_t bin_rank_key64(const struct binning *b, uint64_t key)
 {
 	const uint64_t own = key - b->bias, negative = 0u - (own >> 63 & b->is_signed);
 	const uint64_t value = own ^ negative, excess = rank_excess64(value, b->rank.digits);
-	const uint64_t bin = ((excess << b->rank.digits) + (value >> excess)) >> b->rank.shift;
+	const uint64_t bin =
+		((excess << b->rank.digits) + (value >> excess) + b->rank.before) >> b->rank.shift;
+	const uint32_t slot =
+		((uint32_t)(bin ^ negative) & b->rank.mask) + (b->rank.above & ~(uint32_t)negative);
 
-	return (uint32_t)(bin ^ negative) & b->rank.mask;
+	return own ? slot : b->rank.above - 1;
 }
 
 BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double x)

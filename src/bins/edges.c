@@ -154,22 +154,17 @@ static int init_mod(struct edges *e, const struct edges_spec *spec, const struct
 	return 0;
 }
 
-void edges_place(struct edges *e, int128_t first, uint32_t bins, int k)
+void edges_place(struct edges *e, const struct auto_span *span)
 {
-	e->binning.bins = bins;
-	e->k = k;
-	if (e->form == EDGES_RATIONAL) {
-		e->rational.lo = sample_min(&e->auto_bins.type) + first * ((int128_t)1 << k);
-		e->rational.width = (int128_t)bins << k;
-	} else {
-		e->first = (int64_t)first;
-	}
-}
+	const int128_t bins = auto_span_bins(span);
 
-int128_t edges_first(const struct edges *e)
-{
-	return e->form == EDGES_RATIONAL ? (e->rational.lo - sample_min(&e->auto_bins.type)) >> e->k
-					 : (int128_t)e->first;
+	e->binning.bins = (uint32_t)bins;
+	e->span = *span;
+	if (e->form != EDGES_RATIONAL)
+		return;
+	e->rational.lo =
+		sample_min(&e->auto_bins.type) + span->above.first * ((int128_t)1 << span->k);
+	e->rational.width = bins << span->k;
 }
 
 static int init_auto(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
@@ -177,29 +172,28 @@ static int init_auto(struct edges *e, const struct edges_spec *spec, const struc
 {
 	const bool log = spec->kind == AXIS_RANKS;
 
-	if (spec->bins < auto_bins_least(type)) {
-		*why = log ? "--log=auto needs at least 2 bins, because no bin holds both negative "
-			     "and nonnegative values"
-			   : "--auto needs at least 2 bins, because no bin holds both negative and "
-			     "nonnegative values";
+	e->auto_bins = (struct auto_bins){.type = *type, .most = spec->bins, .log = log};
+	if (spec->bins < auto_bins_least(&e->auto_bins)) {
+		*why = !log ? "--auto needs at least 2 bins, because no bin holds both negative "
+			      "and "
+			      "nonnegative values"
+		       : type->kind == SAMPLE_UNSIGNED
+			       ? "--log=auto needs at least 2 bins, one of them for zeros"
+			       : "--log=auto needs at least 3 bins, for zeros and each sign";
 		return -1;
 	}
-	e->auto_bins = (struct auto_bins){.type = *type, .most = spec->bins, .log = log};
 	e->form = log ? EDGES_RANKS : type->kind == SAMPLE_FLOAT ? EDGES_DYADIC : EDGES_RATIONAL;
-	const int k = auto_k(&e->auto_bins, &EXTENT_NONE);
-	auto_rule(&e->binning, &e->auto_bins, k);
-	edges_place(e, 0, e->binning.bins, k);
+	edges_settle(e, &EXTENT_NONE);
+	auto_rule(&e->binning, &e->auto_bins, e->span.k);
 	return 0;
 }
 
 void edges_settle(struct edges *e, const struct extent *extent)
 {
-	const int k = auto_k(&e->auto_bins, extent);
-	const bool none = extent_is_none(extent);
-	const int128_t first = none ? 0 : auto_bin(&e->auto_bins, extent->least, k);
-	const int128_t last = none ? -1 : auto_bin(&e->auto_bins, extent->greatest, k);
+	const struct auto_span span =
+		auto_span_of(&e->auto_bins, extent, auto_k(&e->auto_bins, extent));
 
-	edges_place(e, first, (uint32_t)(last - first + 1), k);
+	edges_place(e, &span);
 }
 
 static int init_range(struct edges *e, const struct edges_spec *spec,
@@ -300,9 +294,9 @@ double edges_value(const struct edges *e, uint32_t i)
 		return exact_ratio(
 			e->rational.lo * (int128_t)bins + (int128_t)i * e->rational.width, bins);
 	case EDGES_DYADIC:
-		return ldexp((double)(e->first + (int64_t)i), e->k);
+		return ldexp((double)(e->span.above.first + (int128_t)i), e->span.k);
 	case EDGES_RANKS:
-		return auto_edge(&e->auto_bins, e->first + (int64_t)i, e->k);
+		return auto_edge(&e->auto_bins, &e->span, i);
 	case EDGES_LISTED:
 		return e->list[i];
 	default:

@@ -38,7 +38,7 @@ enum axis_kind {
 enum axis_spacing {
 	SPACING_EVEN,  /* bins of equal width */
 	SPACING_RATIO, /* bins of equal ratio */
-	SPACING_RANKS, /* as many bins for each power of two, from 0 in both directions */
+	SPACING_RANKS, /* as many bins for each power of two, in both directions, and zero */
 	SPACING_FREE,
 };
 
@@ -78,8 +78,8 @@ enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 enum edges_form {
 	EDGES_LINEAR,   /* by linspace's formula (binning.linear) */
 	EDGES_RATIONAL, /* lo + i width / N, never rounded */
-	EDGES_DYADIC,   /* (first + i) 2^k */
-	EDGES_RANKS,    /* the value of rank (first + i) 2^k (auto_edge) */
+	EDGES_DYADIC,   /* (first + i) 2^k, by the span */
+	EDGES_RANKS,    /* those of a span (auto_edge) */
 	EDGES_LISTED,
 };
 
@@ -91,12 +91,11 @@ struct edges {
 		struct {
 			int128_t lo, width; /* LO and HI - LO */
 		} rational;
-		int64_t first; /* DYADIC, RANKS: the number of the first bin (auto.h) */
-		double *list;  /* LISTED: owned */
+		double *list; /* LISTED: owned */
 	};
-	bool closed;   /* the last bin includes HI */
-	bool integers; /* the type is an integer type, so whole edges have all digits */
-	int k;         /* AUTO, RANKS */
+	bool closed;           /* the last bin includes HI */
+	bool integers;         /* the type is an integer type, so whole edges have all digits */
+	struct auto_span span; /* AUTO, RANKS: the bins */
 	struct auto_bins auto_bins; /* AUTO, RANKS; else zero */
 	uint32_t *table;            /* memory that binning.table points to, or NULL; owned */
 };
@@ -119,11 +118,8 @@ int edges_copy(struct edges *copy, const struct edges *edges);
  */
 void edges_settle(struct edges *edges, const struct extent *extent);
 
-/* AUTO, RANKS: make `bins` bins of 2^k, of which the first has the number `first` (auto_bin). */
-void edges_place(struct edges *edges, int128_t first, uint32_t bins, int k);
-
-/* AUTO, RANKS: return the number of the first bin. */
-int128_t edges_first(const struct edges *edges);
+/* AUTO, RANKS: make the bins of a span. */
+void edges_place(struct edges *edges, const struct auto_span *span);
 
 /* Return edge i of N+1 as the nearest binary64. */
 double edges_value(const struct edges *edges, uint32_t i);

@@ -44,7 +44,7 @@ typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, ui
 /* The loops of an instruction set. */
 struct cells_isa {
 	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL: samples of this load never have such bins */
-	cells_extent_fn *extent[LOADS];
+	cells_extent_fn *extent[LOADS][2]; /* [1]: with the samples next to zero, for --log=auto */
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 

@@ -153,25 +153,41 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 /*
  * NaN and infinities, whose exponents are all ones, change neither end. There are masks instead of
  * branches, so that the loop vectorises.
+ *
+ * signs: also find the samples next to zero, as their distances from it, less 1, which are unsigned
+ * numbers: samples of the other sign and zero are then larger than all others, and so are infinity
+ * and NaN.
  */
-#define EXTENT(bits)                                                                          \
-	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,           \
-						  uint##bits##_t bias, enum cells_load load)  \
-	{                                                                                     \
-		const uint##bits##_t all = ~(uint##bits##_t)0, top = all / 2;                 \
-		const bool real = is_real(load);                                              \
-		uint##bits##_t least = all, greatest = 0;                                     \
-		for (size_t i = 0; i < n; i++) {                                              \
-			const uint##bits##_t word = word##bits(p + bytes_of(load) * i, load); \
-			const uint##bits##_t sign = 0 - (word >> (bits - 1));                 \
-			const uint##bits##_t finite =                                         \
-				0 - (uint##bits##_t)(!real || (word & top) < bias);           \
-			const uint##bits##_t key = word ^ (real ? sign | (top + 1) : bias);   \
-			const uint##bits##_t low = key | ~finite, high = key & finite;        \
-			least = low < least ? low : least;                                    \
-			greatest = high > greatest ? high : greatest;                         \
-		}                                                                             \
-		return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;    \
+#define EXTENT(bits)                                                                             \
+	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,              \
+						  uint##bits##_t bias, enum cells_load load,     \
+						  bool signs)                                    \
+	{                                                                                        \
+		const uint##bits##_t all = ~(uint##bits##_t)0, top = all / 2;                    \
+		const bool real = is_real(load);                                                 \
+		uint##bits##_t least = all, greatest = 0, up = all, down = all;                  \
+		for (size_t i = 0; i < n; i++) {                                                 \
+			const uint##bits##_t word = word##bits(p + bytes_of(load) * i, load);    \
+			const uint##bits##_t sign = 0 - (word >> (bits - 1));                    \
+			const uint##bits##_t finite =                                            \
+				0 - (uint##bits##_t)(!real || (word & top) < bias);              \
+			const uint##bits##_t key = word ^ (real ? sign | (top + 1) : bias);      \
+			const uint##bits##_t low = key | ~finite, high = key & finite;           \
+			const uint##bits##_t over = (real ? word : key - bias) - 1;              \
+			const uint##bits##_t under = (real ? word ^ (top + 1) : bias - key) - 1; \
+			least = low < least ? low : least;                                       \
+			greatest = high > greatest ? high : greatest;                            \
+			up = signs && over < up ? over : up;                                     \
+			down = signs && under < down ? under : down;                             \
+		}                                                                                \
+		const uint##bits##_t zero = real ? top + 1 : bias, minus = zero - real,          \
+				     most = real ? bias - 1 : bias;                              \
+		if (least > greatest)                                                            \
+			return EXTENT_NONE;                                                      \
+		return (struct extent){.least = least,                                           \
+				       .greatest = greatest,                                     \
+				       .below = down < most ? minus - 1 - down : 0,              \
+				       .above = greatest > zero ? zero + 1 + up : UINT64_MAX};   \
 	}
 EXTENT(32)
 EXTENT(64)
@@ -199,10 +215,14 @@ EXTENT(64)
 	BIN_KIND_LIST(group##_LOOP, load)                                                      \
 	static struct extent extent_of_##load(const unsigned char *p, size_t n, uint64_t bias) \
 	{                                                                                      \
-		return extent##bits(p, n, (uint##bits##_t)bias, LOAD_##load);                  \
+		return extent##bits(p, n, (uint##bits##_t)bias, LOAD_##load, false);           \
+	}                                                                                      \
+	static struct extent signs_of_##load(const unsigned char *p, size_t n, uint64_t bias)  \
+	{                                                                                      \
+		return extent##bits(p, n, (uint##bits##_t)bias, LOAD_##load, true);            \
 	}
 #define CELLS_ROW(load, bits, group) [LOAD_##load] = {BIN_KIND_LIST(group##_ENTRY, load)},
-#define EXTENT_ROW(load, bits, group) [LOAD_##load] = extent_of_##load,
+#define EXTENT_ROW(load, bits, group) [LOAD_##load] = {extent_of_##load, signs_of_##load},
 
 CELLS_LOADS(FUNCTIONS)
 

@@ -80,7 +80,7 @@ static void count_bins(struct counting *c, const struct edges *edges, bool share
 
 	c->auto_bins = edges->auto_bins;
 	c->cells_of = cells_best()->cells[load][edges->binning.kind];
-	c->extent = c->auto_bins.most > 0 ? cells_best()->extent[load] : NULL;
+	c->extent = c->auto_bins.most > 0 ? cells_best()->extent[load][c->auto_bins.log] : NULL;
 	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
@@ -301,7 +301,7 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
-	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
+	if (extent_equal(&all, &counter->extent))
 		return;
 	const int k = auto_k_grown(&c->auto_bins, &all, counter->k);
 	if (k > counter->k) {

@@ -116,10 +116,10 @@ void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
 	counts->k = auto_k(bins, &EXTENT_NONE);
 }
 
-/* The cells of each table in counts->cell: W slots and the cells after them. */
+/* The cells of each table in counts->cell: slots and the cells after them. */
 static size_t auto_cells(const struct counts *counts)
 {
-	return (size_t)auto_slots(counts->auto_bins.most) + CELL_EXTRA;
+	return (size_t)auto_slots(&counts->auto_bins) + CELL_EXTRA;
 }
 
 /* Make the totals coarse enough for the tables, and the tables as coarse as the totals. */

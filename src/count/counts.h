@@ -89,7 +89,7 @@ void counts_clear(struct counts *counts);
 
 /*
  * For totals that are still empty: take the range from the samples. From now on, cell is one or
- * more tables of auto_slots(most) + CELL_EXTRA cells.
+ * more tables of auto_slots + CELL_EXTRA cells.
  */
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins);
 

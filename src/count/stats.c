@@ -42,7 +42,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		struct stats *const s = &stats[c];
 		s->type = *type;
 		s->loops = LOOPS[isa_best()];
-		s->extent_of = cells_best()->extent[load];
+		s->extent_of = cells_best()->extent[load][0];
 		s->bias = real ? sign - one : type->kind == SAMPLE_SIGNED ? sign : 0;
 		s->but_sign = sign - 1 + (real ? 0 : sign);
 		s->unit = auto_k_least(type) - real;
@@ -160,7 +160,7 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	add_wide(s->sum, 8, (uint128_t)x * n, place, negative);
 	add_wide(s->square, 16, (uint128_t)(uint64_t)square * n, 2 * place, false);
 	add_wide(s->square, 16, (square >> 64) * n, 2 * place + 64, false);
-	extent_add(&s->extent, &(struct extent){key, key});
+	extent_add(&s->extent, &EXTENT_OF(key));
 	s->number += n;
 }
 

@@ -63,6 +63,7 @@
 	X(TYPE, "type", METADATA)                  \
 	X(BINNING, "binning", METADATA)            \
 	X(RANGE, "range", METADATA)                \
+	X(ZERO, "zero", METADATA)                  \
 	X(MOST, "most", METADATA)                  \
 	X(CLOSED, "closed", METADATA)              \
 	X(CLAMP, "clamp", METADATA)                \
@@ -213,26 +214,56 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* Find the least and greatest sample in a range; false: the type has no such range. */
-static bool range_extent(struct extent *extent, const struct sample_type *type,
-			 const struct edges_spec *range)
+/* Find the bin of zero. If there is none, all bins are above or below it; false: no such bin. */
+static bool parse_zero(struct edges_spec *zero, const struct edges_spec *range, const char *text)
 {
-	const int128_t lo = range->lo.integer, hi = range->hi.integer, min = sample_min(type);
+	zero->lo = zero->hi = range->hi.value > 0 ? range->lo : range->hi;
+	if (strcmp(text, "null") == 0)
+		return range->lo.value > 0 || range->hi.value <= 0;
+	return parse_range(zero, text) && range->lo.value <= zero->lo.value &&
+	       zero->lo.value <= 0 && 0 < zero->hi.value && zero->hi.value <= range->hi.value;
+}
 
-	if (type->kind != SAMPLE_FLOAT) {
-		*extent = (struct extent){(uint64_t)(lo - min), (uint64_t)(hi - 1 - min)};
-		return range->lo.exact && range->hi.exact && min <= lo && lo < hi &&
-		       hi <= sample_max(type) + 1;
-	}
-	/* A bin may extend beyond the least and the greatest number. */
-	const double most = sample_max_finite(type), least = fmax(range->lo.value, -most),
-		     past = range->hi.value;
-	if (least > most || past <= -most)
+/* The key of an edge, or of the greatest number below it. It may lie beyond the greatest number. */
+static uint64_t key_at(const struct sample_type *type, const struct number *edge, bool before)
+{
+	if (type->kind != SAMPLE_FLOAT)
+		return (uint64_t)(edge->integer - sample_min(type)) - before;
+	const double most = sample_max_finite(type), x = fmax(edge->value, -most);
+	if (before && x > most)
+		return sample_key(type, most);
+	/* The greatest number below 0 is the one before -0. */
+	return sample_key(type, before && x == 0 ? -0.0 : x) - before;
+}
+
+/*
+ * Find the extent of all samples that fit a range and, with --log=auto, lie outside the bin of
+ * zero; false: the type has no such range.
+ */
+static bool range_extent(struct extent *extent, const struct axis *axis,
+			 const struct edges_spec *range, const struct edges_spec *zero)
+{
+	const struct sample_type *const type = &axis->type;
+	const bool real = type->kind == SAMPLE_FLOAT;
+	const double most = real ? sample_max_finite(type) : 0;
+
+	if (real ? range->lo.value > most || range->hi.value <= -most
+		 : !range->lo.exact || !range->hi.exact || range->lo.integer < sample_min(type) ||
+			    range->lo.integer >= range->hi.integer ||
+			    range->hi.integer > sample_max(type) + 1)
 		return false;
-	/* The greatest number below an end at 0 is the one before -0. */
-	*extent = (struct extent){sample_key(type, least),
-				  past > most ? sample_key(type, most)
-					      : sample_key(type, past == 0 ? -0.0 : past) - 1};
+	*extent = (struct extent){.least = key_at(type, &range->lo, false),
+				  .greatest = key_at(type, &range->hi, true),
+				  .below = 0,
+				  .above = UINT64_MAX};
+	if (axis->kind == AXIS_RANKS && !real && (!zero->lo.exact || !zero->hi.exact))
+		return false;
+	if (axis->kind == AXIS_RANKS && range->lo.value < zero->lo.value)
+		extent->below = key_at(type, &zero->lo, true);
+	if (axis->kind == AXIS_RANKS && zero->hi.value < range->hi.value)
+		extent->above = key_at(type, &zero->hi, false);
+	else if (axis->kind == AXIS_RANKS && range->hi.value > 0)
+		extent->greatest = key_at(type, &(struct number){.value = 0}, false);
 	return true;
 }
 
@@ -241,11 +272,15 @@ static bool range_extent(struct extent *extent, const struct sample_type *type,
  * samples gave the same bins: at a smaller k both would span too many. For f64, an end of 2^1024 is
  * written as the greatest number (write_json.c), so that number may be a sample.
  */
-static bool place_bins(struct axis *axis, const struct edges_spec *range, uint32_t bins)
+static bool place_bins(struct axis *axis, const struct edges_spec *range, const char *zero,
+		       uint32_t bins)
 {
 	struct extent extent = EXTENT_NONE;
+	struct edges_spec of_zero = {.bins = 0};
 
-	if (bins > 0 && !range_extent(&extent, &axis->type, range))
+	if (bins > 0 && axis->kind == AXIS_RANKS && !parse_zero(&of_zero, range, zero))
+		return false;
+	if (bins > 0 && !range_extent(&extent, axis, range, &of_zero))
 		return false;
 	edges_settle(&axis->edges, &extent);
 	if (axis_bins(axis) == bins || axis->type.bits < 64 || range->hi.value != DBL_MAX)
@@ -280,6 +315,9 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 		return "its type is unknown";
 	if (e->kind == AXIS_DEFAULT)
 		return "its binning is unknown";
+	if (e->kind == AXIS_RANKS && d->value[ZERO] == 0)
+		return "gpuhist 0.3 wrote it, and its --log=auto had other bins; count the samples "
+		       "again";
 	if (bins > 0 && !parse_range(e, text_of(d, RANGE)))
 		return "its range is not LO:HI";
 	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !e->list))
@@ -287,7 +325,9 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
-	return !axis_kind_of(axis)->from_samples || place_bins(axis, e, (uint32_t)bins) ? NULL
+	return !axis_kind_of(axis)->from_samples ||
+			       place_bins(axis, e, text_of(d, ZERO), (uint32_t)bins)
+		       ? NULL
 	       : e->kind == AXIS_AUTO ? "--auto does not make such bins"
 				      : "--log=auto does not make such bins";
 }

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -303,23 +302,6 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
 }
 
 /*
- * Can finite samples of the type have this extent, or is it EXTENT_NONE? A faulty GPU may report
- * any.
- */
-static bool is_extent(const struct extent *e, const struct sample_type *type)
-{
-	const uint64_t most = type->code_bytes == 8   ? UINT64_MAX
-			      : type->code_bytes == 4 ? UINT32_MAX
-						      : 0xffffff;
-
-	if (e->least > e->greatest)
-		return e->least == UINT64_MAX && e->greatest == 0;
-	return e->greatest <= most &&
-	       (type->kind != SAMPLE_FLOAT || (isfinite(sample_of_key(type, e->least)) &&
-					       isfinite(sample_of_key(type, e->greatest))));
-}
-
-/*
  * --auto: sets the slot's extent to the chunk's, and its k to the k of the counters. If the k sent
  * was too small, pump.c has recounted the chunk at the k of the lane's samples and the chunk's
  * together. Returns -1 if the extent is impossible.
@@ -330,7 +312,7 @@ static int take_extent(struct lane *lane, struct slot *slot)
 	const struct extent own = lane->gpu->region->slot[slot->index].extent;
 	struct extent all = slot->extent;
 
-	if (!is_extent(&own, &c->type))
+	if (!auto_is_extent(&c->auto_bins, &own)) /* a faulty GPU may report any */
 		return -1;
 	if (auto_k(&c->auto_bins, &own) > slot->k) {
 		extent_add(&all, &own);

@@ -152,7 +152,8 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 	if (p->gather && !again)
 		launch(cuda, p->gather, chunk, p->sms, 0, of_gather);
 	if (p->extent && !again)
-		launch(cuda, p->extent, chunk, p->sms, 16 * KERNEL_THREADS, of_extent);
+		launch(cuda, p->extent, chunk, p->sms,
+		       EXTENT_WORDS * sizeof(uint64_t) * KERNEL_THREADS, of_extent);
 	if (bins)
 		rule.bins = *bins;
 	if (p->table_bytes > 0)
@@ -162,8 +163,11 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 
 struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)
 {
-	uint64_t found[2];
+	uint64_t found[EXTENT_WORDS];
 
 	memcpy(found, cells + kernel_out_words(p) - KERNEL_EXTENT_WORDS, sizeof(found));
-	return (struct extent){.least = ~found[0], .greatest = found[1]};
+	return (struct extent){.least = ~found[EXTENT_LEAST],
+			       .greatest = found[EXTENT_GREATEST],
+			       .below = found[EXTENT_BELOW],
+			       .above = ~found[EXTENT_ABOVE]};
 }

@@ -18,14 +18,14 @@
 #include "count/count.h"
 #include "gpu_helper/cuda.h"
 
-#define KERNEL_THREADS 1024u   /* threads of a block, for which each kernel is compiled */
-#define KERNEL_EXTENT_WORDS 4u /* --auto: two 64-bit words after the counters */
+#define KERNEL_THREADS 1024u /* threads of a block, for which each kernel is compiled */
+#define KERNEL_EXTENT_WORDS (2u * EXTENT_WORDS) /* --auto: 32-bit words after the counters */
 
 struct kernel_plan {
 	char name[32]; /* name of the counting kernel, for -v */
 	CUfunction function;
 	CUfunction gather; /* packs samples with gaps between them; NULL: no gaps */
-	CUfunction extent; /* --auto: finds the least and greatest sample; else NULL */
+	CUfunction extent; /* --auto: finds the extent of the samples; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
 	uint32_t cells;      /* counters of all channels */

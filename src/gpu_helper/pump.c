@@ -170,7 +170,9 @@ static bool settled(struct device *d, unsigned k)
 	struct shared_slot *shared = &d->region->slot[k];
 
 	shared->extent = kernel_extent(&d->plan, region_cells(d->region, k));
-	if (s->again || auto_k(&d->counting.auto_bins, &shared->extent) <= s->k)
+	/* The program refuses an impossible extent. */
+	if (s->again || !auto_is_extent(&d->counting.auto_bins, &shared->extent) ||
+	    auto_k(&d->counting.auto_bins, &shared->extent) <= s->k)
 		return true;
 	extent_add(&s->all, &shared->extent);
 	s->k = auto_k(&d->counting.auto_bins, &s->all);

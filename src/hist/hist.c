@@ -165,11 +165,10 @@ void hist_clamp_flow(struct hist *h)
 static void place_bins(struct hist *h, const struct extent *extent)
 {
 	struct edges *const edges = &h->axis.edges;
-	const uint32_t slots = axis_bins(&h->axis);
 
 	edges_settle(edges, extent);
 	for (uint32_t c = 0; c < h->channels; c++)
-		auto_turn64(h->count + c * h->stride, slots, auto_slot(edges_first(edges), slots));
+		auto_arrange64(h->count + c * h->stride, &edges->auto_bins, &edges->span);
 }
 
 /* Bin a channel's codes and set its figures from them; return the number of codes seen. */
@@ -223,7 +222,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	fold(h);
 	if (axis_kind_of(&h->axis)->from_samples) {
 		place_bins(h, &extent);
-		assert(coded || k == edges->k);
+		assert(coded || k == edges->span.k);
 	}
 	hist_clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)

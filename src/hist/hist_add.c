@@ -9,11 +9,10 @@
 
 /* ---- adding histograms ----
  *
- * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own k and
- * their own first bin. The k of the sum is the smallest one, not below the k of either histogram,
- * at which their bins together span no more than the limit. That is the auto_k of all samples: the
- * auto_k of a subset is never larger (auto.h), and a sample's bin at one k determines its bin
- * at every larger k.
+ * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own span.
+ * The k of the sum is the smallest one, not below the k of either histogram, at which their bins
+ * together are no more than the limit. That is the auto_k of all samples: the auto_k of a subset is
+ * never larger (auto.h), and a sample's bin at one k determines its bin at every larger k.
  */
 
 static void add_flow(struct hist *h, const struct hist *more)
@@ -28,45 +27,6 @@ static void add_flow(struct hist *h, const struct hist *more)
 
 /* ---- --auto ---- */
 
-/* A range of bins of 2^k, by their numbers (auto_bin); empty if last < first. */
-struct reach {
-	int128_t first, last;
-	int k;
-};
-
-static struct reach reach_of(const struct hist *h)
-{
-	const int128_t first = edges_first(&h->axis.edges);
-
-	return (struct reach){first, first + axis_bins(&h->axis) - 1, h->axis.edges.k};
-}
-
-static bool is_none(const struct reach *s)
-{
-	return s->last < s->first;
-}
-
-static struct reach reach_together(const struct auto_bins *bins, const struct reach *a,
-				   const struct reach *b)
-{
-	a = is_none(a) ? b : a;
-	b = is_none(b) ? a : b;
-	for (int k = a->k > b->k ? a->k : b->k;; k++) {
-		const int128_t a_first = auto_coarser(bins, a->first, a->k, k),
-			       b_first = auto_coarser(bins, b->first, b->k, k);
-		const int128_t a_last = auto_coarser(bins, a->last, a->k, k),
-			       b_last = auto_coarser(bins, b->last, b->k, k);
-		const struct reach s = {a_first < b_first ? a_first : b_first,
-					a_last > b_last ? a_last : b_last, k};
-		/*
-		 * This ends, because with a k of as many bits as the numbers there are at most 2
-		 * bins, or 1 for unsigned types.
-		 */
-		if (s.last - s.first < (int128_t)bins->most)
-			return s;
-	}
-}
-
 /* The count of a bin without the samples clamped into it. */
 static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 {
@@ -77,24 +37,23 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 }
 
 /* Add the bins of h to the bins of `all` in count, which has `stride` entries for each channel. */
-static void add_bins(uint64_t *count, size_t stride, const struct reach *all, const struct hist *h)
+static void add_bins(uint64_t *count, size_t stride, const struct auto_span *all,
+		     const struct hist *h)
 {
-	const struct reach own = reach_of(h);
+	const struct edges *const edges = &h->axis.edges;
 
-	for (uint32_t c = 0; c < h->channels; c++)
-		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
-			const int128_t bin = auto_coarser(&h->axis.edges.auto_bins, own.first + i,
-							  own.k, all->k) -
-					     all->first;
-			count[c * stride + (size_t)bin] += own_count(h, c, i);
-		}
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+		const uint32_t at = auto_span_at(&edges->auto_bins, &edges->span, i, all);
+		for (uint32_t c = 0; c < h->channels; c++)
+			count[c * stride + at] += own_count(h, c, i);
+	}
 }
 
 static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	const struct reach a = reach_of(h), b = reach_of(more),
-			   all = reach_together(&h->axis.edges.auto_bins, &a, &b);
-	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
+	const struct auto_span all = auto_span_both(&h->axis.edges.auto_bins, &h->axis.edges.span,
+						    &more->axis.edges.span);
+	const uint32_t bins = (uint32_t)auto_span_bins(&all);
 	/* One more entry, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
 
@@ -105,7 +64,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	free(h->count);
 	h->count = count;
 	h->stride = bins;
-	edges_place(&h->axis.edges, all.first, bins, all.k);
+	edges_place(&h->axis.edges, &all);
 	add_flow(h, more);
 	/* Move clamped samples to the first and the last bin of the sum. */
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
@@ -147,8 +106,10 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 	const bool ordered = axis_kind_of(&h->axis)->ordered;
 
 	if (axis_kind_of(&h->axis)->from_samples) {
-		const struct hist none = {.channels = h->channels};
-		const uint32_t least = auto_bins_least(&h->axis.type);
+		const struct hist none = {
+			.channels = h->channels,
+			.axis.edges.span = {RUN_NONE, false, RUN_NONE, h->axis.edges.span.k}};
+		const uint32_t least = auto_bins_least(&h->axis.edges.auto_bins);
 		if (bins < least || bins > most)
 			return fail_set(fail, STATUS_USAGE,
 					"--bins %lu is invalid; it must be from %lu to %lu, the "

@@ -148,7 +148,7 @@ void picture_join(struct picture *p, uint32_t most)
 	const uint32_t bins = axis_bins(axis), least = (p->end - p->first - 1) / most + 1;
 	uint32_t best = 0;
 
-	assert(3 <= most && most <= BARS_MOST);
+	assert(2 <= most && most <= BARS_MOST);
 	if (p->first == p->end)
 		return;
 	if (axis_kind_of(axis)->from_samples) {

@@ -344,8 +344,9 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	       (plot->bar < 1 || rows_of(plot, blocks + 1, around) >= flows + 4))
 		blocks++;
 	const uint32_t rows = rows_of(plot, blocks, around);
-	const uint32_t others = flows + picture_gaps(p);
-	picture_join(&plot->p, rows > others + 3 ? rows - others : 3);
+	const uint32_t gaps = picture_gaps(p), others = flows + gaps;
+	const uint32_t least = gaps == 1 ? 2 : 3; /* bars, as one gap separates two */
+	picture_join(&plot->p, rows > others + least ? rows - others : least);
 	picture_count(&plot->p);
 	label_rows(plot, flows > 0);
 	for (uint32_t i = 0; i < channels * (p->bars + 3); i++) {

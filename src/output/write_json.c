@@ -84,6 +84,8 @@ static void member_text(struct output *out, const char *name, const char *value)
 	output_text(out, "\", ");
 }
 
+#define RANGE_TEXT (2 * NUMBER_TEXT + 1)
+
 /* JSON has no infinity: if --auto of f64 ends at 2^1024, write the largest number instead. */
 static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT])
 {
@@ -233,21 +235,36 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	write_digest(out, hist, channel);
 }
 
+/* Write two edges as LO:HI. */
+static void write_range(char range[RANGE_TEXT], const struct edges *edges, uint32_t first,
+			uint32_t end)
+{
+	size_t used = finite_edge(edges, first, range);
+
+	range[used++] = ':';
+	finite_edge(edges, end, range + used);
+}
+
 /* Write the facts about a channel that remain true when counts are added. */
 static void write_described(struct output *out, const struct hist *hist, uint32_t channel,
 			    bool sparse)
 {
 	const struct axis *const axis = &hist->axis;
-	char range[2 * NUMBER_TEXT + 1] = "";
+	const struct auto_span *const span = &axis->edges.span;
+	const uint32_t zero = (uint32_t)(span->below.last - span->below.first + 1);
+	char range[RANGE_TEXT] = "";
 
-	if (axis_bins(axis) > 0) {
-		size_t used = finite_edge(&axis->edges, 0, range);
-		range[used++] = ':';
-		finite_edge(&axis->edges, axis_bins(axis), range + used);
-	}
+	if (axis_bins(axis) > 0)
+		write_range(range, &axis->edges, 0, axis_bins(axis));
 	member_text(out, "type", axis->type.name);
 	member_text(out, "binning", axis_kind_of(axis)->name);
 	member_text(out, "range", range);
+	if (axis->kind == AXIS_RANKS && span->zero) {
+		write_range(range, &axis->edges, zero, zero + 1);
+		member_text(out, "zero", range);
+	} else if (axis->kind == AXIS_RANKS) {
+		member(out, "zero", "null");
+	}
 	if (axis_kind_of(axis)->from_samples)
 		member_count(out, "most", axis->edges.auto_bins.most);
 	member_bool(out, "closed", axis->edges.closed);

@@ -42,7 +42,8 @@ shell 'gpuhist -q -t f32 --log=auto -b 8 --clamp f32 | tail -n 2'
 run gpuhist -t u2bit --log auto -b 3 u8
 run gpuhist -t f32 --log=auto --flow /dev/null
 refused gpuhist -t i32 --log=auto -b 1 i32
-run gpuhist -t u32 --log=auto -b 1 i32
+refused gpuhist -t u32 --log=auto -b 1 i32
+run gpuhist -t u32 --log=auto -b 2 i32
 refused gpuhist --log=auto --closed i32
 refused gpuhist --log=auto --auto i32
 run gpuhist --log=auto --log=1:8 -b 3 -q -t u8 u8

@@ -296,7 +296,7 @@ joins 3000 500 -t u64 -r full -c 2
 joins 30 7 -t u32 --auto
 joins 100 2 -t i64 --auto
 joins 100 9 -t f32 --auto
-joins 300 2 -t i64 --log=auto
+joins 300 3 -t i64 --log=auto
 joins 300 30 -t u32 --log=auto
 joins 400 9 -t f32 --log=auto --clamp
 joins 100 9 -t f32 --auto --clamp
@@ -316,6 +316,11 @@ refused gpuhist --merge -b 5 out.json
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 11'
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 1'
 shell 'gpuhist -q -t i32 --log=auto -b 10 -f json p1 | gpuhist --merge -b 11'
+# The bin of zero ends where the nearer neighbour begins; 0.3 had no such bin.
+shell "printf '0\n5\n90\n' | gpuhist --text -t i32 --log=auto -b 9 -f json -o near.json"
+shell "printf '0\n-7\n40\n' | gpuhist --text -t i32 --log=auto -b 9 -f json -o far.json"
+run gpuhist --merge near.json far.json
+shell "sed 's/\"zero\": \"[^\"]*\", //' far.json | gpuhist --merge near.json -"
 refused gpuhist --merge -b 0 out.json
 
 # --each: the sum of all rows is the document of the whole run, to the byte, and is no row

@@ -15,7 +15,7 @@ echo '# What a number is: each is rounded once'
 for n in 1 +1 -0 1. .5 1e3 1E-3 007 0x1.8p3 0XFF nan -NaN inf -Infinity 1e400 1e-400 NA null NULL 0.1 9007199254740993 \
 	2.00000000000000011102230246251565404236316680908203125 2.00000000000000011102230246251565404236316680908203126; do
 	printf '%s: ' "$n"
-	echo "$n" | gpuhist --text -q -b 2 --log=auto --flow | sed -n 's/^0,\([^,]*\).*/\1/p; s/^\([a-z]*\),.*,1$/\1/p'
+	echo "$n" | gpuhist --text -q -b 3 --log=auto --flow | sed -n 's/^0,\([^,]*\).*/\1/p; s/^\([a-z]*\),.*,1$/\1/p'
 done
 shell "printf '255\n1e2\n1.0\n0x10\n2550e-1\n' | $g -t u8 -r full"
 shell "printf '1\n258\n' | $g -t u16be -r full -b 65536"

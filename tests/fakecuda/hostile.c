@@ -86,7 +86,8 @@ static void *write_on(void *arg)
 			if (is(writes, "cells"))
 				++*region_cells(region, k);
 			else
-				region->slot[k].extent = (struct extent){noise(), noise()};
+				region->slot[k].extent =
+					(struct extent){noise(), noise(), noise(), noise()};
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
 	return NULL;

@@ -277,7 +277,8 @@ static uint64_t key_of_bin(const struct job *j, uint64_t i)
 
 void draw_edge_keys(struct job *j)
 {
-	bool automatic = is_automatic(j);
+	bool automatic = is_automatic(j), zeros = automatic && once_in(2);
+	uint64_t zero = j->type->kind == FLOAT ? sign_of(j->type) : key_of_whole(j->type, 0);
 
 	if (automatic) {
 		draw_cluster(j);
@@ -291,6 +292,10 @@ void draw_edge_keys(struct job *j)
 	for (j->edge_keys = 2; j->edge_keys < MAX_EDGE_KEYS; j->edge_keys++) {
 		uint64_t i = j->edge_keys - 1, width = j->edge_key[1] - j->edge_key[0];
 
+		if (zeros && once_in(4)) { /* which may be far from the cluster */
+			j->edge_key[j->edge_keys] = zero;
+			continue;
+		}
 		if (automatic) {
 			j->edge_key[j->edge_keys] = round_key(
 				j,

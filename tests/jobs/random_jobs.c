@@ -95,8 +95,9 @@ static bool can_join(const struct job *j)
 {
 	const bool range = j->binning == RANGE && j->exact && !j->step[0] && (j->full || j->lo[0]);
 
-	/* Not the default, which --raw changes for a header's floats; and --auto needs two bins. */
-	const bool automatic = is_automatic(j) && j->binning != DEFAULT_BINS && j->bins > 1;
+	/* Not the default, which --raw changes for a header's floats; and --auto needs two bins, --log=auto three. */
+	const bool automatic = is_automatic(j) && j->binning != DEFAULT_BINS &&
+			       j->bins > 1 + (j->binning == LOG_AUTO);
 
 	return j->bins_given && (range || j->binning == MOD || automatic);
 }

@@ -49,6 +49,13 @@ static bool is_less(const struct job *job, struct sample a, struct sample b)
 	return job->type->kind == FLOAT ? a.real < b.real : a.whole < b.whole;
 }
 
+static int sign_of(const struct job *job, struct sample s)
+{
+	if (job->type->kind == FLOAT)
+		return (s.real > 0) - (s.real < 0);
+	return (s.whole > 0) - (s.whole < 0);
+}
+
 void note_extremes(struct job *job, struct sample s)
 {
 	if (job->type->kind == FLOAT && !isfinite(s.real))
@@ -58,6 +65,14 @@ void note_extremes(struct job *job, struct sample s)
 	if (!job->finite || is_less(job, job->greatest, s))
 		job->greatest = s;
 	job->finite = true;
+	if (sign_of(job, s) < 0 && (!job->negative || is_less(job, job->below, s))) {
+		job->negative = true;
+		job->below = s;
+	}
+	if (sign_of(job, s) > 0 && (!job->positive || is_less(job, s, job->above))) {
+		job->positive = true;
+		job->above = s;
+	}
 }
 
 void set_dyadic(struct job *job)
@@ -82,11 +97,12 @@ void set_dyadic(struct job *job)
 }
 
 /*
- * ---- the same of the numbers of a type ----
+ * ---- the same of the numbers of a type, of each sign, and zero ----
  *
- * The place of a float is its bits without the sign. That of a whole number from 0 on is the one of
- * the binary64 next to it towards 0, but the bins between 0 and it that hold no whole number do not
- * count: of those from 2^e up to 2^(e + 1) only 2^e do.
+ * The place of a positive float is its bits. That of a whole number is the one of the binary64 next
+ * to it towards 0, but the bins that hold no whole number do not count: of those from 2^e up to
+ * 2^(e + 1) only 2^e do. The bins below 0 are those above it in a mirror, in which the other edge
+ * belongs to each.
  */
 
 static wide power(int e)
@@ -98,16 +114,16 @@ static wide power(int e)
 static wide bin_of_whole(wide x, int k)
 {
 	int e = 0;
-	wide octave, bin = 1;
+	wide octave, bin = x > 0; /* x = 0 is -1 in the mirror */
 
-	if (x == 0)
-		return 0;
-	for (; x >= power(e + 1); e++) {
+	for (; x > 0 && x >= power(e + 1); e++) {
 		octave = k > 52 ? 1 : power(52 - k);
 		bin += octave < power(e) ? octave : power(e);
 	}
-	if (k > 52) /* 2^(k - 52) of the bins 0, 1, 2 to 3, 4 to 7 ... */
-		return bin / power(k - 52);
+	if (k > 52) /* exponents 2^(k - 52) at a time, as a binary64 has them, with 1023 for 1 */
+		return (1022 + bin) / power(k - 52);
+	if (x == 0)
+		return 0;
 	/* the 52 bits after the first, and of these the bins that are left */
 	octave = (e > 52 ? x / power(e - 52) : x * power(52 - e)) - power(52);
 	octave /= power(k);
@@ -159,27 +175,52 @@ static double begin_of_real(const struct job *job, wide j, int k)
 	return largest + ldexp(1, last_place(type, largest));
 }
 
-void set_numbered(struct job *job)
+/* The number at which bin j begins. */
+static double begin_of(const struct job *job, wide j)
 {
 	bool is_signed = job->type->kind == SIGNED;
-	wide most = (wide)job->by.bins, past = power((int)job->type->bits - is_signed);
+	wide up = j < 0 ? -j : j;
+	double x = job->type->kind == FLOAT
+			   ? begin_of_real(job, up, job->k)
+			   : begin_of_whole(up, job->k, power((int)job->type->bits - is_signed));
 
-	job->bins = 0;
-	if (!job->finite)
-		return;
-	for (job->k = 0;
-	     numbered(job, job->greatest, job->k) - numbered(job, job->least, job->k) >= most;)
-		job->k++;
-	job->first = numbered(job, job->least, job->k);
-	job->bins = (uint64_t)(numbered(job, job->greatest, job->k) - job->first + 1);
-	job->edge = take_memory(job->bins + 1, sizeof(*job->edge));
-	for (uint64_t i = 0; i <= job->bins; i++) {
-		wide j = job->first + (wide)i, up = j < 0 ? -j : j;
-		double x = job->type->kind == FLOAT ? begin_of_real(job, up, job->k)
-						    : begin_of_whole(up, job->k, past);
+	return j < 0 ? -x : x;
+}
 
-		job->edge[i] = j < 0 ? -x : x;
+static wide bins_between(const struct job *job, bool any, struct sample a, struct sample b)
+{
+	return any ? numbered(job, b, job->k) - numbered(job, a, job->k) + 1 : 0;
+}
+
+void set_numbered(struct job *job)
+{
+	bool zero =
+		job->finite && sign_of(job, job->least) <= 0 && sign_of(job, job->greatest) >= 0;
+	double smallest = job->type->kind == FLOAT ? ldexp(1, last_place(job->type, 0)) : 1;
+	wide below = 0, above = 0;
+	uint64_t n = 0;
+
+	for (job->k = 0;; job->k++) {
+		below = bins_between(job, job->negative, job->least, job->below);
+		above = bins_between(job, job->positive, job->above, job->greatest);
+		if (below + zero + above <= (wide)job->by.bins)
+			break;
 	}
+	job->bins = (uint64_t)(below + zero + above);
+	job->edge = take_memory(job->bins + 1, sizeof(*job->edge));
+	for (wide i = 0; i <= below && job->negative; i++)
+		job->edge[n++] = begin_of(job, numbered(job, job->least, job->k) + i);
+	if (zero && !job->negative)
+		job->edge[n++] = 0;
+	for (wide i = 0; i <= above && job->positive; i++) {
+		double x = begin_of(job, numbered(job, job->above, job->k) + i);
+
+		job->edge[n++] = x < smallest ? smallest : x;
+	}
+	if (zero && !job->positive)
+		job->edge[n] = smallest;
+	for (uint64_t i = 0; i <= job->bins && job->bins > 0; i++)
+		job->edge[i] += 0.0; /* never -0 */
 }
 
 /* ---- bins between edges ---- */

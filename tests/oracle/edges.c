@@ -302,9 +302,9 @@ static void set_automatic(struct job *job)
 	job->axis = job->by.numbered ? NUMBERED : DYADIC;
 	if (job->closed)
 		fail(FAIL_USAGE, "--closed", "the samples decide where the last bin ends");
-	/* One bin on each side of 0 there must be. */
-	if (job->type->kind != UNSIGNED && job->bins < 2)
-		fail(FAIL_USAGE, "bins", "--auto needs two");
+	/* There must be one bin on each side of 0, and for --log=auto one of 0. */
+	if (job->bins < (job->type->kind == UNSIGNED ? 1u : 2u) + job->by.numbered)
+		fail(FAIL_USAGE, "bins", "--auto needs more");
 }
 
 static void set_default(struct job *job)

@@ -108,6 +108,8 @@ struct job {
 	wide first;                    /* DYADIC: bin 0 begins at first * 2^k */
 	bool finite;                   /* DYADIC, NUMBERED: there is a finite sample */
 	struct sample least, greatest; /* DYADIC, NUMBERED: of the finite samples */
+	bool negative, positive;       /* NUMBERED: there are samples of this sign */
+	struct sample below, above;    /* NUMBERED: those next to zero */
 	bool clamp, closed;            /* --clamp, --closed */
 	bool flow, nonzero, header;    /* which lines are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
