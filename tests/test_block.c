@@ -188,6 +188,34 @@ static void window(void)
 	}
 }
 
+/* Streams far too short for their literals, of the longest codes only, read nothing before them. */
+static void short_streams(void)
+{
+	enum { STREAM = 60, PACKED = 6 + 4 * STREAM };
+	/* Codes of 1 to 10 bits, and two of 11: zeros are one of them. */
+	struct block b = {.how = LITERALS_FOUR_STREAMS,
+			  .literals_packed = PACKED,
+			  .tree = {7, {127 + 11, 0x11, 0x23, 0x45, 0x67, 0x89, 0xa0}}};
+	struct block_coder *const coder = malloc(block_coder_bytes());
+
+	for (unsigned i = 0; i < 4; i++) {
+		b.literals = i % 2 == 0 ? 6000 : 60000; /* one by one, and in pairs */
+		unsigned char *const packed = calloc(1, BLOCK_BEFORE + PACKED);
+		unsigned char *const to = malloc(b.literals);
+		unsigned char *const at = packed + BLOCK_BEFORE;
+		at[0] = at[2] = at[4] = STREAM;
+		for (unsigned k = 1; k <= 4; k++)
+			at[6 + k * STREAM - 1] = 1;
+		b.literals_at = at;
+		isa_force(i < 2 ? "base" : NULL);
+		block_coder_begin(coder);
+		CHECK(block_literals(coder, &b, to) != NULL, "%u literals", b.literals);
+		free(packed);
+		free(to);
+	}
+	free(coder);
+}
+
 static void drawn(void)
 {
 	uint64_t state = 5;
@@ -213,6 +241,7 @@ int main(int argc, char **argv)
 	largest();
 	counts();
 	window();
+	short_streams();
 	drawn();
 	return check_report();
 }
