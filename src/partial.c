@@ -14,7 +14,6 @@ static void look(void *arg)
 {
 	struct partial *const p = arg;
 
-	p->records = p->counted(p->arg);
 	p->inputs = source_inputs(p->source);
 }
 
@@ -38,12 +37,14 @@ static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 		 counts_init(&copy, p->counts->cells, fail) == 0) {
 		snapshot_take(p->snapshot, &copy, p->counts, look, p);
 		hist_fill(hist, &copy, p->book, scratch);
+		p->records = hist->samples / shape->samples;
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != p->records * shape->samples)
+	if (rc == 0 && hist->samples % shape->samples != 0)
 		rc = fail_set(fail, STATUS_INTERNAL,
-			      "internal error: %llu samples in %llu records; please report this",
-			      (unsigned long long)hist->samples, (unsigned long long)p->records);
+			      "internal error: %llu samples in records of %llu; please report this",
+			      (unsigned long long)hist->samples,
+			      (unsigned long long)shape->samples);
 	counts_free(&copy);
 	free(scratch);
 	return rc;

@@ -9,7 +9,7 @@
  *   lanes of a GPU                      under auto, the rest of the tables' half or, if no input is
  *                                       compressed, half of the rest of -M; at most three eighths
  *                                       of -M. Under --device=gpu, which has no CPU workers, half
- *                                       of -M. If a lane and two slots do not fit, auto uses no
+ *                                       of -M. If two slots do not fit, auto uses no
  *                                       GPU; --device=gpu takes them anyway, and their counters are
  *                                       part of the bins
  *   digests of --stats                  a quarter of -M, from the half of the tables
@@ -44,7 +44,7 @@ struct plan {
 	/* bytes for tables and blocks of all CPU workers; if workers is 0, of one worker */
 	size_t tables;
 	unsigned lanes;        /* maximum number of workers feeding a GPU; 0: use no GPU */
-	uint64_t lanes_memory; /* bytes for lanes and slots */
+	uint64_t lanes_memory; /* bytes for the slots that they feed */
 	uint64_t digests;      /* bytes for the digests of all workers and of the totals */
 	uint64_t decoders;     /* bytes for decoders, at least 1 */
 };

@@ -35,6 +35,7 @@ struct subject {
 	const struct counting *plain;    /* of one channel without gaps */
 	const struct edges *edges;
 	struct counts *all; /* --auto: what the CPU counted of all chunks, with a k of its own */
+	struct counts *got; /* --auto: what the GPU counted of them */
 	const char *what;
 };
 
@@ -52,16 +53,16 @@ static void lay_out(unsigned char *to, const unsigned char *samples, size_t reco
 }
 
 /* The counters of the slot that the CPU expects. */
-static uint64_t *expect(const struct subject *s, const struct lane *lane, const struct slot *slot,
+static uint64_t *expect(const struct subject *s, const struct slot *slot,
 			const unsigned char *samples, size_t n)
 {
 	const uint32_t channels = s->counting->channels, bytes = s->counting->bytes;
-	uint64_t *const expected = calloc(lane->cells, sizeof(*expected));
+	uint64_t *const expected = calloc(s->counting->cells, sizeof(*expected));
 	unsigned char *const own = malloc(n * bytes + 1);
 	struct fail fail = {.status = STATUS_OK};
 	struct counting plain = *s->plain;
 
-	if (lane->slots_of_k) { /* at the chunk's k, whatever that is */
+	if (plain.auto_bins.most > 0) { /* at the chunk's k, whatever that is */
 		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
 		plain.auto_bins.most = 0;
 		plain.extent = NULL;
@@ -88,8 +89,8 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
  * The chunk's extent is that of its samples, and its k is no larger than the samples so far make
  * it.
  */
-static void check_auto(const struct subject *s, struct lane *lane, struct slot *slot,
-		       const unsigned char *samples, size_t n)
+static void check_auto(const struct subject *s, struct slot *slot, const unsigned char *samples,
+		       size_t n)
 {
 	const struct counting *c = s->counting;
 	const struct sample_type *const type = &c->type;
@@ -99,42 +100,39 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 	const struct extent own =
 		c->extent(samples, n, type->kind == SAMPLE_FLOAT ? infinity : c->binning.bias);
 	struct counter *const counter = counter_open(c, s->all);
-	struct extent all = lane->extent;
+	struct extent all;
+	int k;
 
 	CHECK(c->auto_bins.log
 		      ? extent_equal(&own, &slot->extent)
 		      : own.least == slot->extent.least && own.greatest == slot->extent.greatest,
 	      "%s: extent", s->what);
+	counts_auto(s->got, &k, &all);
 	extent_add(&all, &own);
 	CHECK(slot->k >= auto_k(&c->auto_bins, &own) && slot->k <= auto_k(&c->auto_bins, &all),
 	      "%s: k %d", s->what, slot->k);
-	gpu_align(lane, slot);
-	CHECK(lane->k == auto_k(&c->auto_bins, &all), "%s: k %d of the lane", s->what, lane->k);
-	for (size_t i = 0; i < lane->cells; i++)
-		lane->total[i] += slot->cells[i];
+	counts_add(s->got, &(struct tables){.samples = slot->samples,
+					    .narrow = slot->cells,
+					    .tables = 1,
+					    .stride = c->cells,
+					    .channels = 1,
+					    .k = slot->k,
+					    .extent = slot->extent});
+	counts_auto(s->got, &k, &all);
+	CHECK(k == auto_k(&c->auto_bins, &all), "%s: k %d of the totals", s->what, k);
 	counter_add(counter, samples, n);
 	counter_close(counter);
 }
 
-/* What the lane has of all chunks is what the CPU has. */
-static void check_auto_totals(const struct subject *s, struct lane *lane)
+/* What the GPU counted of all chunks is what the CPU did. */
+static void check_auto_totals(const struct subject *s)
 {
-	struct counts counts;
-	struct fail fail = {.status = STATUS_OK};
 	size_t differ = 0;
 
-	if (counts_init(&counts, s->counting->cells, &fail) != 0)
-		return;
-	counts_set_auto(&counts, &s->counting->auto_bins);
-	counts_add(&counts, &(struct tables){.samples = s->all->samples,
-					     .wide = lane->total,
-					     .k = lane->k,
-					     .extent = lane->extent});
-	for (size_t i = 0; i < counts.cells; i++)
-		differ += counts.cell[i] != s->all->cell[i];
-	CHECK(differ == 0 && counts.k == s->all->k, "%s: %zu totals differ, k %d and %d", s->what,
-	      differ, counts.k, s->all->k);
-	counts_free(&counts);
+	for (size_t i = 0; i < s->got->cells; i++)
+		differ += s->got->cell[i] != s->all->cell[i];
+	CHECK(differ == 0 && s->got->k == s->all->k && s->got->samples == s->all->samples,
+	      "%s: %zu totals differ, k %d and %d", s->what, differ, s->got->k, s->all->k);
 }
 
 /* A chunk on its way: what its slot was filled from. */
@@ -145,7 +143,7 @@ struct sent {
 	enum data data;
 };
 
-static struct sent submit(const struct subject *s, struct lane *lane, struct slot *slot,
+static struct sent submit(const struct subject *s, struct gpu *gpu, struct slot *slot,
 			  size_t records, enum data data)
 {
 	const struct layout *const l = &s->counting->layout;
@@ -155,32 +153,33 @@ static struct sent submit(const struct subject *s, struct lane *lane, struct slo
 
 	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
 	lay_out(slot->data, sent.samples, records, l, s->counting->bytes);
-	CHECK(gpu_submit(lane, slot, slot->data, records * layout_bytes(l)) == 0, "%s: submit",
+	counts_auto(s->got, &slot->k, &slot->extent);
+	CHECK(gpu_submit(gpu, slot, slot->data, records * layout_bytes(l)) == 0, "%s: submit",
 	      s->what);
 	return sent;
 }
 
-static enum gpu_answer answer_of(struct lane *lane, struct slot *slot)
+static enum gpu_answer answer_of(struct gpu *gpu, struct slot *slot)
 {
 	enum gpu_answer answer;
 
-	while ((answer = gpu_done(lane, slot, 1.0)) == GPU_NOT_YET)
+	while ((answer = gpu_done(gpu, slot, 1.0)) == GPU_NOT_YET)
 		;
 	return answer;
 }
 
 /* Waits for the chunk and compares its counters with those that the CPU counts. */
-static void compare(const struct subject *s, struct lane *lane, struct sent *sent)
+static void compare(const struct subject *s, struct gpu *gpu, struct sent *sent)
 {
 	struct slot *const slot = sent->slot;
 	uint64_t differ = 0, first = 0;
-	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(lane, slot) == GPU_DONE;
+	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
 
 	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what,
 	      (int)sent->data);
 	if (done) {
-		uint64_t *const expected = expect(s, lane, slot, sent->samples, sent->n);
-		for (size_t i = 0; i < lane->cells; i++)
+		uint64_t *const expected = expect(s, slot, sent->samples, sent->n);
+		for (size_t i = 0; i < s->counting->cells; i++)
 			if (expected[i] != slot->cells[i] && differ++ == 0)
 				first = i;
 		CHECK(differ == 0,
@@ -189,8 +188,8 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 		      (unsigned long long)first, (unsigned long long)expected[first],
 		      (unsigned long)slot->cells[first]);
 		free(expected);
-		if (lane->slots_of_k)
-			check_auto(s, lane, slot, sent->samples, sent->n);
+		if (s->counting->auto_bins.most > 0)
+			check_auto(s, slot, sent->samples, sent->n);
 		gpu_free(slot);
 	}
 	free(sent->samples);
@@ -205,10 +204,10 @@ static struct seen {
 } seen;
 
 /* All kinds of data, chunk by chunk: as many as there are slots are on their way at once. */
-static void compare_chunks(const struct subject *s, struct lane *lane, unsigned long number)
+static void compare_chunks(const struct subject *s, struct gpu *gpu, unsigned long number)
 {
 	const struct layout *const l = &s->counting->layout;
-	const size_t most = gpu_slot_bytes(lane) / layout_bytes(l),
+	const size_t most = gpu_slot_bytes(gpu) / layout_bytes(l),
 		     few = layout_samples(l) < 64 ? 1 : layout_samples(l) / 32;
 	struct sent sent[REGION_SLOTS];
 	unsigned first = 0, count = 0;
@@ -221,21 +220,21 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 			struct slot *slot;
 			if (sizes[i] == 0)
 				continue;
-			while (!(slot = gpu_take_slot(lane)) && count > 0) {
-				compare(s, lane, &sent[first++ % REGION_SLOTS]);
+			while (!(slot = gpu_take_slot(gpu)) && count > 0) {
+				compare(s, gpu, &sent[first++ % REGION_SLOTS]);
 				count--;
 			}
 			CHECK(slot, "%s: no slot is free", s->what);
-			if (!slot || gpu_failed(lane->gpu))
+			if (!slot || gpu_failed(gpu))
 				break;
 			sent[(first + count++) % REGION_SLOTS] = submit(
-				s, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
+				s, gpu, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
 		}
 	}
 	for (; count > 0; count--)
-		compare(s, lane, &sent[first++ % REGION_SLOTS]);
-	if (lane->slots_of_k)
-		check_auto_totals(s, lane);
+		compare(s, gpu, &sent[first++ % REGION_SLOTS]);
+	if (s->counting->auto_bins.most > 0)
+		check_auto_totals(s);
 }
 
 /* ---- counters that stay ---- */
@@ -245,60 +244,61 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 #define CHUNKS 12u
 
 /* Waits for a chunk, and commits it as a lane does. */
-static void commit(const struct subject *s, struct lane *lane, struct slot *slot)
+static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 {
-	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(lane, slot) == GPU_DONE;
+	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
 
 	CHECK(done, "%s: not counted", s->what);
 	if (done)
-		gpu_table_commit(lane->gpu, slot->samples);
+		gpu_table_commit(gpu, slot->samples);
 	gpu_free(slot);
 }
 
 /* Counts chunks of all kinds of data by two lanes, two at a time, and on the CPU. */
-static void count_chunks(const struct subject *s, struct lane **lane, struct counter *counter)
+static void count_chunks(const struct subject *s, struct gpu *gpu, struct counter *counter)
 {
 	const struct counting *const c = s->counting;
 	const size_t samples = layout_samples(&c->layout), record = layout_bytes(&c->layout);
 	struct slot *sent[LANES] = {NULL};
 
-	for (unsigned i = 0; i < CHUNKS && !gpu_failed(lane[0]->gpu); i++) {
-		const size_t most = gpu_slot_bytes(lane[0]) / record,
+	for (unsigned i = 0; i < CHUNKS && !gpu_failed(gpu); i++) {
+		const size_t most = gpu_slot_bytes(gpu) / record,
 			     usual = 1 + draw() % (100000 / samples + 1);
 		const unsigned k = i % LANES;
 		if (sent[k])
-			commit(s, lane[k], sent[k]);
-		sent[k] = gpu_take_slot(lane[k]);
+			commit(s, gpu, sent[k]);
+		sent[k] = gpu_take_slot(gpu);
 		CHECK(sent[k], "%s: no slot is free", s->what);
 		if (!sent[k])
 			return;
-		const struct sent one = submit(s, lane[k], sent[k], usual < most ? usual : most,
+		const struct sent one = submit(s, gpu, sent[k], usual < most ? usual : most,
 					       (enum data)(i % DATA_KINDS));
 		counter_add(counter, one.samples, one.n);
 		free(one.samples);
 	}
 	for (unsigned k = 0; k < LANES; k++)
 		if (sent[k])
-			commit(s, lane[k], sent[k]);
+			commit(s, gpu, sent[k]);
 }
 
 /* The table that stays, when it is fetched, is what the CPU counted. */
 static void compare_table(const struct subject *s, struct gpu *gpu)
 {
 	const struct counting *const c = s->counting;
-	struct lane *const lane[LANES] = {gpu_lane_open(gpu), gpu_lane_open(gpu)};
 	struct counts totals;
 	struct fail fail = {.status = STATUS_OK};
 	uint64_t differ = 0, first = 0;
 
-	CHECK(lane[0] && lane[1] && !lane[0]->total && !gpu_lane_free(gpu), "%s: lanes", s->what);
-	if (!lane[0] || !lane[1] || counts_init(&totals, c->cells, &fail) != 0)
+	CHECK(gpu_lane_open(gpu) && gpu_lane_open(gpu) && !gpu_lane_open(gpu), "%s: lanes",
+	      s->what);
+	CHECK(gpu_is_resident(gpu), "%s: the counters are fetched", s->what);
+	if (counts_init(&totals, c->cells, &fail) != 0)
 		return;
 	struct counter *const counter = counter_open(c, s->all);
-	count_chunks(s, (struct lane **)lane, counter);
+	count_chunks(s, gpu, counter);
 	counter_close(counter);
 	for (unsigned k = 0; k < LANES; k++)
-		gpu_lane_close(lane[k]);
+		gpu_lane_close(gpu);
 	CHECK(gpu_lane_free(gpu), "%s: no lane came back", s->what);
 	CHECK(gpu_table_fetch(gpu, &totals) == 0, "%s: the table is lost", s->what);
 	seen.tables++;
@@ -377,11 +377,9 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 	if (gpu) {
 		snprintf(what + named, size - named, ", %s", report.kernel);
 		see(&report, s->edges);
-		struct lane *lane = gpu_lane_open(gpu);
-		CHECK(lane && lane->total, "%s: a lane", what);
-		if (lane)
-			compare_chunks(s, lane, number);
-		gpu_lane_close(lane);
+		CHECK(gpu_lane_open(gpu) && !gpu_is_resident(gpu), "%s: a lane", what);
+		compare_chunks(s, gpu, number);
+		gpu_lane_close(gpu);
 		gpu_close(gpu);
 	}
 	const struct gpu_spec spec = {.counting = s->counting, .lanes = LANES, .memory = MEMORY};
@@ -408,7 +406,7 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 	struct edges edges;
 	struct counting counting, plain;
 	struct layout layout;
-	struct counts all;
+	struct counts all, got;
 	struct fail fail = {.status = STATUS_OK};
 	const char *why;
 	double *list;
@@ -427,12 +425,16 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
 		 job->closed ? " closed" : "", layout.channels, layout.record, layout.offset,
 		 layout.row, layout.pitch);
-	if (counts_init(&all, counting.cells, &fail) == 0) {
-		struct subject subject = {&counting, &plain, &edges, &all, what};
-		if (counting.auto_bins.most > 0)
+	if (counts_init(&all, counting.cells, &fail) == 0 &&
+	    counts_init(&got, counting.cells, &fail) == 0) {
+		struct subject subject = {&counting, &plain, &edges, &all, &got, what};
+		if (counting.auto_bins.most > 0) {
 			counts_set_auto(&all, &counting.auto_bins);
+			counts_set_auto(&got, &counting.auto_bins);
+		}
 		there = run_counting(&subject, what, sizeof(what), chunks, number);
 		counts_free(&all);
+		counts_free(&got);
 	}
 	edges_free(&edges);
 	free(list);

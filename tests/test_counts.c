@@ -32,18 +32,21 @@ static void *add_tables(void *arg)
 	return arg;
 }
 
-static void *add_wide(void *arg)
+/* A lane's table, while others add to single cells. */
+static void *add_shared(void *arg)
 {
-	uint64_t table[CELLS];
+	uint32_t table[CELLS];
 
 	for (size_t i = 0; i < CELLS; i++)
-		table[i] = i % 2 == 0 ? 5 + ((uint64_t)1 << 40) : 0;
+		table[i] = i % 2 == 0 ? 5 + (1u << 20) : 0;
 	pthread_barrier_wait(&start);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		counts_add(&counts,
-			   &(struct tables){.samples = (5 + ((uint64_t)1 << 40)) * CELLS / 2,
-					    .wide = table,
-					    .shared = true});
+		counts_add(&counts, &(struct tables){.samples = (5 + (1u << 20)) * CELLS / 2,
+						     .narrow = table,
+						     .tables = 1,
+						     .stride = CELLS,
+						     .channels = 1,
+						     .shared = true});
 	return arg;
 }
 
@@ -92,8 +95,8 @@ int main(void)
 {
 	pthread_barrier_init(&start, NULL, THREADS);
 	together(add_tables, add_tables, 12, 12);
-	together(add_tables, add_wide, 11 + ((uint64_t)1 << 40), 6);
-	together(add_cells, add_wide, 12 + ((uint64_t)1 << 40), 7);
+	together(add_tables, add_shared, 11 + (1u << 20), 6);
+	together(add_cells, add_shared, 12 + (1u << 20), 7);
 	together(add_cells, add_cells, 14, 14);
 	return check_report();
 }

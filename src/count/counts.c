@@ -101,13 +101,17 @@ static void add_narrow(struct counts *counts, const struct tables *t)
 	}
 }
 
+static void add_atomically(struct counts *counts, const uint32_t *table)
+{
+	for (size_t i = 0; i < counts->cells; i++)
+		if (table[i] > 0)
+			counts_add_cell(counts, i, table[i]);
+}
+
 static void add_wide(struct counts *counts, const struct tables *t)
 {
-	for (size_t i = 0; i < counts->cells && !t->shared; i++)
+	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += t->wide[i];
-	for (size_t i = 0; i < counts->cells && t->shared; i++)
-		if (t->wide[i] > 0)
-			counts_add_cell(counts, i, t->wide[i]);
 }
 
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
@@ -145,11 +149,21 @@ void counts_add(struct counts *counts, const struct tables *tables)
 	lock_take(&counts->lock);
 	if (counts->auto_bins.most > 0)
 		make_coarse(counts, tables);
-	if (tables->narrow)
+	if (tables->narrow && tables->shared)
+		add_atomically(counts, tables->narrow);
+	else if (tables->narrow)
 		add_narrow(counts, tables);
 	if (tables->wide)
 		add_wide(counts, tables);
 	counts->samples += tables->samples;
+	lock_drop(&counts->lock);
+}
+
+void counts_auto(struct counts *counts, int *k, struct extent *extent)
+{
+	lock_take(&counts->lock);
+	*k = counts->k;
+	*extent = counts->extent;
 	lock_drop(&counts->lock);
 }
 

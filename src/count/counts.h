@@ -60,7 +60,7 @@ struct tables {
 	size_t stride;        /* entries from one 32-bit table to the next */
 	uint32_t channels;    /* table t has the cells of channel t % channels; 1: all cells */
 	uint64_t *wide;       /* 64-bit counts of all cells, or NULL */
-	bool shared;          /* add `wide` atomically: others may use counts_add_cell meanwhile */
+	bool shared;          /* one narrow table: others may use counts_add_cell meanwhile */
 	int k;                /* counts_set_auto: k of the tables */
 	struct extent extent; /* counts_set_auto: extent of their samples */
 };
@@ -92,6 +92,9 @@ void counts_clear(struct counts *counts);
  * more tables of auto_slots + CELL_EXTRA cells.
  */
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins);
+
+/* After counts_set_auto: the k of the totals and the extent of their samples so far. */
+void counts_auto(struct counts *counts, int *k, struct extent *extent);
 
 /*
  * Add to one cell of a table that all workers share, atomically and without the lock. The caller

@@ -167,7 +167,7 @@ int gpu_is_ready(struct gpu *gpu, const struct notice *n)
 	gpu->slots = report->slots = n->slots;
 	gpu->rooms = report->rooms = n->rooms;
 	report->slot_bytes = gpu->size.slot_bytes;
-	report->memory = gpu->region->total + gpu->size.lanes * gpu->size.lane_bytes;
+	report->memory = gpu->region->total;
 	memcpy(report->name, n->name, sizeof(report->name));
 	memcpy(report->kernel, n->kernel, sizeof(report->kernel));
 	report->start_seconds = clock_seconds() - gpu->started;
@@ -185,57 +185,32 @@ bool gpu_lane_free(const struct gpu *gpu)
 	       __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->size.lanes;
 }
 
-struct lane *gpu_lane_open(struct gpu *gpu)
+bool gpu_lane_open(struct gpu *gpu)
 {
-	const struct counting *c = gpu->spec.counting;
-
 	lock_take(&gpu->lock);
 	const bool is_free = gpu_lane_free(gpu);
 	if (is_free)
 		__atomic_store_n(&gpu->lanes, gpu->lanes + 1, __ATOMIC_RELAXED);
 	lock_drop(&gpu->lock);
-	struct lane *lane = is_free ? calloc(1, sizeof(*lane)) : NULL;
-	if (!lane) {
-		errno = is_free ? ENOMEM : 0;
-		return NULL;
-	}
-	*lane = (struct lane){
-		.gpu = gpu,
-		.cells = c->cells,
-		.slots_of_k = c->auto_bins.most > 0 && c->type.code_bytes > 2,
-		.k = auto_k(&c->auto_bins, &EXTENT_NONE),
-		.extent = EXTENT_NONE,
-	};
-	if (gpu->size.stays || (lane->total = calloc(lane->cells, sizeof(*lane->total))))
-		return lane;
-	gpu_lane_close(lane);
-	errno = ENOMEM;
-	return NULL;
+	return is_free;
 }
 
-void gpu_lane_close(struct lane *lane)
+void gpu_lane_close(struct gpu *gpu)
 {
-	if (!lane)
-		return;
-	struct gpu *const gpu = lane->gpu;
 	lock_take(&gpu->lock);
 	__atomic_store_n(&gpu->lanes, gpu->lanes - 1, __ATOMIC_RELAXED);
 	lock_drop(&gpu->lock);
-	free(lane->total);
-	free(lane);
 }
 
-size_t gpu_slot_bytes(const struct lane *lane)
+size_t gpu_slot_bytes(const struct gpu *gpu)
 {
-	return lane->gpu->size.slot_bytes;
+	return gpu->size.slot_bytes;
 }
 
 /* ---- slots ---- */
 
-struct slot *gpu_take_slot(struct lane *lane)
+struct slot *gpu_take_slot(struct gpu *gpu)
 {
-	struct gpu *const gpu = lane->gpu;
-
 	for (unsigned i = 0; i < gpu->slots; i++) {
 		struct slot *slot = &gpu->slot[i];
 		enum slot_state state = SLOT_FREE;
@@ -270,14 +245,13 @@ void slot_to_helper(struct gpu *gpu, struct slot *slot)
 	slot_submit(gpu->region, s);
 }
 
-bool gpu_counts_rooms(const struct lane *lane)
+bool gpu_counts_rooms(const struct gpu *gpu)
 {
-	return lane->gpu->rooms > 0;
+	return gpu->rooms > 0;
 }
 
-int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes)
+int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, size_t bytes)
 {
-	struct gpu *const gpu = lane->gpu;
 	const size_t most = gpu->size.slot_bytes;
 
 	assert(bytes > 0);
@@ -295,21 +269,19 @@ int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, 
 	}
 	slot->bytes = bytes;
 	slot->samples = samples_of(&gpu->spec.counting->layout, bytes);
-	slot->k = lane->k;
-	slot->extent = lane->extent;
 	slot_to_helper(gpu, slot);
 	return 0;
 }
 
 /*
  * --auto: sets the slot's extent to the chunk's, and its k to the k of the counters. If the k sent
- * was too small, pump.c has recounted the chunk at the k of the lane's samples and the chunk's
+ * was too small, pump.c has recounted the chunk at the k of the samples so far and the chunk's
  * together. Returns -1 if the extent is impossible.
  */
-static int take_extent(struct lane *lane, struct slot *slot)
+static int take_extent(struct gpu *gpu, struct slot *slot)
 {
-	const struct counting *c = lane->gpu->spec.counting;
-	const struct extent own = lane->gpu->region->slot[slot->index].extent;
+	const struct counting *c = gpu->spec.counting;
+	const struct extent own = gpu->region->slot[slot->index].extent;
 	struct extent all = slot->extent;
 
 	if (!auto_is_extent(&c->auto_bins, &own)) /* a faulty GPU may report any */
@@ -336,33 +308,17 @@ enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double s
 	return slot_state_of(s) == SHARED_SUBMITTED ? GPU_NOT_YET : GPU_DONE;
 }
 
-enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
+enum gpu_answer gpu_done(struct gpu *gpu, struct slot *slot, double seconds)
 {
-	struct gpu *const gpu = lane->gpu;
 	const enum gpu_answer answer = slot_answered(gpu, slot, seconds);
 
 	if (answer != GPU_DONE)
 		return answer;
-	if (lane->slots_of_k && take_extent(lane, slot) != 0) {
+	if (gpu->spec.counting->auto_bins.most > 0 && take_extent(gpu, slot) != 0) {
 		gpu_fail(gpu, "check", "the extremes of a chunk are not values of its type");
 		return GPU_LOST;
 	}
 	slot->cells = region_cells(gpu->region, slot->index);
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	return GPU_DONE;
-}
-
-void gpu_align(struct lane *lane, struct slot *slot)
-{
-	const struct counting *c = lane->gpu->spec.counting;
-	const struct extent before = lane->extent;
-
-	extent_add(&lane->extent, &slot->extent);
-	const int k =
-		auto_k_grown(&c->auto_bins, &lane->extent, lane->k > slot->k ? lane->k : slot->k);
-	for (size_t at = 0; at < lane->cells; at += c->cells_each) {
-		auto_coarsen64(lane->total + at, &c->auto_bins, &before, lane->k, k);
-		auto_coarsen32(slot->cells + at, &c->auto_bins, &slot->extent, slot->k, k);
-	}
-	lane->k = slot->k = k;
 }

@@ -3,8 +3,8 @@
  * gpu: counts chunks on the GPU, if there is one.
  *
  * The CUDA driver runs in the "GPU process" ("helper" in names, gpu_link.c). It shares "slots" with
- * us, buffers for a chunk of samples and its counters. A worker opens a "lane", its own queue of
- * slots on the GPU, and for each chunk calls
+ * us, buffers for a chunk of samples and its counters. A worker opens a "lane", the right to feed
+ * the GPU, and for each chunk calls
  *
  *	gpu_take_slot; gpu_submit; gpu_done until it returns GPU_DONE; gpu_free
  *
@@ -34,7 +34,7 @@ struct gpu_spec {
 	unsigned lanes;                  /* most workers that may feed the GPU */
 	bool unpacks;                    /* the GPU may also decode zstd (gpu_unpack.h) */
 	bool fetch;      /* fetch the counters of each chunk, however many there are */
-	uint64_t memory; /* bytes for lanes and slots; the least is one lane and two slots */
+	uint64_t memory; /* bytes for slots; the least is two */
 };
 
 enum gpu_state {
@@ -61,8 +61,12 @@ struct slot {
 	uint32_t room;         /* ORDER_COUNT: room with the samples; NO_ROOM: they are in data */
 	size_t at;             /* offset in that room, or in the table (ORDER_FETCH) */
 	uint32_t *cells;       /* counters fetched by gpu_done; valid until gpu_free */
-	int k;                 /* --auto: k of the counters, after gpu_done */
-	struct extent extent;  /* --auto: extent of the chunk's samples, after gpu_done */
+	/*
+	 * --auto: before gpu_submit, the k and extent of the samples counted so far; after gpu_done,
+	 * the k of the counters and the extent of the chunk's samples.
+	 */
+	int k;
+	struct extent extent;
 	unsigned index;
 };
 
@@ -70,16 +74,6 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 {
 	return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
-
-struct lane {
-	struct gpu *gpu;
-	size_t cells; /* counters of a chunk */
-	uint64_t *
-		total; /* counts of committed chunks; NULL: they stay on the device (gpu_table.h) */
-	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) */
-	int k;                /* slots_of_k: k at which total is counted */
-	struct extent extent; /* slots_of_k: extent of the samples committed so far */
-};
 
 /* Starts the GPU; any thread. Returns NULL with errno if memory is short. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
@@ -96,26 +90,23 @@ bool gpu_starting(const struct gpu *gpu);
 /* Is there a lane for one more worker? Never waits and takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 
-/*
- * Opens a lane for the calling worker alone. Never waits. Returns NULL if no lane is free or memory
- * is short (errno is ENOMEM).
- */
-struct lane *gpu_lane_open(struct gpu *gpu);
+/* Opens a lane for the calling worker. Never waits. Returns false if no lane is free. */
+bool gpu_lane_open(struct gpu *gpu);
 
-/* All slots of the lane must be free, or the GPU must have failed. Accepts NULL. */
-void gpu_lane_close(struct lane *lane);
+/* All slots of the worker must be free, or the GPU must have failed. */
+void gpu_lane_close(struct gpu *gpu);
 
 /* Returns a free slot, the worker's until gpu_free, or NULL. Never waits. */
-struct slot *gpu_take_slot(struct lane *lane);
+struct slot *gpu_take_slot(struct gpu *gpu);
 
 /* Can the GPU count bytes that it decoded (gpu_unpack.h) without another copy to it? */
-bool gpu_counts_rooms(const struct lane *lane);
+bool gpu_counts_rooms(const struct gpu *gpu);
 
 /*
  * Submits a slot to count `bytes` bytes at `data`: whole records, in slot->data or in a room.
  * Returns -1 if the GPU has failed.
  */
-int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes);
+int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, size_t bytes);
 
 enum gpu_answer {
 	GPU_LOST = -1, /* the GPU has failed; the slot is unchanged */
@@ -124,16 +115,13 @@ enum gpu_answer {
 };
 
 /* Waits up to `seconds` for the slot's results; may return sooner. */
-enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds);
-
-/* --auto: coarsens a chunk's cells and the lane's total to one k that fits both. */
-void gpu_align(struct lane *lane, struct slot *slot);
+enum gpu_answer gpu_done(struct gpu *gpu, struct slot *slot, double seconds);
 
 /* Frees a slot for any lane, after its samples were counted or if it had none. */
 void gpu_free(struct slot *slot);
 
 /* The size of each slot. */
-size_t gpu_slot_bytes(const struct lane *lane);
+size_t gpu_slot_bytes(const struct gpu *gpu);
 
 /* Marks the GPU as failed; the first reason is kept. Any thread. */
 void gpu_fail(struct gpu *gpu, const char *what, const char *why);
@@ -151,7 +139,7 @@ struct gpu_report {
 	unsigned slots;       /* 0: it was never ready */
 	unsigned rooms;       /* slots for decoding zstd */
 	size_t slot_bytes;
-	uint64_t memory; /* bytes shared with the GPU process, plus those of all lanes */
+	uint64_t memory; /* bytes shared with the GPU process */
 	char kernel[32];
 };
 

@@ -27,18 +27,16 @@
  * as fast as the worker itself.
  */
 #define FASTER 1.7
-#define FASTER_STAYS 1.0
+#define FASTER_RESIDENT 1.0
 #define NAP_NS 50000 /* pause while other workers have all slots */
 
 /* A worker with a lane. */
 struct feeder {
-	struct lane *lane;
+	struct gpu *gpu;
 	struct slot *sent[REGION_SLOTS]; /* ring of slots in the order of submission */
 	unsigned first, count;
-	uint64_t committed;   /* samples in the lane's total */
-	struct holder holder; /* lets a snapshot lock the lane's total */
-	uint64_t bytes;       /* bytes counted by the device for the lane */
-	double began;         /* clock when the lane was opened */
+	uint64_t bytes; /* bytes counted by the device for the lane */
+	double began;   /* clock when the lane was opened */
 	bool lent; /* a submitted chunk is in the source's memory; return it before the next take */
 };
 
@@ -56,69 +54,42 @@ static struct slot *pop(struct feeder *f)
 	return slot;
 }
 
-/* ---- totals ---- */
+/* ---- reaping ---- */
 
-/* Adds the lane's own totals to those of the run, at the end or when a snapshot asks for them. */
-static void add_totals(void *arg)
+/* Commits a chunk. Returns -1 if its counters do not sum to its samples. */
+static int commit(struct worker *w, const struct slot *slot)
 {
-	struct worker *const w = arg;
-	struct feeder *const f = w->feeder;
-	struct counts *const counts = w->work->counts;
-	struct lane *const lane = f->lane;
-
-	if (lane->total) {
-		counts_add(counts, &(struct tables){.samples = f->committed,
-						    .wide = lane->total,
-						    .shared = !lane->slots_of_k,
-						    .k = lane->k,
-						    .extent = lane->extent});
-		/* The lane keeps its k, which fits all samples it has counted. */
-		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
-	}
-	f->committed = 0;
-}
-
-/*
- * Commits a chunk and adds it to the worker's report, with no snapshot in between. Returns -1 if
- * its counters do not sum to its samples.
- */
-static int commit(struct worker *w, struct slot *slot)
-{
-	struct feeder *const f = w->feeder;
-	struct lane *const lane = f->lane;
+	const struct work *const work = w->work;
+	const struct counting *const c = work->counting;
 	uint64_t sum = 0;
 
-	if (!lane->total) {
-		tally_add(&w->records, work_records(w->work, slot->bytes));
-		gpu_table_commit(lane->gpu, slot->samples);
+	if (gpu_is_resident(w->feeder->gpu)) {
+		gpu_table_commit(w->feeder->gpu, slot->samples);
 		return 0;
 	}
-	for (size_t i = 0; i < lane->cells; i++)
+	for (size_t i = 0; i < c->cells; i++)
 		sum += slot->cells[i];
 	if (sum != slot->samples) {
-		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
+		gpu_fail(w->feeder->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
-	snapshot_lock_take(&f->holder);
-	if (lane->slots_of_k)
-		gpu_align(lane, slot);
-	for (size_t i = 0; i < lane->cells; i++)
-		lane->total[i] += slot->cells[i];
-	tally_add(&w->records, work_records(w->work, slot->bytes));
-	f->committed += slot->samples;
-	snapshot_unlocks(&f->holder);
+	counts_add(work->counts, &(struct tables){.samples = slot->samples,
+						  .narrow = slot->cells,
+						  .tables = 1,
+						  .stride = c->cells,
+						  .channels = 1,
+						  .shared = c->method == COUNT_SHARED,
+						  .k = slot->k,
+						  .extent = slot->extent});
 	return 0;
 }
-
-/* ---- reaping ---- */
 
 /* Reaps the oldest slot. Returns TURN_BUSY if it is not done yet. */
 static enum turn reap(struct worker *w, double seconds)
 {
 	struct feeder *const f = w->feeder;
-	struct lane *const lane = f->lane;
 	struct slot *const slot = f->sent[f->first];
-	const enum gpu_answer answer = gpu_done(lane, slot, seconds);
+	const enum gpu_answer answer = gpu_done(f->gpu, slot, seconds);
 
 	if (answer == GPU_NOT_YET)
 		return TURN_BUSY;
@@ -127,6 +98,7 @@ static enum turn reap(struct worker *w, double seconds)
 	struct chunk chunk = slot->chunk;
 	gpu_free(pop(f));
 	f->bytes += chunk.bytes;
+	tally_add(&w->records, work_records(w->work, chunk.bytes));
 	tally_add(&w->gpu_records, work_records(w->work, chunk.bytes));
 	source_done(w->reader, &chunk, chunk.bytes);
 	return TURN_DONE;
@@ -152,18 +124,19 @@ static enum turn fill(struct worker *w, struct slot *slot)
 {
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
-	struct lane *const lane = f->lane;
 	struct chunk *const chunk = &slot->chunk;
 	const struct want want = {.room = slot->data,
-				  .cap = gpu_slot_bytes(lane),
-				  .unpacked = gpu_counts_rooms(lane)};
+				  .cap = gpu_slot_bytes(f->gpu),
+				  .unpacked = gpu_counts_rooms(f->gpu)};
 	int rc = worker_take(w, &want, chunk);
 
 	if (rc != 0 || chunk->bytes == 0) {
 		gpu_free(slot);
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
-	if (gpu_submit(lane, slot, chunk->data, chunk->bytes) == 0) {
+	if (work->counting->auto_bins.most > 0)
+		counts_auto(work->counts, &slot->k, &slot->extent);
+	if (gpu_submit(f->gpu, slot, chunk->data, chunk->bytes) == 0) {
 		push(f, slot);
 		f->lent |= chunk->data != slot->data;
 		return TURN_DONE;
@@ -178,19 +151,18 @@ static enum turn fill(struct worker *w, struct slot *slot)
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
-	struct lane *const lane = f->lane;
 
 	if (reap_some(w, f->lent) == TURN_LOST)
 		return TURN_LOST;
 	f->lent = false;
-	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(lane) : NULL;
+	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(f->gpu) : NULL;
 	if (slot)
 		return fill(w, slot);
 	if (!wait)
 		return TURN_BUSY;
 	if (f->count > 0)
 		return reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
-	if (gpu_failed(lane->gpu))
+	if (gpu_failed(f->gpu))
 		return TURN_LOST;
 	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 	return TURN_DONE;
@@ -203,9 +175,9 @@ static enum turn step(struct worker *w, bool wait)
 static bool is_faster(const struct worker *w)
 {
 	const struct feeder *const f = w->feeder;
-	const double faster = f->lane->total ? FASTER : FASTER_STAYS;
+	const double faster = gpu_is_resident(f->gpu) ? FASTER_RESIDENT : FASTER;
 
-	return f->bytes >= TELLING_SLOTS * gpu_slot_bytes(f->lane) &&
+	return f->bytes >= TELLING_SLOTS * gpu_slot_bytes(f->gpu) &&
 	       (double)f->bytes > faster * cpu_rate(w) * (clock_seconds() - f->began);
 }
 
@@ -217,15 +189,10 @@ static void close_lane(struct worker *w)
 
 	if (!f)
 		return;
-	struct lane *const lane = f->lane;
-	if (lane) {
-		/* Even if this worker has failed, others may be waiting for its slots. */
-		if (!gpu_failed(lane->gpu))
-			(void)reap_some(w, true);
-		snapshot_leave(&f->holder);
-		add_totals(w);
-		gpu_lane_close(lane);
-	}
+	/* Even if this worker has failed, others may be waiting for its slots. */
+	if (!gpu_failed(f->gpu))
+		(void)reap_some(w, true);
+	gpu_lane_close(f->gpu);
 	free(f);
 	w->feeder = NULL;
 }
@@ -233,19 +200,18 @@ static void close_lane(struct worker *w)
 /* Opens a lane, if the GPU has a free one. Returns -1 if memory is short. */
 static int open_lane(struct worker *w)
 {
-	const struct work *const work = w->work;
-	struct feeder *const f = w->feeder = calloc(1, sizeof(*f));
+	struct gpu *const gpu = w->work->gpu;
 
-	if (!f)
-		return fail_errno(&w->fail, "worker");
-	f->began = clock_seconds();
-	if (!(f->lane = gpu_lane_open(work->gpu))) {
-		if (errno == ENOMEM && work->gpu_only)
-			return fail_errno(&w->fail, "worker");
-		close_lane(w);
+	if (!gpu_lane_open(gpu))
 		return 0;
+	w->feeder = calloc(1, sizeof(*w->feeder));
+	if (!w->feeder) {
+		const int rc = fail_errno(&w->fail, "worker");
+		gpu_lane_close(gpu);
+		return rc;
 	}
-	snapshot_join(work->snapshot, &f->holder, add_totals, w);
+	w->feeder->gpu = gpu;
+	w->feeder->began = clock_seconds();
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_plan: divides the GPU's share of -M among lanes and slots, and picks the visible device. */
+/* gpu_plan: divides the GPU's share of -M among slots, and picks the visible device. */
 #include "gpu/gpu_plan.h"
 
 #include <assert.h>
@@ -36,12 +36,6 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 					     : (record + unit - 1) / unit * unit;
 }
 
-/* Bytes of a lane: a total, unless counters stay on the device. */
-static uint64_t lane_bytes_for(const struct counting *c, bool stays)
-{
-	return stays ? 0 : c->cells * sizeof(uint64_t);
-}
-
 /*
  * Number of slots that are rooms, for decoding zstd. Most are, because a batch takes longer than a
  * chunk, and the CPU may count the decoded bytes.
@@ -57,7 +51,6 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
 	const bool stays = !spec->fetch && c->auto_bins.most == 0 && c->cells > STAY_CELLS;
-	const uint64_t lane_bytes = lane_bytes_for(c, stays);
 	/* A chunk should have many more bytes than the counters that it fetches. */
 	const uint64_t fetched = stays ? 0 : c->cells * sizeof(uint32_t);
 	/* All cells and an extent (gpu_helper/kernel.h), or the answer to a batch. */
@@ -67,14 +60,10 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t least_of_all = slot_bytes_for(c, within(4 * fetched, SLOT_LEAST, SLOT_MOST));
 	const uint64_t small = least_of_all + cell_bytes, two = 2 * small;
 	const uint64_t memory = spec->memory;
-	const bool fits = memory >= two + lane_bytes;
+	const bool fits = memory >= two;
 	/* A lane needs a slot, or it is useless. */
-	const uint64_t beside = !fits            ? 1
-				: lane_bytes > 0 ? (memory - two) / lane_bytes
-						 : UINT64_MAX,
-		       with_slots = memory / (small + lane_bytes);
-	const uint64_t lanes = within(beside < with_slots ? beside : with_slots, 1, spec->lanes);
-	const uint64_t left = fits ? memory - lanes * lane_bytes : 0;
+	const uint64_t lanes = within(memory / small, 1, spec->lanes);
+	const uint64_t left = fits ? memory : 0;
 	const uint64_t wanted = within(lanes + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
 				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
@@ -88,7 +77,6 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	return (struct gpu_size){
 		.fits = fits,
 		.lanes = (unsigned)lanes,
-		.lane_bytes = lane_bytes,
 		.slots = (unsigned)slots,
 		.rooms = spec->unpacks && slot_bytes >= ROOM_LEAST ? rooms_of(slots) : 0,
 		.slot_bytes = slot_bytes,

@@ -16,16 +16,15 @@
 struct gpu_size {
 	bool fits; /* memory suffices; if not, the other fields are the least a GPU needs */
 	unsigned lanes;
-	uint64_t lane_bytes; /* bytes of a lane, not counting slots: its total */
-	unsigned slots;      /* including rooms */
-	unsigned rooms;      /* slots for decoding zstd */
+	unsigned slots; /* including rooms */
+	unsigned rooms; /* slots for decoding zstd */
 	size_t slot_bytes;
 	size_t cell_bytes; /* bytes of a slot's counters */
 	bool stays;        /* counters stay on the device */
 };
 
 /*
- * Divides spec->memory among lanes and slots. Small slots waste bus time, large ones outgrow the
+ * Divides spec->memory among slots. Small slots waste bus time, large ones outgrow the
  * CPU's cache; 4 MiB is between the two (bench/README.md). Each worker fills one slot; a few more,
  * waiting or being counted, keep the bus busy.
  */

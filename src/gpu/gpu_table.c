@@ -6,6 +6,11 @@
 
 #define WAIT_SECONDS 0.1
 
+bool gpu_is_resident(const struct gpu *gpu)
+{
+	return gpu->size.stays;
+}
+
 void gpu_table_commit(struct gpu *gpu, uint64_t samples)
 {
 	__atomic_fetch_add(&gpu->table_samples, samples, __ATOMIC_RELAXED);

@@ -26,6 +26,9 @@
 #include "count/counts.h"
 #include "gpu/gpu.h"
 
+/* Are the counters resident? Any thread. */
+bool gpu_is_resident(const struct gpu *gpu);
+
 /* Commits a chunk of `samples` samples. Any thread. */
 void gpu_table_commit(struct gpu *gpu, uint64_t samples);
 

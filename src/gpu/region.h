@@ -50,8 +50,8 @@ struct shared_slot {
 	uint32_t room;  /* ORDER_COUNT: room with the samples; NO_ROOM: they are in the slot */
 	uint64_t at;    /* ORDER_COUNT: offset in the room; ORDER_FETCH: in the table */
 	uint64_t bytes, samples;
-	int32_t k; /* --auto: the lane's k */
-	/* --auto: extent of the lane's samples; on return, of the chunk's */
+	int32_t k; /* --auto: k of the samples counted so far */
+	/* --auto: extent of the samples counted so far; on return, of the chunk's */
 	struct extent extent;
 };
 

@@ -24,7 +24,7 @@ struct device_slot {
 	/* The current order: */
 	uint64_t samples;
 	int k;             /* --auto: k at which the chunk is counted */
-	struct extent all; /* --auto: extent of the lane's samples; if `again`, the chunk's too */
+	struct extent all; /* --auto: extent of the samples so far; if `again`, the chunk's too */
 	bool again;        /* the chunk is being counted a second time */
 };
 

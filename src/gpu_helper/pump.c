@@ -162,7 +162,7 @@ static void begin(struct pump *p, unsigned k)
 
 /*
  * --auto: was the chunk's k, chosen before its samples were read, large enough? If not, counts it
- * again, at the k of the lane's samples and the chunk's together.
+ * again, at the k of the samples so far and the chunk's together.
  */
 static bool settled(struct device *d, unsigned k)
 {
