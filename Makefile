@@ -148,7 +148,7 @@ TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 GPU_CHECK = $(BUILD)/gpu_check $(BUILD)/unpack_check
 CHECKS    = $(GPU_CHECK) $(BUILD)/uhi_documents
-BENCH_GPU = $(BUILD)/bench_kernels
+BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/overlap
 TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
 BLOCKS    = $(BUILD)/gpuhist_blocks
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
@@ -164,7 +164,8 @@ $(PROGRAM): $(OBJ)
 $(TESTS) $(CHECKS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
 $(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/schedule.o $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
-$(BENCH_GPU): $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
+$(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
+$(BUILD)/overlap: $(OBJ_DIR)/bench/overlap.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 # The program, but the size of a block of text comes from a variable.
 $(OBJ_DIR)/tests/source_text.o: src/input/source_text.c $(FLAGS)
@@ -227,10 +228,12 @@ coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TEST
 
 #: make check-gpu        on a machine with a GPU: every kernel against the CPU engine, then whole runs
 GPU_JOBS = 200
-check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS)
+check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS) build/one_kernel
 	$(BUILD)/gpu_check $(SEED) $(GPU_JOBS)
 	$(BUILD)/unpack_check $(SEED) 400 8000
 	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
+	./$(PROGRAM) -q --ignore-tail -t u32 -r 0:4194304000 -b 1000 $(PROGRAM) >build/one_kernel.csv
+	build/one_kernel $(PROGRAM) 4194304 1000 | cmp - build/one_kernel.csv
 
 # ---- measuring ----
 #: make demo             the bytes of /bin/sh as a picture, and the rate of a count: 256 MiB as a 10-bit converter makes them
@@ -252,6 +255,9 @@ bench-gpu: GIB = 8
 bench-gpu: RUNS = 2
 bench bench-loops bench-readme: $(PROGRAM) $(BUILD)/bench
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(patsubst bench%,%,$(@:bench-%=%)) $(OTHER)
+#: make bench-overlap    on a machine with a GPU: when copies and kernels ran, as a picture (docs/overlap.svg)
+bench-overlap: $(BUILD)/overlap
+	$(BUILD)/overlap docs/overlap.svg
 bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench_kernels
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
@@ -265,5 +271,5 @@ help:
 
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
-.PHONY: all schedules bench bench-gpu bench-loops bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
+.PHONY: all schedules bench bench-gpu bench-loops bench-overlap bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
 	fuzz fuzzers help test torture

@@ -51,6 +51,16 @@ $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
+# Somebody else's program with one of the kernels: `make` compiles it, `make check-gpu` runs it.
+all: build/one_kernel.o
+build/one_kernel.o: examples/one_kernel.cu $(KERNEL_TEXT) build/kernels/flags
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -Ikernels $(NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -c -o $@ $<
+
+build/one_kernel: build/one_kernel.o
+	$(call say,LINK)
+	$(Q)$(NVCC) -o $@ $<
+
 else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "bins/binning.h"
+#include "../src/bins/binning.h"
 
 struct rule {
 	struct binning bins; /* how a key becomes a cell */
@@ -44,6 +44,23 @@ RULE_INLINE uint32_t spread(uint32_t cell)
 RULE_INLINE uint32_t spread_words(uint32_t cells)
 {
 	return cells ? spread(cells - 1) + 1 : 0;
+}
+
+/*
+ * The rule for unsigned 32-bit samples in little-endian order and bins of equal width: bin i holds
+ * first + i * width and what follows, up to the next bin. width is at least 1; the bins end by 2^32.
+ */
+RULE_INLINE struct rule rule_even(uint32_t first, uint32_t width, uint32_t bins)
+{
+	struct rule r = {{0}, {0x3210, 0, 0, 0}, {0, 0}, 1, 0};
+
+	r.bins.bins = bins;
+	r.bins.first = first;
+	r.bins.span = (uint64_t)bins * width - 1;
+	r.bins.kind = width == 1 ? BIN_SHIFT : BIN_MAGIC;
+	if (width > 1)
+		r.bins.magic.multiplier = UINT64_MAX / width + 1; /* 2^64 / width, rounded up */
+	return r;
 }
 
 /*

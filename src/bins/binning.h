@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "bins/wide.h"
+#include "wide.h"
 
 #ifdef __CUDACC__
 #define BINNING_INLINE static __device__ __forceinline__
