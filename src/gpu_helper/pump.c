@@ -3,6 +3,14 @@
  * pump: the GPU process's loop: queues the orders of submitted slots on the device and returns each
  * slot when its order is done.
  *
+ * The samples are copied from pinned (page-locked) memory, and two streams are a double buffer: one
+ * copies a chunk while the other counts, so that copies and kernels overlap and the bus never waits.
+ * With one stream it would be idle for a third of the time (make bench-overlap):
+ *
+ *	stream 0   [ to the device ][count][to host]  [ to the device ][count][to host]
+ *	stream 1                    [ to the device ] [count][to host]
+ *	           ------------------------------------------------------------> time
+ *
  * One thread serves all slots: a chunk takes five driver calls, about 20 of the 76 microseconds
  * that its 4 MiB take on the bus.
  */
@@ -44,43 +52,14 @@ static unsigned queue_take(struct queue *q)
 	return k;
 }
 
-/* ---- orders ---- */
+/* ---- the pipeline ---- */
 
-static void fetch(struct device *d, unsigned k, void *to, CUdeviceptr from, size_t bytes)
+/* Copies the samples to the device, unless they were decoded there. */
+static void to_device(struct device *d, unsigned k)
 {
-	cuda_must(&d->cuda, d->cuda.to_host(to, from, bytes, d->slot[k].chunk.stream),
-		  "copy from the GPU");
-}
+	const struct shared_slot *const shared = &d->region->slot[k];
+	struct device_slot *const s = &d->slot[k];
 
-/* Queues the steps after a chunk's copy: clear, count, fetch. --auto may need them twice. */
-static void queue_count(struct device *d, unsigned k)
-{
-	struct device_slot *s = &d->slot[k];
-	const struct kernel_chunk *c = &s->chunk;
-	const struct kernel_plan *plan = &d->plan;
-	const size_t words = kernel_out_words(plan);
-	struct binning bins = d->counting.binning;
-
-	if (plan->extent)
-		auto_rule(&bins, &d->counting.auto_bins, s->k);
-	/* The second time, the extent after the counters is already known: keep it. */
-	if (!d->counters)
-		cuda_must(&d->cuda,
-			  d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
-			  "clear");
-	kernel_launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL, s->again);
-	if (!d->counters)
-		fetch(d, k, region_cells(d->region, k), c->cells, words * sizeof(uint32_t));
-}
-
-static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *shared)
-{
-	struct device_slot *s = &d->slot[k];
-
-	s->samples = shared->samples;
-	s->k = shared->k;
-	s->all = shared->extent;
-	s->again = false;
 	s->chunk.data = s->data;
 	if (shared->room != NO_ROOM)
 		s->chunk.data = d->unpacking.room[shared->room].memory.decoded + shared->at;
@@ -89,8 +68,81 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 			  d->cuda.to_device(s->data, region_data(d->region, k), shared->bytes,
 					    s->chunk.stream),
 			  "copy to the GPU");
-	queue_count(d, k);
 }
+
+/* Clears the chunk's counters; resident ones (gpu_table.h) go on. */
+static void clear(struct device *d, unsigned k)
+{
+	const struct device_slot *const s = &d->slot[k];
+	/* The second time, the extent after the counters is already known: keep it. */
+	const size_t words = s->again ? d->plan.cells : kernel_out_words(&d->plan);
+
+	if (!d->counters)
+		cuda_must(&d->cuda, d->cuda.fill32(s->chunk.cells, 0, words, s->chunk.stream),
+			  "clear");
+}
+
+static void launch(struct device *d, unsigned k)
+{
+	const struct device_slot *const s = &d->slot[k];
+	struct binning bins = d->counting.binning;
+
+	if (d->plan.extent)
+		auto_rule(&bins, &d->counting.auto_bins, s->k);
+	kernel_launch(&d->plan, &d->cuda, &s->chunk, s->samples, d->plan.extent ? &bins : NULL,
+		      s->again);
+}
+
+static void copy_out(struct device *d, unsigned k, void *to, CUdeviceptr from, size_t bytes)
+{
+	cuda_must(&d->cuda, d->cuda.to_host(to, from, bytes, d->slot[k].chunk.stream),
+		  "copy from the GPU");
+}
+
+/* Fetches the chunk's counters; resident ones stay. */
+static void to_host(struct device *d, unsigned k)
+{
+	if (!d->counters)
+		copy_out(d, k, region_cells(d->region, k), d->slot[k].chunk.cells,
+			 kernel_out_words(&d->plan) * sizeof(uint32_t));
+}
+
+static void record(struct device *d, unsigned k)
+{
+	const struct device_slot *const s = &d->slot[k];
+
+	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
+}
+
+/* Queues a chunk on its stream: stream k copies while stream 1 - k counts. */
+static void count_chunk(struct device *d, unsigned k)
+{
+	to_device(d, k);
+	clear(d, k);
+	launch(d, k);
+	to_host(d, k);
+	record(d, k);
+}
+
+/* --auto, if the bins of the first time were too narrow: the samples are still on the device. */
+static void count_again(struct device *d, unsigned k)
+{
+	clear(d, k);
+	launch(d, k);
+	to_host(d, k);
+	record(d, k);
+}
+
+/* At the end of a run: fetches a part of the resident table. */
+static void fetch_resident(struct device *d, unsigned k)
+{
+	const struct shared_slot *const shared = &d->region->slot[k];
+
+	copy_out(d, k, region_data(d->region, k), d->counters + shared->at, shared->bytes);
+	record(d, k);
+}
+
+/* ---- orders ---- */
 
 /* The first slot that is a room. */
 static unsigned first_room(const struct device *d)
@@ -151,11 +203,14 @@ static void begin(struct pump *p, unsigned k)
 
 	p->next = (nth + 1) % DEVICE_STREAMS;
 	s->chunk.stream = d->stream[nth];
+	s->samples = shared->samples;
+	s->k = shared->k;
+	s->all = shared->extent;
+	s->again = false;
 	if (shared->order == ORDER_FETCH)
-		fetch(d, k, region_data(d->region, k), d->counters + shared->at, shared->bytes);
+		fetch_resident(d, k);
 	else
-		queue_chunk(d, k, shared);
-	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
+		count_chunk(d, k);
 	p->at_work[k] = true;
 	queue_add(&p->queue[nth], k);
 }
@@ -177,8 +232,7 @@ static bool settled(struct device *d, unsigned k)
 	extent_add(&s->all, &shared->extent);
 	s->k = auto_k(&d->counting.auto_bins, &s->all);
 	s->again = true;
-	queue_count(d, k);
-	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
+	count_again(d, k);
 	return false;
 }
 
