@@ -294,14 +294,15 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
-	const bool input = spec->size == ROW_IS_INPUT, named = spec->asked && spec->asked->named;
+	const bool input = spec->size == ROW_IS_INPUT;
+	const struct quantiles *const named = spec->asked && spec->asked->named ? spec->asked : NULL;
 
 	*s = (struct sheet){
 		.axis = spec->axis,
 		.canvas = &spec->style->canvas,
 		.channels = spec->channels,
-		.width = named ? 1 + spec->asked->n : CURVE_WIDTH,
-		.quantiles = named ? spec->asked : NULL,
+		.width = named ? 1 + named->n : CURVE_WIDTH,
+		.quantiles = named,
 		.curves = spec->asked,
 		.size = input || spec->path_count > 1 ? 0 : spec->size,
 		.bytes = row_has_offset(spec),

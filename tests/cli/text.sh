@@ -212,7 +212,9 @@ run $t rest.zst
 echo
 echo '# Bad lines left out; a dash is a missing number'
 bytes 'a,b\n1,2\nx,1\n2\n3,1\r,3\n3,-\n' >line
+# shellcheck disable=SC2086 # several words
 run gpuhist --text=b --skip-bad $b --flow line
+# shellcheck disable=SC2086
 run gpuhist --text=b --skip-bad -t u8 $b --flow line
 bytes 'x\ny\n' >line
 run gpuhist --text --skip-bad line
