@@ -295,7 +295,8 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
 	const bool input = spec->size == ROW_IS_INPUT;
-	const struct quantiles *const named = spec->asked && spec->asked->named ? spec->asked : NULL;
+	const struct quantiles *const named =
+		spec->asked && spec->asked->named ? spec->asked : NULL;
 
 	*s = (struct sheet){
 		.axis = spec->axis,

@@ -241,6 +241,7 @@ run gpuhist numbers.txt b.f32
 run gpuhist b.wav numbers.txt
 cp parts.zst parts.LOG.zst
 run gpuhist --skip-bad -r 0:9 -b 1 parts.LOG.zst
+# shellcheck disable=SC2094 # the file has the name of the command
 seq 1000 >seq
 run gpuhist seq
 run gpuhist --finish --text numbers.txt
