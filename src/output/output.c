@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -660,6 +661,9 @@ void output_abort(struct output *o)
 {
 	if (!o)
 		return;
+	/* Only the main thread gets the signal from a write; other threads block it. */
+	if (o->error == EPIPE)
+		kill(getpid(), SIGPIPE);
 	if (!o->direct || o->fd > STDERR_FILENO)
 		close(o->fd);
 	if (!o->direct)

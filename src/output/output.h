@@ -91,7 +91,10 @@ int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fai
  */
 int output_commit_finally(struct output *o, struct fail *fail);
 
-/* Free o and publish nothing. Accepts NULL. */
+/*
+ * Free o and publish nothing. If a write failed because the reader of a pipe has left, the process
+ * dies of PIPE, whichever thread wrote, unless PIPE is ignored. Accepts NULL.
+ */
 void output_abort(struct output *o);
 
 /* ---- output names; NULL or "-": standard output ---- */

@@ -88,3 +88,16 @@ said open INT '$c --tee -o h pipe'
 said open TERM '$c --every=9s -o h.json pipe'
 gpuhist -t u8 -b 1 -r full -f json a >a.json
 said open INT '--merge a.json pipe'
+
+# The reader of rows has left: the program dies of PIPE, whichever thread wrote
+head -c 3000000 /dev/zero >zeros
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	for threads in 2 4; do
+		{
+			gpuhist -q -t u8 -b 16 -r full --each=1000 --device=cpu -T $threads -f csv zeros 2>err
+			echo "status $?" >>rows_left
+			cat err >>rows_left
+		} | head -n 1 >/dev/null
+	done
+done
+sort rows_left | uniq -c
