@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Folders show the architecture: from the #include "..." lines of src and kernels, no file includes
-# itself through others, no folder does, and no file includes from a folder above its own.
+# itself through others, no folder does, and no file includes from a folder above its own. A struct, union or
+# enum that a header names is defined once.
 # usage: tests/includes.sh [TREE]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
@@ -59,6 +60,22 @@ for graph in edges folders; do
 		echo
 	} >>"$work/bad"
 done
+# A name that headers know has one definition; files that no header names may call their own as they like.
+# shellcheck disable=SC2046 # no spaces in the names of sources
+awk '/^[^*]*(struct|union|enum) [a-z_0-9]+( *\{|;)/ {
+		match($0, /(struct|union|enum) [a-z_0-9]+( *\{|;)/)
+		split(substr($0, RSTART, RLENGTH), word, /[ {;]+/)
+		name = word[2]
+		if (FILENAME ~ /h$/)
+			known[name]
+		if ($0 ~ name " *\\{")
+			{ where[name] = where[name] " " FILENAME; many[name]++ }
+	}
+	END {
+		for (name in known)
+			if (many[name] > 1)
+				print "FAILED more than one struct, union or enum " name " is defined:" where[name]
+	}' $(grep '^src' "$work/files") >>"$work/bad"
 cat "$work/bad"
 passed=$(wc -l <"$work/edges") failed=$(wc -l <"$work/bad")
 [ "$passed" -gt 0 ] || failed=1

@@ -33,7 +33,7 @@
 #define HINT_BYTES ((uint64_t)8 << 20)  /* bytes to read ahead at a time */
 
 /* The part of a file that is the input. */
-struct extent {
+struct stretch {
 	uint64_t origin; /* offset of its beginning in the file */
 	uint64_t end;    /* offset of its end in the file */
 	uint64_t hinted; /* offset in the input up to which posix_fadvise was called */
@@ -46,7 +46,7 @@ struct bytes {
 	bool owned;     /* bytes_close closes fd; false for standard input */
 	bool in_file;   /* pread works at any offset; false for streams */
 	struct stat st; /* of the file when it was opened */
-	struct extent file;
+	struct stretch file;
 	/* Streams. */
 	bool checked;    /* refuse_messages has accepted it */
 	bool eof;        /* a read found the stream's end */

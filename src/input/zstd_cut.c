@@ -187,7 +187,7 @@ static bool few_left(const struct source *s, const struct input *in, const struc
 }
 
 /* Literals and sequences of some blocks of a frame. */
-struct work {
+struct ahead {
 	struct block_scan scan;
 	uint64_t literals, sequences;
 	uint64_t packed; /* bytes of the blocks in the frame */
@@ -196,7 +196,7 @@ struct work {
 };
 
 /* Scans up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
-static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct work *w)
+static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct ahead *w)
 {
 	const size_t head = FRAME_BLOCK_HEADER;
 	struct fail bad = {.status = STATUS_OK};
@@ -226,9 +226,9 @@ static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct wor
  * Does it pay to decode the frame in blocks? Scans the first blocks. If they have few literals and
  * sequences, they are mostly long matches, or very small, and libzstd is as fast as memory.
  */
-static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, struct work *w)
+static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, struct ahead *w)
 {
-	*w = (struct work){.blocks = 0};
+	*w = (struct ahead){.blocks = 0};
 	block_scan_begin(&w->scan, f->header.window);
 	return scan_blocks(in, f->offset + f->header.bytes, most, w) &&
 	       w->literals + 3 * w->sequences >= w->blocks * WORK_LEAST;
@@ -249,9 +249,9 @@ static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
  * the blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
  */
 static bool device_pays(const struct source *s, struct input *in, const struct frame *f,
-			uint64_t at, bool ready, const struct work *first)
+			uint64_t at, bool ready, const struct ahead *first)
 {
-	struct work w = {.scan = first->scan};
+	struct ahead w = {.scan = first->scan};
 	const uint64_t content = f->header.content, left = packed_left(s, in, f);
 	const bool ends = f->stored != UNKNOWN && f->stored > 0; /* its end was found */
 	const uint64_t stored = ends ? f->stored : larger(bytes_size(in->bytes) - f->offset, 1);
@@ -299,7 +299,7 @@ static enum zstd_way choose(const struct source *s, struct input *in, const stru
 				   .threads = s->use.threads,
 				   .device = device,
 				   .demanded = device != DEVICE_NONE && s->use.unpacker->demanded};
-	struct work first;
+	struct ahead first;
 
 	if (zstd_asks(&facts) && (facts.dense = blocks_pay(in, f, most, &first))) {
 		facts.literals = first.literals >= LITERALS_OF_TWO * first.sequences;

@@ -10,7 +10,7 @@
 
 #include "base/path.h"
 
-const struct counter COUNTERS[] = {
+const struct counter_form COUNTERS[] = {
 	[COUNTER_U64] = {"u64", 8, UINT64_MAX},     [COUNTER_U32] = {"u32", 4, UINT32_MAX},
 	[COUNTER_SAT8] = {"sat8", 1, UINT8_MAX},    [COUNTER_SAT16] = {"sat16", 2, UINT16_MAX},
 	[COUNTER_SAT32] = {"sat32", 4, UINT32_MAX},

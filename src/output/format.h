@@ -23,7 +23,7 @@ enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNT
 /* in that order */
 #define COUNTER_NAMES "u64, u32, sat8, sat16 or sat32"
 
-extern const struct counter {
+extern const struct counter_form {
 	const char *name;
 	uint32_t bytes;
 	uint64_t max; /* largest count it can hold */

@@ -54,14 +54,14 @@ static const struct column {
 #define FIXED (sizeof(COLUMNS) / sizeof(COLUMNS[0]))
 
 /* The columns of a table. */
-struct plan {
+struct columns {
 	struct cells head;
 	unsigned name, number; /* widths of the first column and of numbers */
 	bool has[FIXED];
 	unsigned quantiles; /* how many, from the first on */
 };
 
-static unsigned width_of(const struct plan *p, size_t i)
+static unsigned width_of(const struct columns *p, size_t i)
 {
 	return COLUMNS[i].width == NUMBER ? p->number : COLUMNS[i].width;
 }
@@ -75,7 +75,7 @@ static unsigned take(unsigned *left, unsigned n, unsigned width)
 	return some;
 }
 
-static void make_plan(struct plan *p, const struct table *t)
+static void make_plan(struct columns *p, const struct table *t)
 {
 	static const size_t ORDER[] = {1, 2, 3, 4, 5, 6, 0}; /* of COLUMNS, by importance */
 	const unsigned fixed =
@@ -137,7 +137,7 @@ static void write_name(struct output *out, const struct table *t, unsigned width
 }
 
 /* The text of a figure by its name in figures_list. */
-static const char *figure_of(const struct plan *p, const struct cells *row, const char *name)
+static const char *figure_of(const struct columns *p, const struct cells *row, const char *name)
 {
 	for (size_t i = 0; i < row->n; i++)
 		if (strcmp(p->head.text[i], name) == 0)
@@ -152,7 +152,7 @@ static void write_cell(struct output *out, const char *text, unsigned width)
 
 void table_begin(struct output *out, const struct table *t)
 {
-	struct plan p;
+	struct columns p;
 
 	make_plan(&p, t);
 	write_name(out, t, p.name, t->name);
@@ -171,7 +171,7 @@ void table_begin(struct output *out, const struct table *t)
 void table_row(struct output *out, const struct table *t, const char *name, const char *shape,
 	       const struct hist *hist, uint32_t channel)
 {
-	struct plan p;
+	struct columns p;
 	struct cells row;
 	char text[TEXT];
 
