@@ -301,6 +301,7 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
+	assert(c->method != COUNT_SHARED || c->alone); /* plan.c: no table of totals for two */
 	if (extent_equal(&all, &counter->extent))
 		return;
 	const int k = auto_k_grown(&c->auto_bins, &all, counter->k);
