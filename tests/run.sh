@@ -49,6 +49,7 @@ if [ "${1:-}" = --one ]; then
 	else
 		printf 'ok %s: %s\n' "$name" "$p"
 		grep '^left out: ' "$out"
+		sed -n 's/^reached: //p' "$out" >"$folder/$name.reached"
 	fi
 	rmdir "$folder/printing"
 	exit 0
@@ -220,6 +221,10 @@ echo 'slowest, with the seconds of a processor that each took:'
 cat "$folder"/*.result | awk '{ printf "%8.1f s %8.1f s  %s\n", $5 - $4, 60 * ($6 + $8) + $7 + $9, $1 }' |
 	sort -rn >"$folder/slowest"
 head -n 10 "$folder/slowest"
+# How far those came that stop after some seconds.
+for reached in "$folder"/*.reached; do
+	[ ! -s "$reached" ] || echo "$(basename "$reached" .reached) reached $(cat "$reached")"
+done
 # A test without a result was not run: that is a failure too.
 awk 'FNR == NR { tests++; next } { ended++; passed += $2; failed += $3 }
 	END { printf "%d passed, %d failed\n", passed, failed + tests - ended; exit failed + tests != ended }' \
