@@ -21,7 +21,7 @@ uint64_t quantile_rank(uint64_t n, uint32_t at)
 /* The rank of infinity. */
 static int64_t rank_infinite(const struct sample_type *type)
 {
-	return ((int64_t)1 << (type->bits - 1)) - ((int64_t)1 << type->mantissa);
+	return (int64_t)(((uint64_t)1 << (type->bits - 1)) - ((uint64_t)1 << type->mantissa));
 }
 
 static double value_of_rank(const struct sample_type *type, int64_t rank)
