@@ -500,18 +500,23 @@ static const struct task *const TASKS[] = {
 	&unpack_task,  &text_task,   &plain_task, &cut_task,    &open_task,
 };
 
-static bool run_one_unlocks(struct source *s, struct request *q)
+static const struct task *ready_task(const struct source *s, const struct request *q)
 {
-	for (size_t i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]); i++) {
-		if (TASKS[i]->ready(s, q)) {
-			TASKS[i]->run_unlocks(s, q);
-			return true;
-		}
-	}
-	return false;
+	for (size_t i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]); i++)
+		if (TASKS[i]->ready(s, q))
+			return TASKS[i];
+	return NULL;
 }
 
 /* ---- interface of workers ---- */
+
+/* Under the scheduler of the tests: is there work for a reader? */
+static bool has_work(const struct source *s)
+{
+	struct reader other = {.takes = true};
+
+	return LOCKS_SCHEDULED && ready_task(s, &(struct request){.reader = &other});
+}
 
 static bool answered(const struct request *q)
 {
@@ -555,12 +560,15 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	lock_take(&s->lock);
 	s->readers.takers += !r->takes;
 	r->takes = true;
+	s->wait.inside++;
 	for (;;) {
 		/* First, because this may make a task ready: libzstd may decode a frame again. */
 		settle_unlocks(s);
 		if (s->stopped || s->failure.due || answered(&q))
 			break;
-		if (run_one_unlocks(s, &q)) {
+		const struct task *const task = ready_task(s, &q);
+		if (task) {
+			task->run_unlocks(s, &q);
 			if (s->wanted)
 				call_for_more_unlocks(s);
 			continue;
@@ -577,6 +585,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		*chunk = (struct chunk){.data = want->room, .bytes = q.got, .fd = -1};
 	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
 		rc = fail_pass(fail, &s->failure.fail);
+	s->wait.inside--;
 	lock_drop(&s->lock);
 	return rc;
 }
@@ -591,11 +600,16 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 	if (chunk->piece || chunk->input) {
 		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);
+		s->wait.inside++;
+		const bool had = has_work(s);
 		if (chunk->piece)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted, shorter);
 		settle_unlocks(s);
+		s->wait.inside--;
+		/* Unless a reader is inside and looks for work, a sleeper is woken for new work. */
+		lock_assert_woken(&s->wait.wake, s->wait.inside, !had && has_work(s));
 		lock_drop(&s->lock);
 	}
 	*chunk = (struct chunk){.fd = -1};

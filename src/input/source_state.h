@@ -51,6 +51,7 @@ struct first {
 /* Readers that wait, and the means to wake them (source.c). */
 struct waiting {
 	pthread_cond_t wake;
+	unsigned inside;   /* readers in source_take or source_done: at work, or asleep */
 	unsigned sleepers; /* readers that wait for `wake` */
 	int pipe[2];       /* wake-up pipe: a byte in it ends every wait for a stream */
 };

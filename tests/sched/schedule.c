@@ -96,7 +96,7 @@ double sched_real_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-__attribute__((noreturn)) static void fail(const char *why)
+void sched_fail(const char *why)
 {
 	dprintf(report, "%s\n%s, at step %llu; the last steps:\n", how, why,
 		(unsigned long long)step);
@@ -204,8 +204,8 @@ static void next(const char *what, const char *file, int line)
 	step++;
 	now += draw(512) == 0 ? 0.02 * (double)draw(16) : 1e-6;
 	if (step > plan.steps_most)
-		fail("the threads do not come to an end");
-	if (plan.signal && step >= plan.signal_step && handle(plan.signal))
+		sched_fail("the threads do not come to an end");
+	if (plan.signal && step >= plan.signal_step && *plan.signal_fd >= 0 && handle(plan.signal))
 		plan.signal = 0;
 	for (unsigned i = 0; i < CHANGES; i++)
 		if (step == change[i])
@@ -221,7 +221,7 @@ static void next(const char *what, const char *file, int line)
 				able[n++] = i;
 	} while (n == 0 && pass_time());
 	if (n == 0)
-		fail("all threads wait, and nobody can wake them");
+		sched_fail("all threads wait, and nobody can wake them");
 	current = choose(able, n);
 	struct thread *const to = &thread[current];
 	if (to != self)
@@ -242,7 +242,7 @@ static void entry(void)
 	if (self == &thread[0]) {
 		for (unsigned i = 1; i < started; i++)
 			if (thread[i].state != ENDED)
-				fail("a thread was not joined");
+				sched_fail("a thread was not joined");
 		setcontext(&outside);
 	}
 	next("ends", __FILE__, __LINE__);
@@ -255,7 +255,7 @@ static unsigned add_thread(void)
 	void *const stack = t->stack;
 
 	if (started == THREADS)
-		fail("too many threads");
+		sched_fail("too many threads");
 	*t = (struct thread){
 		.stack = stack, .state = RUNNABLE, .urgency = CHANGES + 1 + draw(1u << 20)};
 	if (!stack) {
@@ -263,7 +263,7 @@ static unsigned add_thread(void)
 		t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				-1, 0);
 		if (t->stack == MAP_FAILED || mprotect(t->stack, 4096, PROT_NONE) != 0)
-			fail("no memory for a stack");
+			sched_fail("no memory for a stack");
 	}
 	getcontext(&t->context);
 	t->context.uc_stack.ss_sp = t->stack;
@@ -306,7 +306,7 @@ void sched_take(int *held, const char *file, int line)
 	next("wants a lock", file, line);
 	while (*held != 0) {
 		if (*held == (int)current + 1)
-			fail("a lock is taken twice");
+			sched_fail("a lock is taken twice");
 		thread[current].state = LOCKING;
 		thread[current].held = held;
 		next("waits for a lock", file, line);
@@ -317,7 +317,16 @@ void sched_take(int *held, const char *file, int line)
 void sched_held(const int *held)
 {
 	if (running && *held != (int)current + 1)
-		fail("a lock is not held");
+		sched_fail("a lock is not held");
+}
+
+bool sched_sleep_all(const void *condition, unsigned n)
+{
+	unsigned asleep = 0;
+
+	for (unsigned i = 0; i < started; i++)
+		asleep += thread[i].state == WAITING && thread[i].on == condition;
+	return running && n > 0 && asleep == n;
 }
 
 void sched_drop(int *held, const char *file, int line)

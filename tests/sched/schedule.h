@@ -37,6 +37,7 @@ struct sched_plan {
 	/* The signal that arrives in the main thread at a step; 0: none. */
 	int signal;
 	uint64_t signal_step;
+	const int *signal_fd; /* it comes when this is not negative any more */
 };
 
 /* Run a function and all threads that it starts; return the number of steps. */
@@ -50,6 +51,12 @@ double sched_real_seconds(void);
 
 /* The line that is printed before the trace of a failure: how to repeat it. Borrowed. */
 void sched_describe(const char *how);
+
+/* Are there n threads that wait for a condition, none of them woken? */
+bool sched_sleep_all(const void *condition, unsigned n);
+
+/* Prints the last steps and ends the process. */
+__attribute__((noreturn)) void sched_fail(const char *why);
 
 /* What the calls become. `file` and `line` are the place of the call. */
 void sched_take(int *held, const char *file, int line);

@@ -305,6 +305,7 @@ static void check_schedule(unsigned which, uint64_t seed)
 		.way = (enum sched_way)((check_random(&state) >> 40) % SCHED_WAYS),
 		.spurious = check_random(&state) >> 61 == 0,
 		.signal = scene->finish ? SIGINT : 0,
+		.signal_fd = &signals_finish_fd,
 		.signal_step = 1 + (check_random(&state) >> 40) % 400,
 	};
 	snprintf(how, sizeof(how), "scene %u (%s), seed %llu, %u threads, way %d", which,

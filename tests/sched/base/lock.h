@@ -14,6 +14,9 @@ struct lock {
 #define lock_assert_held(lock) sched_held(&(lock)->held)
 #define lock_take(lock) sched_take(&(lock)->held, __FILE__, __LINE__)
 #define lock_drop(lock) sched_drop(&(lock)->held, __FILE__, __LINE__)
+#define LOCKS_SCHEDULED true
+#define lock_assert_woken(changed, n, work) \
+	(sched_sleep_all(changed, n) && (work) ? sched_fail("work is left to sleepers") : (void)0)
 #define lock_wait(lock, changed) sched_wait(changed, &(lock)->held, __FILE__, __LINE__)
 
 #endif
