@@ -441,7 +441,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 		.record = shape->record,
 		.packed = shape->packed,
 		.limit = shape->limit,
-		.type = shape->axis.type,
+		.type = sample_type_word(&shape->axis.type),
 		.channels = shape->header_channels,
 		.last = shape->header_last,
 		.row = shape->row == ROW_IS_INPUT ? 0 : shape->row,

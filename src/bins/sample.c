@@ -55,13 +55,52 @@ static int find_type(struct sample_type *type, const char *name, bool big)
 
 int sample_type_parse(struct sample_type *type, const char *text)
 {
+	char base[sizeof(type->name)];
 	struct sample_type found;
 	bool pair;
 
-	if (sample_type_named(&found, &pair, text) != 0 || strcmp(found.name, text) != 0)
+	snprintf(base, sizeof(base), "%.*s", (int)strcspn(text, "&"), text);
+	if (sample_type_named(&found, &pair, base) != 0)
+		return -1;
+	if (strchr(text, '&') &&
+	    sample_type_mask(&found, (uint32_t)strtoul(strchr(text, '&') + 1, NULL, 16)) != NULL)
+		return -1;
+	if (strcmp(found.name, text) != 0)
 		return -1;
 	*type = found;
 	return 0;
+}
+
+const char *sample_type_mask(struct sample_type *type, uint32_t mask)
+{
+	const uint32_t low = mask > 0 ? (uint32_t)__builtin_ctz(mask) : 0;
+	const size_t used = strlen(type->name);
+
+	if (type->kind == SAMPLE_FLOAT || (type->bits != 8 && type->bits != 16))
+		return "only integers of 8 and 16 bits have bits to mask";
+	if (mask == 0 || (mask >> low & ((mask >> low) + 1)) != 0)
+		return "its bits must be neighbours, such as 0xfff or 0x3000";
+	if (mask >> type->bits > 0)
+		return "the samples have fewer bits";
+	if (mask == (1u << type->bits) - 1)
+		return NULL;
+	type->word = type->bits;
+	type->low = low;
+	type->bits = (uint32_t)__builtin_popcount(mask);
+	snprintf(type->name + used, sizeof(type->name) - used, "&0x%x", mask);
+	return NULL;
+}
+
+struct sample_type sample_type_word(const struct sample_type *type)
+{
+	struct sample_type word = *type;
+
+	if (type->word > 0) {
+		word.bits = type->word;
+		word.word = word.low = 0;
+		word.name[strcspn(word.name, "&")] = '\0';
+	}
+	return word;
 }
 
 /* ---- names in other tools ---- */

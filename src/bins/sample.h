@@ -6,6 +6,9 @@
  * bytes, or, with "big", in the highest. If a byte holds several samples, readers and counters
  * treat the byte as one sample, a code of 8 bits, and hist.c takes the codes apart at the end.
  * Samples of 10, 12 and 14 bits are unpacked by gather.c to the lowest bits of 16-bit codes.
+ *
+ * With --mask, a sample is some neighbouring bits of a word of 8 or 16 bits. The words are counted,
+ * and hist.c turns their counts into those of samples at the end; all else knows only the samples.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
@@ -18,24 +21,26 @@
 enum sample_kind { SAMPLE_UNSIGNED, SAMPLE_SIGNED, SAMPLE_FLOAT };
 
 struct sample_type {
-	char name[12];       /* as in -t, with "be" if big endian; for messages and JSON */
+	char name[16];       /* as in -t, with "be" if big endian; for messages and JSON */
 	uint32_t bits;       /* bits of a sample in an input */
 	uint32_t code_bytes; /* bytes of a sample, or of packed samples, to count: 1, 2, 3, 4, 8 */
 	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16, f8e4m3) */
 	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
 	bool big;              /* bytes, or packed samples, come most significant first */
+	uint32_t word;         /* --mask: bits of the words that are counted, 8 or 16; else 0 */
+	uint32_t low;          /* --mask: the lowest bit of a word that belongs to the sample */
 };
 
 /* Samples of a "group", the fewest that fill whole bytes: 1, or for packed types 2, 4 or 8. */
 static inline uint32_t sample_packed(const struct sample_type *type)
 {
-	return type->bits % 8 > 0 ? 8 / (type->bits & -type->bits) : 1;
+	return type->bits % 8 > 0 && type->word == 0 ? 8 / (type->bits & -type->bits) : 1;
 }
 
 /* Are samples unpacked before they are counted? */
 static inline bool sample_unpacks(const struct sample_type *type)
 {
-	return type->bits % 8 > 0 && type->code_bytes == 2;
+	return type->bits % 8 > 0 && type->code_bytes == 2 && type->word == 0;
 }
 
 /* The fewest samples that make whole groups and records of this many channels. */
@@ -51,7 +56,7 @@ static inline uint32_t sample_together(const struct sample_type *type, uint32_t 
 /* Bytes of n samples in an input. */
 static inline uint64_t sample_bytes(const struct sample_type *type, uint64_t n)
 {
-	return (n * type->bits + 7) / 8;
+	return (n * (type->word > 0 ? type->word : type->bits) + 7) / 8;
 }
 
 /*
@@ -63,6 +68,22 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 
 /* Find a type by the name that struct sample_type has. -1: not such a name. */
 int sample_type_parse(struct sample_type *type, const char *text);
+
+/*
+ * Make the type of the samples that these bits of words of the type are (--mask); a signed sample
+ * has its sign in its highest bit. A mask of all bits changes nothing. Return why it is impossible,
+ * or NULL.
+ */
+const char *sample_type_mask(struct sample_type *type, uint32_t mask);
+
+/* The type of the words that an input has. */
+struct sample_type sample_type_word(const struct sample_type *type);
+
+/* The sample of a word in the machine's byte order. */
+static inline uint32_t sample_masked(const struct sample_type *type, uint32_t word)
+{
+	return word >> type->low & ((1u << type->bits) - 1);
+}
 
 /* Say which two meanings a name has, or why gpuhist does not read the type; otherwise NULL. */
 const char *sample_type_ambiguous(const char *text);

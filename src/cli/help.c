@@ -66,6 +66,7 @@ static const char ALL_OPTIONS[] =
 "      --log=LO:HI|auto    bins of equal ratio; auto: like --auto, by magnitude\n"
 "      --edges=LIST|@FILE  the edges themselves: 0,1,10 or a file of numbers\n"
 "      --mod               the bin is the sample modulo N\n"
+"      --mask=BITS         only these bits of each word, as 0xfff\n"
 "      --clamp             count samples out of range in the first and last bin\n"
 "      --closed            the last bin includes HI\n"
 "\n"

@@ -196,7 +196,7 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 {
 	const uint32_t packed = sample_packed(type);
 
-	if (type->bits % 8 != 0 && o->record > 0)
+	if (sample_packed(type) > 1 && o->record > 0)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--record %s cannot be combined with %s, whose samples are packed "
@@ -231,7 +231,7 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 			struct fail *fail)
 {
 	const uint64_t end = (uint64_t)o->offset + sample_bytes(type, o->channels);
-	const uint64_t width = (uint64_t)o->width * type->bits / 8;
+	const uint64_t width = sample_bytes(type, o->width);
 
 	if (o->width % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
@@ -355,6 +355,16 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 	return NULL;
 }
 
+static int set_mask(struct sample_type *type, uint32_t mask, struct fail *fail)
+{
+	const char *const why = sample_type_mask(type, mask);
+
+	if (!why)
+		return 0;
+	return fail_set(fail, STATUS_USAGE, "--mask 0x%lx does not go with --type %s: %s",
+			(unsigned long)mask, type->name, why);
+}
+
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
@@ -364,6 +374,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	*shape = (struct shape){.channels = 0};
 	/* Names give the type only if neither -t nor a header does. */
 	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
+		return -1;
+	if (job->mask > 0 && set_mask(&type, job->mask, fail) != 0)
 		return -1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
 	    make_axis(&shape->axis, job, &type, fail) != 0)

@@ -66,6 +66,7 @@ struct machine {
 struct job {
 	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
 	struct sample_type type;   /* -t, if source.typed */
+	uint32_t mask;             /* --mask; 0: not given */
 	struct layout_options layout_options;
 	struct axis_spec bins; /* bins that the user asked for */
 	/* value of --range or --log as the user wrote it, for messages; NULL: none */

@@ -80,7 +80,12 @@ static const struct known KNOWN[] = {
 	{"log", 0, "=LO:HI|auto", DECIDES, .read = read_ends, .text = TO(job.bins_text),
 		.must = "must be LO:HI, with finite numbers, such as 1:1000 or 1e-6:1, or auto"},
 	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges},
-	{"mod", 0, NULL, .about = DECIDES},
+	{"mod", 0, NULL, .about = DECIDES,
+		.apart = {{"stats", "residues are not the samples; for the low bits of words, use "
+			"--mask=0xfff"}}},
+	{"mask", 0, "=BITS", DECIDES, NUMBER(job.mask, 1, 0xffff),
+		.must = "must be neighbouring bits of words of 8 or 16, such as 0xfff or 0x3000",
+		.apart = {{"text", "numbers in text have no bits"}}},
 	{"clamp", 0, NULL, DECIDES, FLAG(job.bins.clamp)},
 	{"closed", 0, NULL, DECIDES, FLAG(job.bins.edges.closed)},
 	{"skip", 'S', "=SIZE", DECIDES, NUMBER(job.source.skip, 0, UINT64_MAX),

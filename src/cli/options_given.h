@@ -21,7 +21,7 @@ struct value {
 	const char *text; /* NULL: it has no value */
 };
 
-#define OPTIONS_MAX 48
+#define OPTIONS_MAX 56
 
 struct given {
 	struct fail *fail;

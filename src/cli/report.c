@@ -60,7 +60,7 @@ static void warn_outside(const struct hist *hist, const char *advice)
 
 #define ADVICE 384
 
-/* Suggest --mod if integers are so far above a range of 2^N values that high bits may be flags. */
+/* Suggest --mask or --mod if integers are so far above a range of 2^N values that high bits may be flags. */
 static void name_mod(char *advice, size_t size, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
@@ -75,8 +75,11 @@ static void name_mod(char *advice, size_t size, const struct hist *hist)
 	if (past > 2)
 		snprintf(low, sizeof low, "low %d bits", __builtin_ctz(past));
 	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
-		snprintf(advice, size, "; if the high bits are flags, --mod -b %lu keeps the %s",
-			 (unsigned long)past, low);
+		snprintf(advice, size,
+			 hist->axis.type.code_bytes <= 2
+				 ? "; if the high bits are flags, --mask=0x%lx keeps the %s"
+				 : "; if the high bits are flags, --mod -b %lu keeps the %s",
+			 (unsigned long)past - (hist->axis.type.code_bytes <= 2), low);
 }
 
 /*

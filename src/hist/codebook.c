@@ -12,7 +12,9 @@ int codebook_init(struct codebook *book, const struct axis *axis, struct fail *f
 	*book = (struct codebook){.codes = type->code_bytes <= 2 ? 1u << type->bits : 0};
 	if (book->codes == 0)
 		return 0;
-	book->stride = sample_unpacks(type) ? (size_t)1 << 16 : book->codes;
+	book->stride = sample_unpacks(type) ? (size_t)1 << 16
+		       : type->word > 0     ? (size_t)1 << type->word
+					    : book->codes;
 	book->ordered = malloc(book->codes * sizeof(*book->ordered));
 	book->cell = binned ? malloc(book->codes * sizeof(*book->cell)) : NULL;
 	if (!book->ordered || (binned && !book->cell))

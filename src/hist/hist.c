@@ -83,6 +83,44 @@ static void unpack(struct hist *h, uint64_t *cell, size_t cells)
 	h->samples *= packed;
 }
 
+/* Turn the counts of words (--mask) into counts of samples, in place. */
+static void unmask(const struct hist *h, uint64_t *cell)
+{
+	const struct sample_type *const type = &h->axis.type, word = sample_type_word(type);
+	const uint32_t words = 1u << type->word;
+
+	for (uint32_t c = 0; c < h->channels; c++, cell += words) {
+		for (uint32_t code = 0; code < words && type->big; code++) {
+			const uint32_t own = sample_swapped(&word, code);
+			const uint64_t n = cell[code];
+			if (own > code) {
+				cell[code] = cell[own];
+				cell[own] = n;
+			}
+		}
+		/* No sample is above its word, so the counts still to come are still words. */
+		for (uint32_t own = 0; own < words; own++) {
+			const uint64_t n = cell[own];
+			cell[own] = 0;
+			cell[sample_masked(type, own)] += n;
+		}
+	}
+}
+
+/* Are codes not samples, but hold some? */
+static bool folds(const struct sample_type *type)
+{
+	return type->bits < 8 || type->word > 0;
+}
+
+static void unfold(struct hist *h, uint64_t *cell, size_t cells)
+{
+	if (h->axis.type.word > 0)
+		unmask(h, cell);
+	else
+		unpack(h, cell, cells);
+}
+
 /* Set seen to the codes that were counted, in the order of values; return their number. */
 static uint32_t see_all(uint16_t *seen, const struct codebook *book, const uint64_t *count)
 {
@@ -202,8 +240,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	const int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
 
-	if (h->axis.type.bits < 8)
-		unpack(h, cell, cells);
+	if (folds(&h->axis.type))
+		unfold(h, cell, cells);
 	if (coded) {
 		extent = extent_of_codes(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
@@ -262,7 +300,7 @@ static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 	if (sums)
 		stats_clear(sums);
 	for (uint32_t i = 0; i < n; i++) {
-		if (h->axis.type.bits >= 8)
+		if (!folds(&h->axis.type))
 			totals->cell[first + seen[i]] += count[seen[i]];
 		count[seen[i]] = 0;
 	}
@@ -272,9 +310,9 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 		   const struct codebook *book, struct hist_scratch *scratch, uint64_t *marks)
 {
 	h->samples = counts->samples;
-	if (h->axis.type.bits < 8) {
+	if (folds(&h->axis.type)) {
 		counts_add_counts(totals, counts);
-		unpack(h, counts->cell, counts->cells);
+		unfold(h, counts->cell, counts->cells);
 	} else {
 		totals->samples += counts->samples;
 	}

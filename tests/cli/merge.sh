@@ -276,14 +276,16 @@ joins() { # N B OPTION...: documents of N bins, in B
 	n=$1 b=$2
 	shift 2
 	printf '%s -b %s to %s:' "$*" "$n" "$b"
+	case $* in *--mod*) stats= ;; *) stats=--stats=9 ;; esac
 	for p in p1 p2 p3 p4; do
-		gpuhist -q "$@" -b "$n" --stats=9 -f json $p 2>/dev/null >$p.json
+		gpuhist -q "$@" -b "$n" $stats -f json $p 2>/dev/null >$p.json
 	done
 	gpuhist -q "$@" -b "$b" --flow p1 p2 p3 p4 >whole
 	gpuhist -q --merge -b "$b" --flow p1.json p2.json p3.json p4.json | cmp - whole && printf ' run'
 	gpuhist -q --merge -b "$b" -f json p1.json p2.json >some
 	gpuhist -q "$@" -b "$b" -f json p3 p4 | gpuhist -q --merge --flow some - | cmp - whole && printf ' added'
 	# The same figures as those of one run, whatever the order; of mean and std, six digits
+	[ "$stats" ] || { echo && return; }
 	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>whole
 	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p3.json p1.json p4.json p2.json 2>&1 >/dev/null |
 		cmp - whole && printf ' figures'

@@ -304,8 +304,11 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	 */
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
 	/* Statistics of floats take some 160 KB of a worker for each channel, rows of codes 4 MB. */
-	if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
-	    ((!j->quantiles[0] && !j->each) || j->channels < 3))
+	/* Floats of any size need all of a digest: 32 MB for each channel of f64. */
+	if (j->quantiles[0] && j->type->bits > 16 && j->type->kind == FLOAT)
+		arg(c, "-M8G");
+	else if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
+		 ((!j->quantiles[0] && !j->each) || j->channels < 3))
 		option(c, 'M', "memory", text);
 	if (once_in(4) && !*more)
 		arg(c, "--device=cpu");

@@ -77,6 +77,7 @@ enum {
 	ROWS,
 	RAW,
 	STATS,
+	ROUGH,
 	EACH,
 	NAME,
 	NO_OFFSET,
@@ -99,6 +100,7 @@ static const struct option longs[] = {
 	{"rows", required_argument, NULL, ROWS},
 	{"raw", no_argument, NULL, RAW},
 	{"stats", required_argument, NULL, STATS},
+	{"rough", no_argument, NULL, ROUGH},
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
 	{"no-offset", no_argument, NULL, NO_OFFSET},
@@ -209,6 +211,9 @@ static int parse_options(struct job *job, int argc, char **argv)
 			break;
 		case ROWS:
 			job->pitched = optarg;
+			break;
+		case ROUGH:
+			job->rough = true;
 			break;
 		case STATS:
 			job->stats = optarg;
@@ -394,6 +399,8 @@ int main(int argc, char **argv)
 	free(first.data);
 	set_layout(&job);
 	set_axis(&job);
+	if (job.stats && job.by.mod)
+		fail(FAIL_USAGE, "--mod", "residues have no figures");
 	if (job.rows.size && (by_samples(&job) || job.nonzero))
 		fail(FAIL_USAGE, "--each", "the bins are not known, or not all written");
 	if (job.rows.format != TEXT && (job.flow || !job.header))

@@ -113,6 +113,7 @@ struct job {
 	bool clamp, closed;            /* --clamp, --closed */
 	bool flow, nonzero, header;    /* which lines are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
+	bool rough;                    /* --rough: they are merged from rows */
 	char separator;                /* between columns */
 	struct rows rows;              /* --each */
 	uint64_t *count;               /* by channel, then by bin */

@@ -315,7 +315,7 @@ static wide whole_of(const char *text)
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
 			struct sample least, struct sample most)
 {
-	int digits = job->rows.size ? 7 : 10, places = 3;
+	int digits = job->rows.size || job->rough ? 7 : 10, places = 3;
 
 	if (job->type->kind != FLOAT) {
 		struct cell c = whole_cell(s.whole, digits);
