@@ -55,7 +55,7 @@ $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 all: build/one_kernel.o
 build/one_kernel.o: examples/one_kernel.cu $(KERNEL_TEXT) build/kernels/flags
 	$(call say,NVCC)
-	$(Q)$(NVCC) -std=c++17 -Ikernels $(NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -c -o $@ $<
+	$(Q)$(NVCC) -std=c++17 -Ikernels $(NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -o $@ -c $<
 
 build/one_kernel: build/one_kernel.o
 	$(call say,LINK)

@@ -16,7 +16,7 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
 	$(foreach f,README.md LICENSE examples/tour.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
 # README's links to other files of the sources are no links in its copy.
-UNLINKED  = \(bench\|src\|tests\|[A-Z]*\.md\)
+UNLINKED  = \(bench\|kernels\|src\|tests\|[A-Z]*\.md\)
 from = $(firstword $(subst :, ,$(1)))
 to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
 define copy

@@ -175,7 +175,7 @@ END
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
 check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit in -M' err
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
-check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 24.0 MiB with all counters, ' err
+check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 16.0 MiB with all counters, ' err
 # --every: what a lane has counted so far is in the output while its input waits, and adds up; the end is the CPU's.
 mkfifo slowly
 "$gpuhist" --device=gpu -T 1 -q -b 1000 -r full --every=0.1 -o every.json slowly 2>err &
