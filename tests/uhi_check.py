@@ -164,6 +164,7 @@ def check_jobs(program):
                   f"{job}: bytes and options")
             check(not set(meta) & set(counted) - {"version"}, f"{job}: said twice")
             stats = {name: value for name, value in counted.items() if name.startswith("stats_")}
+            check(type(stats.pop("stats_digest", "")) is str, f"{job}: digest")
             check(("--stats" in job) == bool(stats) and all(type(value) in (int, float) for value in stats.values()),
                   f"{job}: {stats}")
 
@@ -197,13 +198,14 @@ def check_merge(program):
             "-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7", "-t u8 -r 0:99.7 -b 3"]
     for job in jobs:
         run(program, *job.split(), "-o", "ours.json", "noise")
-        run(program, "--merge", "ours.json", "ours.json", "-o", "twice.json")
+        figures = ["--stats"] if "--stats" in job else []
+        run(program, "--merge", *figures, "ours.json", "ours.json", "-o", "twice.json")
         for hook in None, uhi.io.json.object_hook:
             document = json.load(open("ours.json"), object_hook=hook)
             for how in {"indent": 4}, {"separators": (",", ":")}, {"sort_keys": True, "indent": 2}:
                 with open("python.json", "w") as file:
                     json.dump(document, file, default=uhi.io.json.default, **how)
-                run(program, "--merge", "python.json", "ours.json", "-o", "sum.json")
+                run(program, "--merge", *figures, "python.json", "ours.json", "-o", "sum.json")
                 check(open("sum.json").read() == open("twice.json").read(), f"{job}: as Python writes it: {hook} {how}")
                 run(program, *job.split(), "--into=python.json", "noise")
                 check(job.endswith("--nonzero") or open("python.json").read() == open("twice.json").read(),

@@ -218,7 +218,7 @@ static enum axis_kind kind_of(const char *binning)
 static bool parse_zero(struct edges_spec *zero, const struct edges_spec *range, const char *text)
 {
 	zero->lo = zero->hi = range->hi.value > 0 ? range->lo : range->hi;
-	if (strcmp(text, "null") == 0)
+	if (strcmp(text, "none") == 0)
 		return range->lo.value > 0 || range->hi.value <= 0;
 	return parse_range(zero, text) && range->lo.value <= zero->lo.value &&
 	       zero->lo.value <= 0 && 0 < zero->hi.value && zero->hi.value <= range->hi.value;

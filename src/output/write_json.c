@@ -263,7 +263,7 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 		write_range(range, &axis->edges, zero, zero + 1);
 		member_text(out, "zero", range);
 	} else if (axis->kind == AXIS_RANKS) {
-		member(out, "zero", "null");
+		member_text(out, "zero", "none");
 	}
 	if (axis_kind_of(axis)->from_samples)
 		member_count(out, "most", axis->edges.auto_bins.most);
