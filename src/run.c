@@ -590,13 +590,14 @@ static int count_all(struct run *run, struct fail *fail)
 	run->watch = NULL;
 	if (rc == 0)
 		rc = source_failure(source, fail);
+	/* Before the input is looked at: a failure of the rows leaves it unread. */
+	if (rc == 0 && run->work.each)
+		rc = each_finish(run->work.each, run->report.work.records, &run->counts,
+				 &run->report.saturated, fail);
 	if (rc == 0 && !source_finished(source))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: the input was left unread; please report this");
 	if (rc != 0)
-		return -1;
-	if (run->work.each && each_finish(run->work.each, run->report.work.records, &run->counts,
-					  &run->report.saturated, fail) != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.work.records * run->shape.samples;
