@@ -83,7 +83,8 @@ static void check_join(struct document *a)
 		return;
 	}
 	REQUIRE(hist_audit(&a->hist, &fail) == 0 &&
-			hist_set_stats(&a->hist, &(struct quantiles){.n = 1, .at = {500000}}, &fail) == 0,
+			hist_set_stats(&a->hist, &(struct quantiles){.n = 1, .at = {500000}},
+				       &fail) == 0,
 		"%s", fail.text);
 	/* Members that a sum does not have. */
 	a->from.options = NULL;
