@@ -39,6 +39,7 @@ struct plot {
 	int label_width, count_width, bar; /* in characters */
 	bool counts;                       /* write counts and percentages */
 	uint32_t across, blocks;           /* panels side by side; blocks of panels */
+	bool gaps; /* there is room for blank lines beside the bin of zero */
 };
 
 /* ---- labels ---- */
@@ -344,8 +345,10 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	       (plot->bar < 1 || rows_of(plot, blocks + 1, around) >= flows + 4))
 		blocks++;
 	const uint32_t rows = rows_of(plot, blocks, around);
-	const uint32_t gaps = picture_gaps(p), others = flows + gaps;
+	const uint32_t gaps = picture_gaps(p);
 	const uint32_t least = gaps == 1 ? 2 : 3; /* bars, as one gap separates two */
+	plot->gaps = rows >= flows + gaps + least;
+	const uint32_t others = flows + (plot->gaps ? gaps : 0);
 	picture_join(&plot->p, rows > others + least ? rows - others : least);
 	picture_count(&plot->p);
 	label_rows(plot, flows > 0);
@@ -379,7 +382,8 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 		if (flow.under > 0)
 			draw_row(&plot, block, plot.p.bars);
 		for (uint32_t k = 0; k < plot.p.bars; k++) {
-			if (k > 0 && picture_is_band(&plot.p, k) != picture_is_band(&plot.p, k - 1))
+			if (plot.gaps && k > 0 &&
+			    picture_is_band(&plot.p, k) != picture_is_band(&plot.p, k - 1))
 				end_line(&plot, ""); /* the gap */
 			draw_row(&plot, block, k);
 		}
