@@ -52,7 +52,7 @@ $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
 # Somebody else's program with one of the kernels: `make` compiles it, `make check-gpu` runs it.
-all: build/one_kernel.o
+all check-programs: build/one_kernel.o
 build/one_kernel.o: examples/one_kernel.cu $(KERNEL_TEXT) build/kernels/flags
 	$(call say,NVCC)
 	$(Q)$(NVCC) -std=c++17 -Ikernels $(NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -o $@ -c $<
