@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@
 	sched_sleep(__FILE__, __LINE__, &(struct timespec){.tv_nsec = 1000L * (us)}, NULL)
 #define clock_gettime(clock, time) sched_clock(clock, time)
 #define sigtimedwait(...) sched_sigtimedwait(__FILE__, __LINE__, __VA_ARGS__)
+
+#define calloc(n, size) sched_calloc(n, size)
 
 /* A macro's own name is not expanded again. Additions are left out: no thread waits for a sum. */
 #define __atomic_load_n(p, order) (sched_point(__FILE__, __LINE__), __atomic_load_n(p, order))

@@ -56,7 +56,7 @@ static struct thread thread[THREADS];
 static ucontext_t outside;
 static struct sched_plan plan;
 static uint64_t random_state, step, change[CHANGES];
-static unsigned current, started;
+static unsigned current, started, callocs;
 static bool running;
 static double now;
 static void (*main_run)(void *);
@@ -280,7 +280,7 @@ uint64_t sched_run(const struct sched_plan *p, void (*run)(void *arg), void *arg
 	random_state = (p->seed + 1) * 0x9e3779b97f4a7c15ull | 1;
 	step = 0;
 	now = 1;
-	current = started = 0;
+	current = started = callocs = 0;
 	for (unsigned i = 0; i < CHANGES; i++)
 		change[i] = plan.way == SCHED_PCT ? draw(PCT_STEPS) : UINT64_MAX;
 	main_run = run;
@@ -439,6 +439,20 @@ int sched_sleep(const char *file, int line, const struct timespec *time, struct 
 	thread[current].until = now + (double)time->tv_sec + 1e-9 * (double)time->tv_nsec;
 	next("sleeps", file, line);
 	return 0;
+}
+
+void *sched_calloc(size_t n, size_t size)
+{
+	enum { FAILURES = 12 };
+
+	if (running && current > 0 && plan.calloc_fails > 0) {
+		callocs++;
+		if (callocs >= plan.calloc_fails && callocs < plan.calloc_fails + FAILURES) {
+			errno = ENOMEM;
+			return NULL;
+		}
+	}
+	return calloc(n, size);
 }
 
 int sched_clock(clockid_t clock, struct timespec *time)

@@ -37,6 +37,8 @@ struct sched_plan {
 	/* The signal that arrives in the main thread at a step; 0: none. */
 	int signal;
 	uint64_t signal_step;
+	/* From this call of calloc in a thread but the main one, some fail; 0: none. */
+	unsigned calloc_fails;
 	const int *signal_fd; /* it comes when this is not negative any more */
 };
 
@@ -72,6 +74,7 @@ pthread_t sched_self(void);
 int sched_kill(pthread_t thread, int number);
 int sched_poll(const char *file, int line, struct pollfd *fds, nfds_t n, int milliseconds);
 int sched_sleep(const char *file, int line, const struct timespec *time, struct timespec *rest);
+void *sched_calloc(size_t n, size_t size);
 int sched_clock(clockid_t clock, struct timespec *time);
 int sched_sigtimedwait(const char *file, int line, const sigset_t *set, siginfo_t *info,
 		       const struct timespec *time);
