@@ -97,8 +97,7 @@ static void *work_on(void *arg)
 	w->core_seconds = clock_core_seconds() - began;
 	if (rc == 0)
 		return NULL;
-	/* Ignore the failure of a worker that never requested data: nothing is lost. */
-	if (!w->asked && w->fail.status == STATUS_SYSTEM)
+	if (worker_is_spare(w))
 		w->fail.status = STATUS_OK;
 	else
 		source_stop(w->work->source);
@@ -590,14 +589,13 @@ static int count_all(struct run *run, struct fail *fail)
 	run->watch = NULL;
 	if (rc == 0)
 		rc = source_failure(source, fail);
-	/* Before the input is looked at: a failure of the rows leaves it unread. */
-	if (rc == 0 && run->work.each)
-		rc = each_finish(run->work.each, run->report.work.records, &run->counts,
-				 &run->report.saturated, fail);
 	if (rc == 0 && !source_finished(source))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: the input was left unread; please report this");
 	if (rc != 0)
+		return -1;
+	if (run->work.each && each_finish(run->work.each, run->report.work.records, &run->counts,
+					  &run->report.saturated, fail) != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.work.records * run->shape.samples;

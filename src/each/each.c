@@ -61,7 +61,7 @@ struct each {
 	struct result *waiting; /* results submitted but not collected, in the order of records */
 	size_t ended;           /* number of inputs that have ended well, at most `whole` */
 	size_t whole;           /* number of inputs before the first that lost records (lose) */
-	bool stopped;           /* a worker has failed */
+	bool stopped;           /* a worker has failed, and is not spare */
 	bool failed;            /* `fail` is set */
 	bool torn;              /* counted or lent records are lost, so nothing more is collected */
 	unsigned active;        /* workers that may still submit results: in a turn, not waiting */
@@ -730,7 +730,7 @@ static enum turn turn(struct worker *w)
 		return TURN_BUSY;
 	begin_turn(e);
 	const enum turn turn = take_turn(w);
-	end_turn(e, turn == TURN_FAILED);
+	end_turn(e, turn == TURN_FAILED && !worker_is_spare(w));
 	return turn;
 }
 

@@ -99,6 +99,15 @@ struct worker {
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 
+/*
+ * Does the run do without a worker that failed? It does if it lacked memory before it asked for
+ * data, as nothing is lost then.
+ */
+static inline bool worker_is_spare(const struct worker *w)
+{
+	return !w->asked && w->fail.status == STATUS_SYSTEM;
+}
+
 /* Records in the bytes of a chunk. */
 static inline uint64_t work_records(const struct work *work, size_t bytes)
 {
