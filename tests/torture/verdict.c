@@ -207,8 +207,8 @@ const char *judge(const struct plan *plan, const struct result *r)
 		why = "died of a signal";
 	if (!why && ended && !ok && adds(&JOBS[plan->job]))
 		why = judge_rescue(plan, r);
-	/* A retry would add it twice. */
-	if (!why && !ended && has_added(plan, r))
+	/* A retry would add it twice. Nothing holds KILL back. */
+	if (!why && !ended && plan->signal != SIGKILL && has_added(plan, r))
 		why = "added, and died of a signal";
 	if (why)
 		return why;
