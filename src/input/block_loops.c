@@ -430,6 +430,7 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n, bool wide)
 /* Copies a match, and writes no byte too many. Only the end of a long match is copied by bytes. */
 static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
+	const unsigned char *const from = to - offset;
 	size_t i = 0;
 
 	if (n >= 2 * BLOCK_SLACK) {
@@ -437,9 +438,9 @@ static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 		copy_match(to, offset, i, true);
 	}
 	for (; n - i >= 16 && offset >= 16; i += 16)
-		memcpy(to + i, to + i - offset, 16);
+		memcpy(to + i, from + i, 16);
 	for (; i < n; i++)
-		to[i] = to[i - offset];
+		to[i] = from[i];
 }
 
 /* Executes a block's sequences; wide: as in copy_match. */
