@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * far: counts any number of cells in global memory, in 64-bit counters if rule.wide.
+ * far: counts any number of cells in global memory, in 64-bit counters if rule.resident.
  *
  * With many cells, global memory takes 16 to 100 billion additions per second, ten times the rate
  * of the bus; with few cells, a tenth of that or less. So each block keeps the cells that it meets
@@ -26,7 +26,7 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 	const u32 none = ~0u, tid = threadIdx.x, nt = blockDim.x; /* no cell has that number */
 	const reader<SIZE> in(data, n);
 	const auto add = [&](u32 cell, u32 more) {
-		if (r.wide)
+		if (r.resident)
 			atomicAdd((unsigned long long *)out + cell, (unsigned long long)more);
 		else
 			atomicAdd((u32 *)out + cell, more);

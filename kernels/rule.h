@@ -15,7 +15,7 @@ struct rule {
 	uint32_t perm[4];    /* __byte_perm selectors from stored to native order (reader::keys) */
 	uint32_t flip[2];    /* xored onto native words: the sign bits of signed types */
 	uint32_t channels;   /* interleaved channels, each with its own cells, one after another */
-	uint32_t wide;       /* far: counters have 64 bits, not 32 */
+	uint32_t resident;   /* far: counters have 64 bits, not 32 */
 };
 
 /*

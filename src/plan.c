@@ -163,7 +163,7 @@ struct gpu_spec plan_gpu(const struct plan *p, const struct job *job)
 		.counting = &p->counting,
 		.device = job->machine.gpu,
 		.lanes = p->lanes,
-		.fetch = job->every > 0,
+		.fetched = job->every > 0,
 		.memory = p->lanes_memory,
 	};
 }

@@ -27,7 +27,7 @@
 #include "gpu_helper/cuda.h"
 #include "gpu_helper/gpu_image.h"
 #include "gpu/gpu_plan.h"
-#include "gpu/gpu_table.h"
+#include "gpu/gpu_resident.h"
 #include "gpu/gpu_unpack.h"
 #include "partial.h"
 #include "plan.h"
@@ -246,7 +246,7 @@ static int count(struct run *run, struct fail *fail)
 		rc = counts_check(&run->counts, fail);
 	if (rc == 0 && run->report.work.records == 0)
 		rc = check_bad(run, fail);
-	if (rc == 0 && run->work.gpu && gpu_table_fetch(run->work.gpu, &run->counts) != 0)
+	if (rc == 0 && run->work.gpu && gpu_resident_fetch(run->work.gpu, &run->counts) != 0)
 		rc = gpu_fail_run(run->work.gpu, fail);
 	if (run->work.gpu)
 		gpu_describe(run->work.gpu, &run->report.gpu);
@@ -351,7 +351,7 @@ static const char *choose_gpu(struct run *run)
 		return "its buffers and counters do not fit in -M (--device=gpu starts it anyway)";
 	const bool text = run->job->source.text.on;
 	if (run->job->machine.device == DEVICE_GPU ||
-	    (!text && (!gpu_size(&gpu).stays || reads_files(run->job))))
+	    (!text && (!gpu_size(&gpu).resident || reads_files(run->job))))
 		return NULL;
 	run->plan.lanes = 0;
 	if (text)
@@ -620,7 +620,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	if (rc == 0)
 		rc = count_all(&run, fail);
 	watch_stop(run.watch);
-	*lost = rc != 0 && run.work.gpu && gpu_table_lost(run.work.gpu);
+	*lost = rc != 0 && run.work.gpu && gpu_resident_lost(run.work.gpu);
 	gpu_close(run.work.gpu);
 	each_close(run.work.each);
 	free(run.row.begin);

@@ -21,7 +21,7 @@
 #include "gpu_helper/helper.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_plan.h"
-#include "gpu/gpu_table.h"
+#include "gpu/gpu_resident.h"
 #include "gpu/region.h"
 #include "gpu_jobs.h"
 #include "gpu_wide.h"
@@ -250,7 +250,7 @@ static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 
 	CHECK(done, "%s: not counted", s->what);
 	if (done)
-		gpu_table_commit(gpu, slot->samples);
+		gpu_resident_commit(gpu, slot->samples);
 	gpu_free(slot);
 }
 
@@ -300,7 +300,7 @@ static void compare_table(const struct subject *s, struct gpu *gpu)
 	for (unsigned k = 0; k < LANES; k++)
 		gpu_lane_close(gpu);
 	CHECK(gpu_lane_free(gpu), "%s: no lane came back", s->what);
-	CHECK(gpu_table_fetch(gpu, &totals) == 0, "%s: the table is lost", s->what);
+	CHECK(gpu_resident_fetch(gpu, &totals) == 0, "%s: the table is lost", s->what);
 	seen.tables++;
 	for (size_t i = 0; i < totals.cells; i++)
 		if (totals.cell[i] != s->all->cell[i] && differ++ == 0)
@@ -347,7 +347,7 @@ static bool make_edges(const struct job *job, const struct sample_type *type, st
 static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
 {
 	struct gpu *gpu = gpu_start(&(struct gpu_spec){
-		.counting = s->counting, .lanes = LANES, .fetch = fetch, .memory = MEMORY});
+		.counting = s->counting, .lanes = LANES, .fetched = fetch, .memory = MEMORY});
 
 	if (gpu && gpu_wait(gpu, 60)) {
 		gpu_describe(gpu, report);
@@ -383,7 +383,7 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 		gpu_close(gpu);
 	}
 	const struct gpu_spec spec = {.counting = s->counting, .lanes = LANES, .memory = MEMORY};
-	if ((gpu || !chunks) && gpu_size(&spec).stays) {
+	if ((gpu || !chunks) && gpu_size(&spec).resident) {
 		gpu = start(s, false, &report);
 		snprintf(what + named, size - named, ", stays, %s", report.kernel);
 		if (gpu) {

@@ -47,7 +47,7 @@ static void holds(const struct gpu_spec *spec, unsigned long i)
 	const struct gpu_size s = gpu_size(spec);
 	const uint64_t record = layout_bytes(&c->layout), unit = 4096 * (uint64_t)c->bytes;
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
-	const bool stays = !spec->fetch && c->auto_bins.most == 0 && c->cells > STAY_CELLS;
+	const bool resident = !spec->fetched && c->auto_bins.most == 0 && c->cells > RESIDENT_CELLS;
 	/*
 	 * Two slots and a lane are the least; where that is too much, their counters are all that
 	 * is, unless slots could not be smaller.
@@ -72,14 +72,14 @@ static void holds(const struct gpu_spec *spec, unsigned long i)
 	      "size %lu: %u rooms of %u slots", i, s.rooms, s.slots);
 	rooms += s.rooms > 0;
 	/* A chunk that fetches counters has some times as many bytes. */
-	CHECK(!s.fits || stays || s.slot_bytes + unit >= 16 * (uint64_t)c->cells ||
+	CHECK(!s.fits || resident || s.slot_bytes + unit >= 16 * (uint64_t)c->cells ||
 		      s.slot_bytes + unit >= 64 * MIB,
 	      "size %lu: slots of %zu, %zu counters", i, s.slot_bytes, c->cells);
 	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0,
 	      "size %lu: slots of %zu, records of %llu", i, s.slot_bytes,
 	      (unsigned long long)record);
-	CHECK(s.stays == stays, "size %lu: counters stay: %d", i, s.stays);
-	CHECK(stays || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
+	CHECK(s.resident == resident, "size %lu: counters stay: %d", i, s.resident);
+	CHECK(resident || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
 	      "size %lu: %zu bytes for %zu counters", i, s.cell_bytes, c->cells);
 	CHECK(s.cell_bytes >= sizeof(struct unpack_answer), "size %lu: %zu bytes for an answer", i,
 	      s.cell_bytes);
@@ -116,7 +116,7 @@ static void every_job(void)
 		const struct gpu_spec spec = {
 			.counting = &c,
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
-			.fetch = (bits & 48) == 16,
+			.fetched = (bits & 48) == 16,
 			.unpacks = bits & 512,
 			.memory = (64 * KIB << check_random(&state) % 18) +
 				  check_random(&state) % MIB,
@@ -133,11 +133,11 @@ static void known(void)
 		uint32_t bins;
 		uint32_t channels, record;
 		unsigned lanes;
-		bool fetch;
+		bool fetched;
 		uint64_t memory;
 		unsigned slots;
 		uint64_t slot_bytes;
-		bool stays;
+		bool resident;
 		unsigned fed; /* lanes; 0: it does not fit, and has one */
 	} CASES[] = {
 		{"u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false, 8},
@@ -186,11 +186,12 @@ static void known(void)
 		      "case %zu", i);
 		const struct gpu_spec spec = {.counting = &c,
 					      .lanes = CASES[i].lanes,
-					      .fetch = CASES[i].fetch,
+					      .fetched = CASES[i].fetched,
 					      .memory = CASES[i].memory};
 		const struct gpu_size s = gpu_size(&spec);
 		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
-			      s.stays == CASES[i].stays && (s.fits ? s.lanes : 0) == CASES[i].fed,
+			      s.resident == CASES[i].resident &&
+			      (s.fits ? s.lanes : 0) == CASES[i].fed,
 		      "case %zu: %u slots of %zu, %u lanes%s", i, s.slots, s.slot_bytes, s.lanes,
 		      s.fits ? "" : ", does not fit");
 	}

@@ -86,7 +86,7 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 		.cell_bytes = size->cell_bytes,
 		.slots = size->slots,
 		.rooms = size->rooms,
-		.stays = size->stays,
+		.resident = size->resident,
 		.counting = *c,
 	};
 	region_lay_out(&plan);

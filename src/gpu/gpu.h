@@ -9,7 +9,7 @@
  *	gpu_take_slot; gpu_submit; gpu_done until it returns GPU_DONE; gpu_free
  *
  * Any worker may take any free slot, so the bus decides how many workers feed the GPU. Counters
- * come back with each chunk, or stay on the device until the end (gpu_table.h).
+ * come back with each chunk, or stay on the device until the end (gpu_resident.h).
  *
  * If the GPU process dies, hangs or returns a wrong sum, the GPU has failed for good, and no thread
  * waits for it any more. Slots are in our memory too, so the CPU can count uncommitted chunks.
@@ -33,7 +33,7 @@ struct gpu_spec {
 	unsigned device;                 /* index among the visible devices */
 	unsigned lanes;                  /* most workers that may feed the GPU */
 	bool unpacks;                    /* the GPU may also decode zstd (gpu_unpack.h) */
-	bool fetch;      /* fetch the counters of each chunk, however many there are */
+	bool fetched;    /* fetch the counters of each chunk, however many there are */
 	uint64_t memory; /* bytes for slots; the least is two */
 };
 
@@ -51,7 +51,7 @@ enum slot_state {
 	SLOT_SUBMITTED, /* the GPU process has it, until gpu_done returns GPU_DONE */
 };
 
-/* A chunk on its way through the GPU, or a part of the table (gpu_table.h), or packed blocks. */
+/* A chunk on its way through the GPU, or a part of the table (gpu_resident.h), or packed blocks. */
 struct slot {
 	enum slot_state state; /* atomic */
 	enum slot_order order; /* operation requested */

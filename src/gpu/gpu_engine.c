@@ -4,7 +4,7 @@
  * the CPU counts the chunks that the GPU has not.
  *
  * A chunk is committed when its slot is done and its counters, unless they stay on the device
- * (gpu_table.h), sum to its samples. Only then do we return it to the source; until then it is in
+ * (gpu_resident.h), sum to its samples. Only then do we return it to the source; until then it is in
  * our own memory.
  */
 #include "gpu/gpu_engine.h"
@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/tally.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_table.h"
+#include "gpu/gpu_resident.h"
 
 #define WAIT_SECONDS 0.1 /* longest wait for the oldest slot before looking for a free one */
 #define TELLING_SLOTS 2u /* slots counted before the speed of a lane is known */
@@ -64,7 +64,7 @@ static int commit(struct worker *w, const struct slot *slot)
 	uint64_t sum = 0;
 
 	if (gpu_is_resident(w->feeder->gpu)) {
-		gpu_table_commit(w->feeder->gpu, slot->samples);
+		gpu_resident_commit(w->feeder->gpu, slot->samples);
 		return 0;
 	}
 	for (size_t i = 0; i < c->cells; i++)
@@ -255,7 +255,7 @@ static int lane_recount(struct worker *w)
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
 
-	if (work->gpu_only || gpu_table_lost(work->gpu))
+	if (work->gpu_only || gpu_resident_lost(work->gpu))
 		return gpu_fail_run(work->gpu, &w->fail);
 	int rc = 0;
 	while (rc == 0 && f->count > 0)

@@ -50,9 +50,9 @@ static unsigned rooms_of(uint64_t slots)
 struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
-	const bool stays = !spec->fetch && c->auto_bins.most == 0 && c->cells > STAY_CELLS;
+	const bool resident = !spec->fetched && c->auto_bins.most == 0 && c->cells > RESIDENT_CELLS;
 	/* A chunk should have many more bytes than the counters that it fetches. */
-	const uint64_t fetched = stays ? 0 : c->cells * sizeof(uint32_t);
+	const uint64_t fetched = resident ? 0 : c->cells * sizeof(uint32_t);
 	/* All cells and an extent (gpu_helper/kernel.h), or the answer to a batch. */
 	const size_t cell_bytes = fetched + 64;
 	const uint64_t least = within(16 * fetched, SLOT_SMALL, SLOT_MOST);
@@ -81,7 +81,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 		.rooms = spec->unpacks && slot_bytes >= ROOM_LEAST ? rooms_of(slots) : 0,
 		.slot_bytes = slot_bytes,
 		.cell_bytes = cell_bytes,
-		.stays = stays,
+		.resident = resident,
 	};
 }
 

@@ -11,7 +11,7 @@
 #include "gpu/gpu.h"
 
 /* More counters stay on the device: fetching them with each chunk would cost 1/16 of the bus. */
-#define STAY_CELLS ((size_t)1 << 17)
+#define RESIDENT_CELLS ((size_t)1 << 17)
 
 struct gpu_size {
 	bool fits; /* memory suffices; if not, the other fields are the least a GPU needs */
@@ -20,7 +20,7 @@ struct gpu_size {
 	unsigned rooms; /* slots for decoding zstd */
 	size_t slot_bytes;
 	size_t cell_bytes; /* bytes of a slot's counters */
-	bool stays;        /* counters stay on the device */
+	bool resident;     /* counters stay on the device */
 };
 
 /*

@@ -88,8 +88,8 @@ void device_make_slots(struct device *d)
 		  cuda->host_register((unsigned char *)d->region + r->table_at,
 				      (size_t)(r->total - r->table_at), 0),
 		  "memory for a slot");
-	kernel_plan_init(&d->plan, &d->counting, cuda, r->stays);
-	if (r->stays)
+	kernel_plan_init(&d->plan, &d->counting, cuda, r->resident);
+	if (r->resident)
 		make_counters(d);
 	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots]))
 		d->slots++;

@@ -47,7 +47,7 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	/* A table of all 2-byte codes never fits. */
-	const bool whole = !p->rule.wide && c->type.code_bytes != 2 && fits(p, p->cells);
+	const bool whole = !p->rule.resident && c->type.code_bytes != 2 && fits(p, p->cells);
 
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", whole ? "whole" : "far",
 		 (unsigned long)c->type.code_bytes,
@@ -97,7 +97,7 @@ static void choose_extent(struct kernel_plan *p, const struct counting *c, const
 }
 
 void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
-		      bool wide)
+		      bool resident)
 {
 	int sms, most;
 
@@ -106,7 +106,7 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 	cuda_must(cuda, cuda->device_attribute(&most, CU_ATTRIBUTE_SHARED_OPTIN, cuda->device),
 		  "device");
 	*p = (struct kernel_plan){
-		.rule = {.bins = c->binning, .channels = c->channels, .wide = wide},
+		.rule = {.bins = c->binning, .channels = c->channels, .resident = resident},
 		.cells = (uint32_t)c->cells,
 		.sms = (uint32_t)sms,
 		.shared_most =

@@ -36,9 +36,9 @@ struct kernel_plan {
 	size_t table_bytes;   /* bytes of explicit edges; 0: none */
 };
 
-/* Chooses the kernels and finds them. wide: they add to 64-bit counters, which stay. */
+/* Chooses the kernels and finds them. resident: they add to 64-bit counters, which stay. */
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
-		      const struct cuda *cuda, bool wide);
+		      const struct cuda *cuda, bool resident);
 
 /* 32-bit words fetched for a chunk: its counters and, under --auto, the extent. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)

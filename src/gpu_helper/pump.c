@@ -70,7 +70,7 @@ static void to_device(struct device *d, unsigned k)
 			  "copy to the GPU");
 }
 
-/* Clears the chunk's counters; resident ones (gpu_table.h) go on. */
+/* Clears the chunk's counters; resident ones (gpu_resident.h) go on. */
 static void clear(struct device *d, unsigned k)
 {
 	const struct device_slot *const s = &d->slot[k];

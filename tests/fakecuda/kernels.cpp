@@ -170,7 +170,7 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 		m[n++] = {get<rule>(l, 2).bins.table.at,
 			  4 * (size_t)get<rule>(l, 2).bins.table.words};
 	if (kind == KERNEL_COUNT)
-		m[n++] = {get<u64>(l, 3), (get<rule>(l, 2).wide ? 8 : 4) * counters(l)};
+		m[n++] = {get<u64>(l, 3), (get<rule>(l, 2).resident ? 8 : 4) * counters(l)};
 	return n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_table: commits chunks one by one, and fetches the table once, in pieces. */
-#include "gpu/gpu_table.h"
+/* gpu_resident: commits chunks one by one, and fetches the table once, in pieces. */
+#include "gpu/gpu_resident.h"
 
 #include "gpu/gpu_state.h"
 
@@ -8,10 +8,10 @@
 
 bool gpu_is_resident(const struct gpu *gpu)
 {
-	return gpu->size.stays;
+	return gpu->size.resident;
 }
 
-void gpu_table_commit(struct gpu *gpu, uint64_t samples)
+void gpu_resident_commit(struct gpu *gpu, uint64_t samples)
 {
 	__atomic_fetch_add(&gpu->table_samples, samples, __ATOMIC_RELAXED);
 }
@@ -21,7 +21,7 @@ static uint64_t committed(const struct gpu *gpu)
 	return __atomic_load_n(&gpu->table_samples, __ATOMIC_RELAXED);
 }
 
-bool gpu_table_lost(const struct gpu *gpu)
+bool gpu_resident_lost(const struct gpu *gpu)
 {
 	return committed(gpu) > 0 && gpu_failed(gpu);
 }
@@ -52,7 +52,7 @@ static uint64_t add(const struct slot *slot, struct counts *totals)
 	return sum;
 }
 
-int gpu_table_fetch(struct gpu *gpu, struct counts *totals)
+int gpu_resident_fetch(struct gpu *gpu, struct counts *totals)
 {
 	const size_t most = gpu->size.slot_bytes / sizeof(uint64_t), cells = totals->cells,
 		     pieces = (cells + most - 1) / most, slots = gpu->slots;
