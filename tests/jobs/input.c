@@ -41,6 +41,7 @@ static void write_file(const char *path, const unsigned char *data, size_t bytes
 }
 
 #define LONG_FRAME ((size_t)5 << 19)
+#define STATS_SAMPLES ((size_t)4 << 20) /* with --stats, of which the oracle keeps and sorts each */
 
 /* How many records: of large ones only a few. */
 static size_t draw_records(const struct job *j, bool packs)
@@ -54,6 +55,8 @@ static size_t draw_records(const struct job *j, bool packs)
 		records = (LONG_FRAME + below(LONG_FRAME)) / (size_t)j->stride;
 	if (records < 2 && j->stride > 200)
 		records = below(j->stride > 1 << 20 ? 2 : 4);
+	if (j->quantiles[0] && records > STATS_SAMPLES * j->type->bits / 8 / (size_t)j->stride)
+		records = STATS_SAMPLES * j->type->bits / 8 / (size_t)j->stride;
 	/* Samples that are counted together fill whole frames. */
 	return records - (j->channels == 1 ? records % j->header_channels : 0);
 }
