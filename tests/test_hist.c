@@ -7,7 +7,8 @@
 int main(void)
 {
 	uint64_t count[3] = {5, 0, UINT64_C(1) << 40};
-	struct hist h = {.channels = 1, .count = count, .flow[0] = {1, 2, 3}};
+	struct hist_flow flow = {1, 2, 3};
+	struct hist h = {.channels = 1, .count = count, .flow = &flow};
 	const uint64_t sum = 11 + (UINT64_C(1) << 40);
 
 	h.axis.edges.binning.bins = 3;

@@ -128,8 +128,12 @@ static void flat(void)
 			axis_of(AXIS_LOG, "f32", bins, "1e-3", "1e6", NULL),
 		};
 		for (size_t a = 0; a < sizeof(axes) / sizeof(axes[0]); a++) {
-			const struct hist h = {
-				.axis = axes[a], .channels = 1, .count = count, .stride = bins};
+			struct hist_flow flow = {0};
+			const struct hist h = {.axis = axes[a],
+					       .channels = 1,
+					       .count = count,
+					       .flow = &flow,
+					       .stride = bins};
 			for (uint32_t i = 0; i < bins; i++)
 				count[i] = EACH[bins % 4];
 			for (unsigned columns = 40 + bins % 7; columns <= 200; columns += 23)
@@ -162,7 +166,9 @@ static void densities(void)
 	for (int linear = 0; linear < 2; linear++) {
 		const double *const list = linear ? SUMS : RATIOS;
 		struct axis axis = axis_of(AXIS_EDGES, "f64", 7, NULL, NULL, list);
-		const struct hist h = {.axis = axis, .channels = 1, .count = count, .stride = 7};
+		struct hist_flow flow = {0};
+		const struct hist h = {
+			.axis = axis, .channels = 1, .count = count, .flow = &flow, .stride = 7};
 		for (uint32_t i = 0; i < 7; i++)
 			count[i] = (uint64_t)(1e15 * (linear ? list[i + 1] - list[i]
 							     : log2(list[i + 1] / list[i])));
@@ -318,7 +324,11 @@ static void matrix(void)
 	uint64_t seed = 5;
 
 	for (unsigned i = 0; i < 6000; i++) {
-		struct hist h = {.axis = random_axis(&seed, list), .count = count};
+		static struct hist_flow flow[128];
+		struct hist h = {.axis = random_axis(&seed, list),
+				 .count = count,
+				 .flow = flow,
+				 .clamped = flow + 64};
 		const struct canvas canvas = {.utf8 = check_random(&seed) % 2,
 					      .colour = check_random(&seed) % 4 == 0,
 					      .log = check_random(&seed) % 2,

@@ -64,7 +64,8 @@ static struct shaped job_of(const char *line)
 #define SHARED (BLOCK + 8 * KIB)
 #define FEW (BLOCK + 4 * 1088 + 64)
 
-#define SUMS sizeof(struct stats)
+#define SUMS_U32 (sizeof(struct stats) + 2 * 16 * sizeof(int128_t))
+#define SUMS_F64 (sizeof(struct stats) + 2 * STATS_DIGITS * sizeof(int128_t))
 
 static void table(void)
 {
@@ -136,13 +137,13 @@ static void table(void)
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
 		/* Statistics add their sums to the memory of each worker; digests take a quarter of -M. */
-		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 192 * MIB - 2 * (FEW + SUMS), 0},
-		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 192 * MIB - 2 * (FEW + SUMS), 0},
+		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_U32), 0,
+		 192 * MIB - 2 * (FEW + SUMS_U32), 0},
+		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64),
+		 0, 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		/* The cores count these; of codes a GPU does. */
-		{"-T 2 --stats -t f64 -r 0:1", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS), 0,
-		 192 * MIB - 2 * (FEW + SUMS), 0},
+		{"-T 2 --stats -t f64 -r 0:1", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64), 0,
+		 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
 		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 2},
 	};

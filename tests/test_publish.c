@@ -13,11 +13,11 @@
 static void overflow(void)
 {
 	uint64_t count[3] = {7, OVER_U32, UINT64_MAX / 4};
+	struct hist_flow flow = {1, 2, 0};
 	const struct hist h = {.channels = 1,
 			       .axis = make_axis(3),
 			       .count = count,
-			       .flow[0].under = 1,
-			       .flow[0].over = 2,
+			       .flow = &flow,
 			       .samples = 7 + OVER_U32 + UINT64_MAX / 4 + 3};
 	static const char JSON[] =
 		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"samples\": "
@@ -82,13 +82,13 @@ static void overflow_of_rows(const char *format, bool flow)
 
 	wish.style.flow = flow;
 	for (int which = 0; which < 3; which++) {
-		struct hist h = {.channels = 1,
-				 .axis = make_axis(1),
-				 .count = count,
-				 .samples = 7 + OVER_U32};
-		*(which == 0   ? &h.flow[0].under
-		  : which == 1 ? &h.flow[0].over
-			       : &h.flow[0].nan) = OVER_U32;
+		struct hist_flow own = {0};
+		const struct hist h = {.channels = 1,
+				       .axis = make_axis(1),
+				       .count = count,
+				       .flow = &own,
+				       .samples = 7 + OVER_U32};
+		*(which == 0 ? &own.under : which == 1 ? &own.over : &own.nan) = OVER_U32;
 		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT,
 		      "row %d past u32 was published", which);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
@@ -113,8 +113,12 @@ static void overflow_of_rows(const char *format, bool flow)
 static void rescue_of_long_name(void)
 {
 	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {
-		.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
+	struct hist_flow flow = {0};
+	const struct hist h = {.channels = 1,
+			       .axis = make_axis(1),
+			       .count = count,
+			       .flow = &flow,
+			       .samples = OVER_U32};
 	char name[251];
 	struct fail fail;
 
@@ -134,8 +138,12 @@ static void rescued(const char *output, const char *path)
 {
 	static const char COUNTS[] = "[0,4294967296,0]}}\n";
 	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {
-		.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
+	struct hist_flow flow = {0};
+	const struct hist h = {.channels = 1,
+			       .axis = make_axis(1),
+			       .count = count,
+			       .flow = &flow,
+			       .samples = OVER_U32};
 	const struct wish wish = make_wish(output, "raw", COUNTER_U32);
 	struct fail fail;
 	size_t bytes;

@@ -69,8 +69,10 @@ static void write_one(const char *name, const char *format_name, const struct hi
 static void document(const char *name, struct axis axis, uint32_t channels)
 {
 	const bool mod = axis.kind == AXIS_MOD;
-	struct hist h = {.axis = axis, .channels = channels, .count = count, .stride = BINS_ALL};
+	struct hist h = {.axis = axis, .count = count, .stride = BINS_ALL};
 
+	if (hist_open(&h, channels) != 0)
+		fatal(name, "no memory");
 	for (uint32_t c = 0; c < channels; c++) {
 		for (uint32_t i = 0; i < axis_bins(&axis); i++)
 			count[c * BINS_ALL + i] = ((uint64_t)1 << (i + 7 * c) % 63) + i % 3 - 1;
@@ -81,6 +83,7 @@ static void document(const char *name, struct axis axis, uint32_t channels)
 	write_one(name, "json", &h);
 	write_one(name, "npy", &h);
 	write_one(name, "csv", &h);
+	free(h.flow);
 	edges_free(&axis.edges);
 }
 

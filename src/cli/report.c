@@ -334,7 +334,8 @@ static void warn_quantiles(const struct hist *hist)
 	for (unsigned i = 0; i < hist->asked.n && hist->stats; i++) {
 		bool known = true;
 		for (uint32_t c = 0; c < hist->channels; c++)
-			known &= hist->stats[c].quantile[i].known || hist->stats[c].of.number == 0;
+			known &= hist_quantile_of(hist, c, i)->known ||
+				 hist->stats[c].of.number == 0;
 		quantile_name(name, &hist->asked, i);
 		if (!known && left++ < 20)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.16s%%",

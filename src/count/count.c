@@ -117,7 +117,7 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 	c->stats = true;
 	c->digits = digits;
 	if (counting_adds_stats(c))
-		c->memory += channels * sizeof(struct stats);
+		c->memory += channels * stats_bytes(&c->type);
 }
 
 static struct stats *open_stats(const struct counting *c)

@@ -22,6 +22,18 @@
 #define APART 63u /* blocks added one sample at a time after a block that could not be summed */
 #define INLINE static inline __attribute__((always_inline))
 
+static uint32_t digits_of(const struct sample_type *type)
+{
+	const uint32_t exponent = type->bits - 1 - type->mantissa; /* its bits, if it has one */
+
+	return 16 + (type->kind == SAMPLE_FLOAT ? ((uint32_t)1 << exponent) / 32 * 4 : 0);
+}
+
+size_t stats_bytes(const struct sample_type *type)
+{
+	return sizeof(struct stats) + 2 * digits_of(type) * sizeof(int128_t);
+}
+
 struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 {
 	static const struct stats_loops *const LOOPS[] = {
@@ -36,7 +48,9 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	const enum cells_load load =
 		real ? (wide ? LOAD_F64 : LOAD_F32) : (wide ? LOAD_KEY64 : LOAD_KEY32);
 	const uint64_t sign = (uint64_t)1 << (type->bits - 1), one = (uint64_t)1 << type->mantissa;
-	struct stats *const stats = calloc(channels, sizeof(*stats));
+	const uint32_t digits = digits_of(type);
+	struct stats *const stats = calloc(channels, stats_bytes(type));
+	int128_t *sums = (int128_t *)(void *)(stats + channels);
 
 	for (uint32_t c = 0; c < channels && stats; c++) {
 		struct stats *const s = &stats[c];
@@ -46,8 +60,11 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		s->bias = real ? sign - one : type->kind == SAMPLE_SIGNED ? sign : 0;
 		s->but_sign = sign - 1 + (real ? 0 : sign);
 		s->unit = auto_k_least(type) - real;
-		s->digits = 16 + (real ? ((uint32_t)(s->bias >> type->mantissa) + 1) / 32 * 4 : 0);
+		s->digits = digits;
 		s->extent = EXTENT_NONE;
+		s->sum = sums;
+		s->square = sums += digits;
+		sums += digits;
 	}
 	return stats;
 }

@@ -22,7 +22,7 @@
 #define STATS_DIGITS 272u /* digits of the longest sum, for binary64 */
 
 struct stats {
-	struct sample_type type;
+	_Alignas(int128_t) struct sample_type type; /* sums follow the last struct (stats_open) */
 	const struct stats_loops *loops;
 	cells_extent_fn *extent_of; /* finds the extent of a block of words */
 	uint64_t bias;              /* integers: bits ^ bias are the key; floats: infinity's bits */
@@ -36,9 +36,12 @@ struct stats {
 	struct extent extent;       /* extent of the finite samples */
 	struct digest digest;       /* stats_keep_digest; else {0} */
 	/* An addition changes a digit by up to 2^65; carries wait for stats_result. */
-	int128_t sum[STATS_DIGITS];    /* digit i is worth 2^(8 i) */
-	int128_t square[STATS_DIGITS]; /* digit i is worth 2^(16 i) */
+	int128_t *sum;    /* digit i is worth 2^(8 i); in the memory of stats_open */
+	int128_t *square; /* digit i is worth 2^(16 i) */
 };
+
+/* Bytes that the statistics of a channel take, without a digest. */
+size_t stats_bytes(const struct sample_type *type);
 
 /* Make an array of empty statistics, one for each channel. NULL: no memory. */
 struct stats *stats_open(const struct sample_type *type, uint32_t channels);

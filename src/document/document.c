@@ -93,8 +93,9 @@ struct list {
 
 struct documents {
 	struct json in;
-	struct document *document;    /* the document being read */
-	uint64_t seen;                /* bitmap of the channels already read */
+	struct document *document;                  /* the document being read */
+	uint32_t seen;                              /* number of channels already read */
+	uint64_t is_seen[LAYOUT_CHANNELS_MAX / 64]; /* bitmap of these channels */
 	size_t value[END];            /* channel's values, as offsets in in.text; 0: missing */
 	size_t first[END];            /* the same for the first channel read */
 	struct list list[DIGEST + 1]; /* channel's lists */
@@ -402,6 +403,8 @@ static int take_whole(struct documents *d, struct fail *fail)
 		return refuse(d, fail, "it cannot be part %lu of %lu",
 			      (unsigned long)document->from.part,
 			      (unsigned long)document->from.parts);
+	if (hist_open(h, h->channels) != 0)
+		return fail_errno(fail, "%s", in->label);
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
 	const char *const why = make_axis(&h->axis, d, bins, fail);
@@ -582,7 +585,7 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 static int take_stats(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
 	const struct quantiles none = {.n = 0};
-	const bool listed = d->list[DIGEST].at, first = d->seen == (uint64_t)1 << c;
+	const bool listed = d->list[DIGEST].at, first = d->seen == 1;
 	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : DIGEST_FINE;
 	const bool any = d->value[FINITE] > 0 && digits > 0 && (listed || hist_has_values(h, c));
 	const uint32_t own = digest_rule(&h->axis.type, digits).digits;
@@ -616,9 +619,10 @@ static int take_channel(struct documents *d, struct fail *fail)
 						   count_of(d, CLAMPED_OVER, UINT64_MAX, fail), 0};
 	if (fail->status != STATUS_OK || check_edges(d, &h->axis, fail) != 0)
 		return -1;
-	if (d->seen >> c & 1)
+	if (d->is_seen[c / 64] >> c % 64 & 1)
 		return refuse(d, fail, "it has channel %lu twice", (unsigned long)c);
-	d->seen |= (uint64_t)1 << c;
+	d->is_seen[c / 64] |= (uint64_t)1 << c % 64;
+	d->seen++;
 	if (take_counts(d, h, c, fail) != 0 || check_counts(d, h, c, fail) != 0 ||
 	    take_stats(d, h, c, fail) != 0)
 		return -1;
@@ -753,16 +757,16 @@ static int read_document(struct documents *d, struct fail *fail)
 	const struct hist *const h = &d->document->hist;
 
 	d->seen = 0;
+	memset(d->is_seen, 0, sizeof(d->is_seen));
 	d->in.used = 1; /* because offset 0 means missing */
 	if (*d->in.at != '{')
 		return not_ours(d, fail);
 	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
 		return -1;
 	forget_channel(d);
-	return d->seen == UINT64_MAX >> (64 - h->channels)
-		       ? 0
-		       : refuse(d, fail, "some of its %lu channels are missing",
-				(unsigned long)h->channels);
+	return d->seen == h->channels ? 0
+				      : refuse(d, fail, "some of its %lu channels are missing",
+					       (unsigned long)h->channels);
 }
 
 int documents_next(struct documents *d, struct document *document, struct fail *fail)

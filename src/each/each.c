@@ -633,7 +633,7 @@ static void leave(struct worker *w)
 /* The memory of the counts of a row, without digests. */
 static size_t table_bytes(const struct counting *c)
 {
-	return c->cells * sizeof(uint64_t) + (c->stats ? c->channels * sizeof(struct stats) : 0);
+	return c->cells * sizeof(uint64_t) + (c->stats ? c->channels * stats_bytes(&c->type) : 0);
 }
 
 /* The memory of the digests of a row: samples are rarely in more than an eighth of all cells. */

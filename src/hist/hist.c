@@ -10,13 +10,21 @@
 
 #define PACKED_BITS_MAX 4 /* bits of a sample that shares a byte, at most */
 
+int hist_open(struct hist *h, uint32_t channels)
+{
+	h->channels = channels;
+	h->flow = calloc(channels, 2 * sizeof(*h->flow));
+	h->clamped = h->flow + channels;
+	return h->flow ? 0 : -1;
+}
+
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
-	*h = (struct hist){.axis = *axis,
-			   .channels = channels,
-			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
+	*h = (struct hist){.axis = *axis, .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
+	if (hist_open(h, channels) != 0)
+		return fail_errno(fail, "%lu channels", (unsigned long)channels);
 	if (axis->type.code_bytes > 2) /* hist_fill will use the cells of the totals */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
@@ -30,8 +38,9 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digi
 	const struct digest_rule rule = digest_rule(&h->axis.type, digits);
 	int rc = 0;
 
-	h->asked = *asked;
 	h->stats = calloc(h->channels, sizeof(*h->stats));
+	if (hist_ask(h, asked) != 0)
+		rc = -1;
 	for (uint32_t c = 0; c < h->channels && h->stats && digits > 0 && rc == 0; c++)
 		rc = digest_open(&h->stats[c].digest, &rule, true);
 	return h->stats && rc == 0
@@ -43,8 +52,10 @@ void hist_free(struct hist *h)
 {
 	hist_drop_stats(h);
 	free(h->count);
+	free(h->flow);
 	edges_free(&h->axis.edges);
 	h->count = NULL;
+	h->flow = NULL;
 }
 
 size_t hist_scratch_bytes(const struct sample_type *type)

@@ -47,23 +47,24 @@ struct hist_stats {
 	uint64_t at_greatest; /* types of up to 16 bits: samples that equal the maximum */
 	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
 	double entropy;       /* in bits, of codes, or else of bins; negative: nothing in them */
-	struct hist_quantile quantile[QUANTILES_MAX];
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
 };
 
 struct hist {
 	struct axis axis;
-	uint32_t channels; /* 1 to LAYOUT_CHANNELS_MAX */
-	uint64_t *count;   /* the bins of each channel after those of the one before; owned */
-	size_t stride;     /* counts from a channel's first bin to the next channel's */
-	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* runs, AUTO, RANKS: in the end bins */
+	uint32_t channels;
+	uint64_t *count;        /* the bins of each channel after those of the one before; owned */
+	size_t stride;          /* counts from a channel's first bin to the next channel's */
+	struct hist_flow *flow; /* of each channel; owned (hist_open) */
+	struct hist_flow
+		*clamped;         /* runs, AUTO, RANKS: samples in the end bins; in flow's memory */
 	uint64_t samples;         /* samples of all channels, as the workers read them */
 	bool extent;              /* least and greatest are known: runs of types of up to 16 bits */
 	double least, greatest;   /* the extremes of the finite samples of all channels */
 	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
-	struct quantiles asked;   /* the quantiles in stats */
-	bool binned;              /* stats are from bins: no extremes, mean, deviation, digest */
+	struct quantiles asked;   /* the quantiles of the figures */
+	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
+	bool binned; /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
 /* What each count below ENTROPY_TERMS adds to the entropy of n samples; 0: not computed yet. */
@@ -82,6 +83,9 @@ struct hist_scratch {
 /* NULL: no memory. */
 struct hist_scratch *hist_scratch_new(const struct sample_type *type);
 size_t hist_scratch_bytes(const struct sample_type *type);
+
+/* Make room for the channels of an empty histogram. -1: no memory. */
+int hist_open(struct hist *h, uint32_t channels);
 
 /*
  * Make a histogram with a copy of the axis, and with all memory that hist_fill will need, so that
@@ -144,6 +148,15 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
  * unless the bins hold all finite values of the type.
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
+
+/* Make room for these quantiles, all unknown. -1: no memory. */
+int hist_ask(struct hist *h, const struct quantiles *asked);
+
+static inline struct hist_quantile *hist_quantile_of(const struct hist *h, uint32_t channel,
+						     unsigned i)
+{
+	return &h->quantile[(size_t)channel * h->asked.n + i];
+}
 
 /* Forget the statistics. */
 void hist_drop_stats(struct hist *h);

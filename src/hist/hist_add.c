@@ -106,8 +106,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 	const bool ordered = axis_kind_of(&h->axis)->ordered;
 
 	if (axis_kind_of(&h->axis)->from_samples) {
-		const struct hist none = {
-			.channels = h->channels,
+		struct hist none = {
 			.axis.edges.span = {RUN_NONE, false, RUN_NONE, h->axis.edges.span.k}};
 		const uint32_t least = auto_bins_least(&h->axis.edges.auto_bins);
 		if (bins < least || bins > most)
@@ -116,11 +115,14 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 					"maximum that --%s had",
 					(unsigned long)bins, (unsigned long)least,
 					(unsigned long)most, axis_kind_of(&h->axis)->name);
+		if (hist_open(&none, h->channels) != 0)
+			return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
 		h->axis.edges.auto_bins.most = bins;
-		if (add_auto(h, &none, fail) == 0)
-			return 0;
-		h->axis.edges.auto_bins.most = most;
-		return -1;
+		const int rc = add_auto(h, &none, fail);
+		if (rc != 0)
+			h->axis.edges.auto_bins.most = most;
+		hist_free(&none);
+		return rc;
 	}
 	if (had % bins != 0)
 		return fail_set(

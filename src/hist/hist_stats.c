@@ -88,18 +88,19 @@ static void set_ends(struct hist_stats *s, const struct profile *c, const struct
 }
 
 /* Find the quantiles of codes. */
-static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
-			  const struct profile *codes, const struct sample_type *type)
+static void set_quantiles(struct hist *h, uint32_t channel, const struct profile *codes)
 {
+	const struct quantiles *const asked = &h->asked;
+	const uint64_t finite = h->stats[channel].of.number;
 	uint64_t passed = 0;
 	uint32_t cell = 0;
 
 	for (unsigned i = 0; i < asked->n && codes->n > 0; i++) {
-		const uint64_t rank = quantile_rank(s->of.number, asked->at[i]);
+		const uint64_t rank = quantile_rank(finite, asked->at[i]);
 		while (passed < rank)
 			passed += profile_count(codes, cell++);
-		const double value = profile_value(codes, type, cell - 1);
-		s->quantile[i] = (struct hist_quantile){
+		const double value = profile_value(codes, &h->axis.type, cell - 1);
+		*hist_quantile_of(h, channel, i) = (struct hist_quantile){
 			.known = true, .whole = (int128_t)value, .real = value};
 	}
 }
@@ -116,15 +117,39 @@ static void keep_codes(struct hist_stats *s, const struct profile *codes,
 	}
 }
 
+int hist_ask(struct hist *h, const struct quantiles *asked)
+{
+	/* One more, so that the size is never 0. */
+	struct hist_quantile *const made =
+		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
+
+	if (!made)
+		return -1;
+	free(h->quantile);
+	h->quantile = made;
+	h->asked = *asked;
+	return 0;
+}
+
+/* Forget the figures of a channel, but not its digest. */
+static struct hist_stats *begin(struct hist *h, uint32_t channel)
+{
+	struct hist_stats *const s = &h->stats[channel];
+
+	*s = (struct hist_stats){.digest = s->digest};
+	for (unsigned i = 0; i < h->asked.n; i++)
+		hist_quantile_of(h, channel, i)->known = false;
+	return s;
+}
+
 void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 			 const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
 	const struct sample_type *const type = &h->axis.type;
 	struct profile codes = {count, scratch->seen, n};
-	struct hist_stats *const s = &h->stats[channel];
+	struct hist_stats *const s = begin(h, channel);
 
 	stats_add_codes(sums, scratch->seen, n, count);
-	*s = (struct hist_stats){.digest = s->digest};
 	stats_result(sums, &s->of);
 	s->entropy = entropy_of(&scratch->terms, &codes);
 	keep_codes(s, &codes, type);
@@ -135,26 +160,27 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 		codes.n--;
 	set_ends(s, &codes, type);
 	set_never_hit(s, &codes, type);
-	set_quantiles(s, &h->asked, &codes, type);
+	set_quantiles(h, channel, &codes);
 }
 
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 			struct entropy_terms *terms)
 {
 	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
-	struct hist_stats *const s = &h->stats[channel];
+	struct hist_stats *const s = begin(h, channel);
 	struct digest before = s->digest;
 
 	/* Swap the digests, so that those of the next row are empty. */
 	digest_clear(&before);
-	*s = (struct hist_stats){.digest = sums->digest};
+	s->digest = sums->digest;
 	sums->digest = before;
 	digest_unlimited(&s->digest);
 	stats_result(sums, &s->of);
 	digest_keep_finite(&s->digest, &h->axis.type, &s->of);
 	s->entropy = entropy_of(terms, &bins);
 	if (s->digest.touched)
-		quantiles_find(s->quantile, &h->asked, &h->axis.type, &s->digest, &s->of);
+		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
+			       &s->digest, &s->of);
 }
 
 /* ---- the figures of documents ---- */
@@ -211,8 +237,9 @@ static void quantiles_of_values(struct hist *h, uint32_t channel)
 		const uint64_t rank = quantile_rank(s->of.number, h->asked.at[i]);
 		while (bin < axis_bins(&h->axis) && passed < rank)
 			passed += hist_count(h, channel, bin++);
-		s->quantile[i].known = rank > h->flow[channel].under && passed >= rank;
-		s->quantile[i].whole = h->axis.edges.rational.lo + bin - 1;
+		struct hist_quantile *const q = hist_quantile_of(h, channel, i);
+		q->known = rank > h->flow[channel].under && passed >= rank;
+		q->whole = h->axis.edges.rational.lo + bin - 1;
 	}
 }
 
@@ -267,7 +294,8 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 	if (h->binned)
 		stats_of_bins_alone(h, channel);
 	else
-		quantiles_find(s->quantile, &h->asked, &h->axis.type, &s->digest, &s->of);
+		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
+			       &s->digest, &s->of);
 	return 0;
 }
 
@@ -286,7 +314,8 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 			if (hist_values_digest(h, c, fail) != 0)
 				return -1;
 	}
-	h->asked = *asked;
+	if (hist_ask(h, asked) != 0)
+		return fail_errno(fail, "statistics");
 	for (uint32_t c = 0; c < h->channels; c++)
 		if (stats_of_document(h, c, &terms, fail) != 0)
 			return -1;
@@ -347,7 +376,9 @@ void hist_drop_stats(struct hist *h)
 	for (uint32_t c = 0; c < h->channels && h->stats; c++)
 		digest_close(&h->stats[c].digest);
 	free(h->stats);
+	free(h->quantile);
 	h->stats = NULL;
+	h->quantile = NULL;
 }
 
 int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail)
@@ -383,7 +414,7 @@ void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsign
 void hist_stats_format_quantile(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
 				unsigned i)
 {
-	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
+	const struct hist_quantile *const q = hist_quantile_of(h, channel, i);
 
 	text[0] = '\0';
 	if (q->known && h->axis.type.kind == SAMPLE_FLOAT)

@@ -217,7 +217,6 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 		{"stats_never_hit", FIGURE_NEVER_HIT}, {"stats_mean", FIGURE_MEAN},
 		{"stats_std", FIGURE_DEVIATION},       {"stats_entropy", FIGURE_ENTROPY},
 	};
-	const struct hist_quantile *const quantile = hist->stats[channel].quantile;
 	char number[NUMBER_TEXT], percent[NUMBER_TEXT];
 
 	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++)
@@ -225,7 +224,7 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	for (unsigned i = 0; i < hist->asked.n; i++) {
 		quantile_name(percent, &hist->asked, i);
 		hist_stats_format_quantile(number, hist, channel, i);
-		if (quantile[i].known)
+		if (hist_quantile_of(hist, channel, i)->known)
 			output_print(out, "\"stats_quantile_%s\": %s, ", percent, number);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {

@@ -245,7 +245,7 @@ static double take_finite(struct bytes *b)
 
 #define QUANTILES 5u
 
-static void take_stats(struct hist_stats *s, struct bytes *b)
+static void take_stats(struct hist_stats *s, struct hist_quantile *quantile, struct bytes *b)
 {
 	*s = (struct hist_stats){
 		.of = {.number = take_count(b), .below = take_count(b), .above = take_count(b)}};
@@ -259,8 +259,8 @@ static void take_stats(struct hist_stats *s, struct bytes *b)
 	s->at_greatest = take_count(b);
 	s->entropy = (double)take(b, 1) / 8 - 1;
 	for (unsigned i = 0; i < QUANTILES; i++) {
-		s->quantile[i] = (struct hist_quantile){take(b, 1) % 2, (int128_t)take_count(b),
-							take_finite(b)};
+		quantile[i] = (struct hist_quantile){take(b, 1) % 2, (int128_t)take_count(b),
+						     take_finite(b)};
 	}
 }
 
@@ -292,21 +292,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t counts[BINS];
 	const unsigned flags = (unsigned)take(&b, 2);
 	const uint32_t bins = 1 + (uint32_t)take(&b, 1) % BINS;
-	struct hist hist = {.channels = 1, .count = counts};
+	struct hist_flow flow[2] = {{0}};
+	struct hist_quantile quantile[QUANTILES] = {{0}};
+	struct hist hist = {.channels = 1,
+			    .count = counts,
+			    .flow = flow,
+			    .clamped = flow + 1,
+			    .quantile = quantile};
 	struct hist_stats stats;
 
 	if (!take_axis(&hist.axis, &b, bins, flags))
 		return 0;
 	style.nonzero = flags & 16;
-	hist.flow[0].under = take_count(&b);
-	hist.flow[0].over = take_count(&b);
-	hist.flow[0].nan = take_count(&b);
+	flow[0].under = take_count(&b);
+	flow[0].over = take_count(&b);
+	flow[0].nan = take_count(&b);
 	hist.samples = take_count(&b);
 	for (uint32_t i = 0; i < bins; i++)
 		counts[i] = take_count(&b);
 	for (size_t i = 0; i + 1 < sizeof(option); i++)
 		option[i] = (char)take(&b, 1);
-	take_stats(&stats, &b);
+	take_stats(&stats, quantile, &b);
 	hist.stats = flags & 128 ? &stats : NULL;
 	hist.asked = (struct quantiles){.n = QUANTILES, .at = {0, 1, 500000, 999000, 1000000}};
 	write_and_read(&style, &hist);
