@@ -56,6 +56,12 @@ static inline const struct axis_kind_row *axis_kind_of(const struct axis *axis)
 	return &AXIS_KINDS[axis->kind];
 }
 
+/* Does a sample's bin tell something about it? A single bin that was asked for does not. */
+static inline bool axis_divides(const struct axis *axis)
+{
+	return axis_bins(axis) != 1 || axis_kind_of(axis)->from_samples;
+}
+
 /*
  * Can counts with the axis `more` be added to counts with `axis`? If not, `why` gives the
  * difference, such as "its samples are i8, not u8". The bins may come from different options, but

@@ -328,12 +328,32 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	return set_limit(shape, job, type, fail);
 }
 
+/*
+ * The bins of the job. Rows of figures need none: without an option for them, a single bin holds
+ * all values of the type. But a plot of floats and wide integers shows the entropy of their bins.
+ */
+static struct axis_spec bins_of(const struct job *job, const struct sample_type *type)
+{
+	struct axis_spec bins = job->bins;
+	const bool drawn = job->format && job->format->write == write_plot && type->code_bytes > 2;
+	const bool asked = bins.edges.kind != AXIS_DEFAULT || bins.edges.bins > 0;
+
+	if (job->each > 0 && job->quantiles.n > 0 && !asked && !drawn &&
+	    axis_settle(&bins.edges, type).kind == AXIS_AUTO) {
+		bins.edges.kind = AXIS_RANGE;
+		bins.edges.full = true;
+		bins.edges.bins = 1;
+	}
+	return bins;
+}
+
 static int make_axis(struct axis *axis, const struct job *job, const struct sample_type *type,
 		     struct fail *fail)
 {
+	const struct axis_spec bins = bins_of(job, type);
 	const char *why = NULL;
 
-	if (axis_init(axis, &job->bins, type, &why) == 0)
+	if (axis_init(axis, &bins, type, &why) == 0)
 		return 0;
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);

@@ -75,11 +75,14 @@ static void write_title(struct output *out, const struct row_spec *spec)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
 	const uint32_t bins = axis_bins(spec->axis);
-	char line[512];
+	char line[512], number[40] = "";
 
-	snprintf(line, sizeof(line), "%.300s%s%s, %lu bin%s%s", canvas->title ? canvas->title : "",
-		 canvas->title ? ": " : "", spec->axis->type.name, (unsigned long)bins,
-		 bins == 1 ? "" : "s", canvas->log ? ", log counts" : "");
+	if (!spec->asked)
+		snprintf(number, sizeof(number), ", %lu bin%s", (unsigned long)bins,
+			 bins == 1 ? "" : "s");
+	snprintf(line, sizeof(line), "%.300s%s%s%s%s", canvas->title ? canvas->title : "",
+		 canvas->title ? ": " : "", spec->axis->type.name, number,
+		 canvas->log ? ", log counts" : "");
 	utf8_make_plain(line);
 	output_print(out, "%.*s\n", (int)picture_cut(line, canvas->columns), line);
 }

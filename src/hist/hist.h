@@ -46,7 +46,7 @@ struct hist_stats {
 	uint64_t at_least;    /* types of up to 16 bits: samples that equal the minimum */
 	uint64_t at_greatest; /* types of up to 16 bits: samples that equal the maximum */
 	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
-	double entropy;       /* in bits, of codes, or else of bins; negative: nothing in them */
+	double entropy;       /* in bits, of codes, or else of bins; negative: they tell nothing */
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
 };
 

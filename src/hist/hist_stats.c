@@ -58,6 +58,13 @@ static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 	return n > 0 ? sum : -1;
 }
 
+static double entropy_of_bins(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
+{
+	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+
+	return axis_divides(&h->axis) ? entropy_of(terms, &bins) : -1;
+}
+
 /*
  * Count the values between the least and the greatest that have no sample. -0 and 0 are two
  * neighbouring codes, but one value.
@@ -166,7 +173,6 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 			struct entropy_terms *terms)
 {
-	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = begin(h, channel);
 	struct digest before = s->digest;
 
@@ -177,7 +183,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	digest_unlimited(&s->digest);
 	stats_result(sums, &s->of);
 	digest_keep_finite(&s->digest, &h->axis.type, &s->of);
-	s->entropy = entropy_of(terms, &bins);
+	s->entropy = entropy_of_bins(h, channel, terms);
 	if (s->digest.touched)
 		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
 			       &s->digest, &s->of);
@@ -285,12 +291,11 @@ static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
 static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_terms *terms,
 			     struct fail *fail)
 {
-	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = &h->stats[channel];
 
 	if (!h->binned && h->axis.type.code_bytes <= 2)
 		return stats_of_values(h, channel, fail);
-	s->entropy = entropy_of(terms, &bins);
+	s->entropy = entropy_of_bins(h, channel, terms);
 	if (h->binned)
 		stats_of_bins_alone(h, channel);
 	else

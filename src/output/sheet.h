@@ -38,6 +38,12 @@ void strip_begin(void);
 /* The numbers of a row for curves; the quantiles that the user named follow CURVE_COUNT. */
 enum curve { CURVE_COUNT, CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_WIDTH };
 
+/* Do rows have an entropy? */
+static inline bool sheet_has_entropy(const struct axis *axis)
+{
+	return axis->type.code_bytes <= 2 || axis_divides(axis);
+}
+
 /* Most bits that the entropy of a row can have, at least 1. */
 double sheet_bits(const struct axis *axis);
 

@@ -707,8 +707,9 @@ static struct scale scale_of_curves(const struct sheet *s, uint32_t low, uint32_
 
 static void write_curves(struct output *out, const struct sheet *s)
 {
-	/* Quantiles have a panel for each channel; else that of the entropy comes before it. */
-	const int each_channel = s->quantiles ? 1 : 2, panels = each_channel * (int)s->channels;
+	/* A channel has a panel; that of the entropy comes before it, unless quantiles are drawn. */
+	const bool both = !s->quantiles && sheet_has_entropy(s->axis);
+	const int each_channel = both ? 2 : 1, panels = each_channel * (int)s->channels;
 	const int fit = 800 / panels - PANEL_TOP - PANEL_GAP;
 	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
 	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
@@ -726,7 +727,7 @@ static void write_curves(struct output *out, const struct sheet *s)
 	describe_rows(out, s);
 	for (int i = 0; i < panels && !output_failed(out); i++) {
 		const uint32_t c = (uint32_t)(i / each_channel);
-		const bool entropy = !s->quantiles && i % 2 == 0;
+		const bool entropy = both && i % 2 == 0;
 		panel.top = TOP + i * each + PANEL_TOP;
 		panel.y = &y[!entropy];
 		name_curves(name, s, c, entropy);

@@ -66,6 +66,16 @@ shell "$c -r 97:102 -b 5 --each=file -q -f json none ten | gpuhist --merge -f js
 run $c -r 97:100 -b 3 --each=4 --stats=50 ten seven
 run $c -r 97:100 -b 3 --each=2 --stats=0,100 -c 2 --no-header ten
 run gpuhist -t u64 -r 5:18446744073709551615 -b 1 --closed --stats=50 --each=1 wide
+# Figures need no bins, but the plot of wide samples shows their entropy
+for t in f32 i64 u16; do
+	run gpuhist -t $t --each=1 --stats=0,50,100 --ignore-tail ten
+done
+run gpuhist -t f32be --each=file --stats=50 --flow -f tsv five none
+shell 'gpuhist -t i32 --each=1 --stats=50 -f json ten seven --ignore-tail | gpuhist --merge --stats=0,100'
+for t in u32 u16; do
+	shell "gpuhist -t $t --each=2 --stats --ignore-tail -f svg ten | grep -o 'entropy in bits\\|minimum, mean, maximum'"
+	run gpuhist -t $t --each=2 --stats --ignore-tail -f plot ten
+done
 # Saturating counters, and one that does not
 head -c 1000 /dev/zero >zeros
 run $c -r 0:2 -b 2 --each=400 -C sat8 zeros ten

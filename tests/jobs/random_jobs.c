@@ -47,8 +47,8 @@ static uint64_t draw_bins(void)
 static void draw_kinds(struct job *j)
 {
 	static const enum binning ways[] = {
-		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE,        LOG,      LOG,      EDGES,
-		EDGES, EDGES, MOD,   AUTO,  AUTO,  DEFAULT_BINS, LOG_AUTO, LOG_AUTO,
+		RANGE, RANGE, RANGE, RANGE, RANGE,        RANGE,        LOG,      LOG,      EDGES,
+		EDGES, EDGES, MOD,   AUTO,  DEFAULT_BINS, DEFAULT_BINS, LOG_AUTO, LOG_AUTO,
 	};
 
 	*j = (struct job){.type = draw_type()};
@@ -105,6 +105,16 @@ static bool can_join(const struct job *j)
 	return j->bins_given && (range || j->binning == MOD || automatic);
 }
 
+/* Can there be rows? Without bins only with --stats, which is drawn, or else a usage error. */
+static bool can_have_rows(struct job *j)
+{
+	const bool figures = j->binning == DEFAULT_BINS && !j->bins_given;
+
+	if (is_automatic(j) && figures)
+		draw_quantiles(j);
+	return !is_automatic(j) || figures || once_in(20);
+}
+
 /* --each; of how many records is drawn when the inputs are there. */
 static void draw_rows(struct job *j)
 {
@@ -126,7 +136,7 @@ static void draw_rows(struct job *j)
 	}
 	if (once_in(3))
 		j->counter = counters[below(5)];
-	if (once_in(3))
+	if (!j->quantiles[0] && once_in(3))
 		draw_quantiles(j);
 	if (once_in(2))
 		j->format = formats[below(j->quantiles[0] ? 2 : 4)];
@@ -192,8 +202,7 @@ static void draw_job(struct job *j, bool gpu)
 	j->quiet = once_in(4);
 	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
-	if (once_in(4) && !gpu && (!is_automatic(j) || once_in(20)) &&
-	    j->bins * j->channels < 10000) {
+	if (once_in(4) && !gpu && j->bins * j->channels < 10000 && can_have_rows(j)) {
 		draw_rows(j);
 	} else if (once_in(6) && j->bins * j->channels < 10000 && !j->text) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);

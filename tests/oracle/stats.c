@@ -174,6 +174,8 @@ static long double entropy_of_channel(const struct job *job, unsigned channel)
 	static uint64_t codes[1 << 16];
 	struct seen *a = &seen[channel];
 
+	if (!is_small(job) && job->bins == 1 && !by_samples(job))
+		return -1;
 	if (!is_small(job))
 		return entropy_of(job->count + channel * job->bins, job->bins);
 	memset(codes, 0, sizeof(codes));
