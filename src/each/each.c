@@ -27,7 +27,8 @@ struct part {
 };
 
 struct result {
-	struct result *next;    /* the next result in the list of waiting ones */
+	struct result *next;    /* in the list of waiting results, of which the last has none */
+	struct result *before;  /* in that list; the first has none */
 	struct rows *owner;     /* the worker that fills it */
 	size_t path;            /* input of its records */
 	uint64_t first;         /* number of its first record */
@@ -59,6 +60,7 @@ struct each {
 	struct lock lock;
 	struct rows *workers;
 	struct result *waiting; /* results submitted but not collected, in the order of records */
+	struct result *last;    /* the last of them */
 	size_t ended;           /* number of inputs that have ended well, at most `whole` */
 	size_t whole;           /* number of inputs before the first that lost records (lose) */
 	bool stopped;           /* a worker has failed, and is not spare */
@@ -274,6 +276,25 @@ static void wake_all(struct each *e)
 		wake(rows);
 }
 
+static void leave_waiting(struct each *e, const struct result *r)
+{
+	*(r->before ? &r->before->next : &e->waiting) = r->next;
+	*(r->next ? &r->next->before : &e->last) = r->before;
+}
+
+/* Most results belong near the end, and many may wait: from their first on, all cores would queue here. */
+static void join_waiting(struct each *e, struct result *r)
+{
+	struct result *at = e->last;
+
+	while (at && (at->path > r->path || (at->path == r->path && at->first > r->first)))
+		at = at->before;
+	r->before = at;
+	r->next = at ? at->next : e->waiting;
+	*(r->before ? &r->before->next : &e->waiting) = r;
+	*(r->next ? &r->next->before : &e->last) = r;
+}
+
 /* Collect and write all that can be collected, unless another worker is doing that. */
 static void collect_all_unlocks(struct each *e)
 {
@@ -285,7 +306,7 @@ static void collect_all_unlocks(struct each *e)
 	for (bool more; (more = can_collect(e, &is_result)) || !written; written = !more) {
 		struct result *const r = more && is_result ? e->waiting : NULL;
 		if (r)
-			e->waiting = r->next;
+			leave_waiting(e, r);
 		lock_drop(&e->lock);
 		if (!more)
 			(void)output_flush(e->to, &e->fail);
@@ -307,14 +328,8 @@ static void collect_all_unlocks(struct each *e)
 
 static void submit(struct each *e, struct result *r)
 {
-	struct result **link = &e->waiting;
-
 	lock_take(&e->lock);
-	while (*link &&
-	       ((*link)->path < r->path || ((*link)->path == r->path && (*link)->first < r->first)))
-		link = &(*link)->next;
-	r->next = *link;
-	*link = r;
+	join_waiting(e, r);
 	r->submitted = true;
 	collect_all_unlocks(e);
 	lock_drop(&e->lock);
@@ -582,15 +597,12 @@ static void withdraw(struct each *e, struct rows *rows)
 {
 	(void)wait_free(e, rows, rows->results, false, &(struct fail){.status = STATUS_OK});
 	lock_take(&e->lock);
-	for (struct result **link = &e->waiting; *link;) {
-		struct result *const r = *link;
-		if (r < rows->result || r >= rows->result + rows->results) {
-			link = &r->next;
+	for (struct result *r = e->waiting; r; r = r->next) {
+		if (r->owner != rows)
 			continue;
-		}
 		r->submitted = false;
 		e->torn = true;
-		*link = r->next;
+		leave_waiting(e, r);
 	}
 	for (unsigned i = 0; i < rows->results; i++)
 		while (rows->result[i].submitted)
