@@ -676,6 +676,7 @@ struct provenance run_provenance(const struct job *job, const struct source_tota
 		.bytes = totals->bytes,
 		.skipped = totals->skipped,
 		.tail = totals->tail,
+		.bad = totals->text.bad,
 		.state = totals->slice.state,
 		.part = slices ? job->source.part : 1,
 		.parts = slices ? job->source.parts : 1,

@@ -228,8 +228,8 @@ def refused(program, what, document, why):
 
 def check_sums(program):
     """What others make of ours is ours no more: nobody reads it with the figures of one of its terms."""
-    counted = {"samples", "under", "over", "nan", "bytes", "skipped", "tail", "inputs", "part", "parts", "partial",
-               "inputs_state", "clamped_under", "clamped_over"}
+    counted = {"samples", "under", "over", "nan", "bytes", "skipped", "tail", "bad_lines", "inputs", "part", "parts",
+               "partial", "inputs_state", "clamped_under", "clamped_over"}
     changed, other = "did another program add or scale it", "is not a histogram that gpuhist wrote"
     for job in ["-t u16 -b 40", "-t f64 -r 0:1 -b 9 --stats", "-t i16 -c 2 -r -9:9 -b 9", "-t i64 --mod -b 7",
                 "-t u8 --nonzero -b 300 -r 0:300", "-t u8 -r 300:301 -b 1"]:

@@ -355,6 +355,9 @@ void report_sum(const struct job *job, const struct sum *sum)
 
 	warn_outside(hist, "");
 	warn_quantiles(hist);
+	if (sum->total.from.bad > 0)
+		msg_warning(COUNTED " had been left out (--skip-bad)",
+			    COUNT(sum->total.from.bad, "bad line"));
 	note_saturated(&job->style, hist);
 	advise_picture(job, hist);
 	if (job->voice == VOICE_VERBOSE)

@@ -55,6 +55,7 @@
 	X(BYTES, "bytes", COUNTED)                 \
 	X(SKIPPED, "skipped", COUNTED)             \
 	X(TAIL, "tail", COUNTED)                   \
+	X(BAD_LINES, "bad_lines", COUNTED)         \
 	X(INPUTS, "inputs", COUNTED)               \
 	X(PART, "part", COUNTED)                   \
 	X(PARTS, "parts", COUNTED)                 \
@@ -378,6 +379,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 		.bytes = count_of(d, BYTES, UINT64_MAX, fail),
 		.skipped = count_of(d, SKIPPED, UINT64_MAX, fail),
 		.tail = count_of(d, TAIL, UINT64_MAX, fail),
+		.bad = d->value[BAD_LINES] > 0 ? count_of(d, BAD_LINES, UINT64_MAX, fail) : 0,
 		.partial = d->value[PARTIAL] > 0 && flag_of(d, PARTIAL, fail),
 		.part = (uint32_t)count_of(d, PART, UINT32_MAX, fail),
 		.parts = (uint32_t)count_of(d, PARTS, UINT32_MAX, fail),

@@ -58,7 +58,8 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 	if (__builtin_add_overflow(from->inputs, more->inputs, &from->inputs) ||
 	    __builtin_add_overflow(from->bytes, more->bytes, &from->bytes) ||
 	    __builtin_add_overflow(from->skipped, more->skipped, &from->skipped) ||
-	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
+	    __builtin_add_overflow(from->tail, more->tail, &from->tail) ||
+	    __builtin_add_overflow(from->bad, more->bad, &from->bad))
 		return refuse(s, document, STATUS_LIMIT,
 			      "the sum of the bytes or inputs exceeds 2^64 - 1", fail);
 	/* If the options differ, the sum records none. */

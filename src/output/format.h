@@ -63,6 +63,7 @@ struct provenance {
 	uint64_t bytes;   /* decoded bytes of all inputs, including skipped and tail */
 	uint64_t skipped; /* bytes skipped at the starts of inputs */
 	uint64_t tail;    /* bytes of incomplete records at the ends of inputs */
+	uint64_t bad;     /* lines of text that --skip-bad left out */
 	bool partial;     /* interim counts of a run that is still going */
 	/* slice that was counted, from 1, and number of slices; 1 of 1: all records */
 	uint32_t part, parts;

@@ -297,6 +297,8 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "bytes", from->bytes);
 	member_count(out, "skipped", from->skipped);
 	member_count(out, "tail", from->tail);
+	if (from->bad > 0)
+		member_count(out, "bad_lines", from->bad);
 	member_count(out, "inputs", from->inputs);
 	member_count(out, "part", from->part);
 	member_count(out, "parts", from->parts);
