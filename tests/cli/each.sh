@@ -71,7 +71,7 @@ for t in f32 i64 u16; do
 	run gpuhist -t $t --each=1 --stats=0,50,100 --ignore-tail ten
 done
 run gpuhist -t f32be --each=file --stats=50 --flow -f tsv five none
-shell 'gpuhist -t i32 --each=1 --stats=50 -f json ten seven --ignore-tail | gpuhist --merge --stats=0,100'
+shell 'gpuhist -t i32 --each=1 --stats=50 -f json -q ten seven --ignore-tail | gpuhist --merge --stats=0,100'
 for t in u32 u16; do
 	shell "gpuhist -t $t --each=2 --stats --ignore-tail -f svg ten | grep -o 'entropy in bits\\|minimum, mean, maximum'"
 	run gpuhist -t $t --each=2 --stats --ignore-tail -f plot ten
