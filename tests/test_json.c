@@ -3,7 +3,7 @@
  * json: each number of a list has the value of its text, whichever way it was read; texts are the
  * same wherever a read cut them.
  */
-#include "document/json.h"
+#include "input/json.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/options_given.h"
 #include "each/row.h"
+#include "input/sigmf.h"
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)
@@ -345,6 +346,11 @@ int settle(struct given *g)
 
 	if (check_tensors(g, fail) != 0)
 		return -1;
+	/* X.sigmf-meta means the data next to it. */
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (!job->merge && !job->source.raw && !job->source.text.on &&
+		    sigmf_names(job->source.paths[i], SIGMF_META))
+			memcpy(strrchr(job->source.paths[i], '.'), SIGMF_DATA, sizeof(SIGMF_DATA));
 	fill_in(g);
 	if (settle_names(g, fail) != 0)
 		return -1;

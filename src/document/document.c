@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "document/json.h"
+#include "input/json.h"
 #include "hist/quantile.h"
 
 #define DEPTH 64u /* maximum nesting */

@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "input/first.h"
 #include "input/frames.h"
+#include "input/sigmf.h"
 
 #define PEEK_ROOM ((size_t)128 << 10)  /* bytes of the buffer; no look is longer */
 #define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream to keep for the jobs */
@@ -589,17 +590,25 @@ static int read_tensors(struct content *c, struct view *v, const struct content_
 	return rc;
 }
 
-int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
+int content_open(struct content *c, struct bytes *b, const struct content_rules *asked,
 		 struct fail *fail)
 {
+	struct content_rules own = *asked, *const rules = &own;
 	struct view v = {.bytes = b};
 	const struct input_format *format = NULL;
 	enum kind kind = KIND_SAMPLES;
+	int rc;
 
 	*c = (struct content){.is_zstd = false};
 	if (rules->raw)
 		return 0;
-	int rc = look_first(c, &v, rules, &kind, &format, fail);
+	const int sigmf =
+		rules->tensor || rules->tensors ? 0 : sigmf_read(&c->header, bytes_name(b), fail);
+	if (sigmf < 0)
+		return -1;
+	if (sigmf > 0) /* the samples may begin like a header */
+		own.typed = own.type_said = true;
+	rc = look_first(c, &v, rules, &kind, &format, fail);
 	if (rc == 0 && kind == KIND_ZSTD) {
 		c->is_zstd = true;
 		if (!(v.peek = peek_open(b, rules, fail)))
@@ -608,7 +617,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	}
 	if (rc == 0 && has_tensors(rules, kind, format))
 		rc = read_tensors(c, &v, rules, fail);
-	else if (rc == 0 && kind == KIND_HEADER)
+	else if (rc == 0 && kind == KIND_HEADER && sigmf == 0)
 		rc = read_header(c, &v, format, fail);
 	peek_close(v.peek);
 	return rc;

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/tally.h"
 #include "input/first.h"
+#include "input/sigmf.h"
 
 typedef unsigned long long ull;
 
@@ -43,7 +44,8 @@ static bool promises(const char *name)
 		at--;
 	if (at > 1 && length - at < sizeof(suffix))
 		memcpy(suffix, name + at, length - at);
-	return first_promise(name, length) || sample_type_named(&type, &pair, suffix) == 0;
+	return first_promise(name, length) || sigmf_names(name, SIGMF_DATA) ||
+	       sample_type_named(&type, &pair, suffix) == 0;
 }
 
 /* Proposes the first files, in the order of their names, that a directory has for us. */
@@ -85,8 +87,15 @@ int input_check_all(const struct source_spec *spec, uint64_t *length, struct fai
 		const char *const path = spec->paths[i];
 		const bool from_stdin = path_is_stdin(path);
 		struct stat st;
-		if ((from_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+		if ((from_stdin ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0) {
+			const int error = errno;
+			struct header none;
+			/* A SigMF file may say that its data has another name. */
+			if (!spec->raw && sigmf_read(&none, path, fail) < 0)
+				return -1;
+			errno = error;
 			return fail_errno(fail, "%s", path_shown(path));
+		}
 		if (S_ISDIR(st.st_mode))
 			return refuse_directory(path, fail);
 		if (!from_stdin && access(path, R_OK) != 0)
@@ -208,8 +217,9 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
 {
+	/* Only a SigMF header may be longer than the file. */
 	return fail_set(fail, STATUS_DATA, "%s ends before the end of the %llu bytes to skip",
-			in->name, (ull)s->spec.skip);
+			in->name, s->spec.skip > 0 ? (ull)s->spec.skip : (ull)in->first);
 }
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)

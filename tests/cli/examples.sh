@@ -36,6 +36,7 @@ zstd -q a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32
 cp power.f32 iq.sigmf-data
+printf '{"global": {"core:datatype": "cf32_le"}}' >iq.sigmf-meta
 { zeros 512 && numbers 400 65536 2 be; } >rec.dat
 { printf 'RIFF\104\3\0\0WAVEfmt \20\0\0\0\1\0\2\0\104\254\0\0\20\261\2\0\4\0\20\0data\40\3\0\0' && numbers 400 65536 2; } >a.wav
 {
