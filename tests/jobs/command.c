@@ -222,10 +222,23 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	}
 }
 
+/* Bits that are neighbours; sometimes not, or of another type: a usage error. */
+static void mask_options(struct command *c, struct command *oracle, const struct job *j)
+{
+	const unsigned bits = j->type->bits == 8 ? 8 : 16, low = (unsigned)below(bits);
+	const unsigned own = 1 + (unsigned)below(bits - low);
+	const uint64_t mask = once_in(20) ? draw() % 65536 : (((uint64_t)1 << own) - 1) << low;
+
+	arg(c, once_in(2) ? "--mask=0x%llx" : "--mask=%llu", (unsigned long long)mask);
+	arg(oracle, "--mask=%llu", (unsigned long long)mask);
+}
+
 void shared_options(struct command *c, struct command *oracle, const struct job *j)
 {
 	bins_options(c, oracle, j);
 	layout_options(c, oracle, j);
+	if (j->masked)
+		mask_options(c, oracle, j);
 }
 
 const char *input_name(const struct input *in)

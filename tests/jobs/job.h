@@ -77,6 +77,7 @@ struct job {
 	bool big_endian;                  /* their byte order */
 	bool type_given;                  /* --type is given */
 	bool pair;                        /* ... by a name of complex numbers */
+	bool masked;                      /* --mask */
 	enum binning binning;             /* which option says the bins */
 	uint64_t bins;                    /* N */
 	bool bins_given;                  /* --bins is given */

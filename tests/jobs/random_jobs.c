@@ -184,6 +184,10 @@ static void draw_job(struct job *j, bool gpu)
 	if (j->header)
 		draw_header_channels(j);
 	draw_text(j);
+	j->masked = !j->text &&
+		    once_in(j->type->kind != FLOAT && (j->type->bits == 8 || j->type->bits == 16)
+				    ? 3
+				    : 300);
 	j->pair = j->type_given && !j->text && j->channels_given && j->type->numpy && once_in(4);
 	draw_layout(j);
 	draw_binning(j);

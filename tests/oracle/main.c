@@ -6,7 +6,7 @@
  * as real numbers, gives its bin. Everything is done in the plainest way; nothing is meant to be
  * fast.
  *
- *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
+ *   oracle [-t TYPE] [--mask=BITS] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
@@ -82,6 +82,7 @@ enum {
 	NAME,
 	NO_OFFSET,
 	TENSOR,
+	MASK,
 };
 
 static const struct option longs[] = {
@@ -105,6 +106,7 @@ static const struct option longs[] = {
 	{"name", required_argument, NULL, NAME},
 	{"no-offset", no_argument, NULL, NO_OFFSET},
 	{"tensor", required_argument, NULL, TENSOR},
+	{"mask", required_argument, NULL, MASK},
 	{NULL, 0, NULL, 0},
 };
 
@@ -197,6 +199,10 @@ static int parse_options(struct job *job, int argc, char **argv)
 		case NAME:
 			job->rows.name[job->rows.names++ % 64] = optarg;
 			break;
+		case MASK:
+			job->mask = parse_count(optarg, '\0');
+			job->masked = true;
+			break;
 		case TENSOR:
 			job->tensor = optarg;
 			break;
@@ -258,7 +264,7 @@ static void need_agreement(const struct job *job, const struct input *first, con
 {
 	if (!in->type && (!first->type || job->type_given))
 		return;
-	if (in->type != job->type || (in->type->bits > 8 && in->big_endian != job->big_endian))
+	if (in->type != job->word || (in->type->bits > 8 && in->big_endian != job->big_endian))
 		fail(FAIL_USAGE, name, "another type than the first input's");
 	if (job->last_axis ? in->last_axis != job->channels
 			   : in->channels && !(job->channels_given && job->channels == 1) &&
@@ -308,6 +314,41 @@ static void set_layout(struct job *job)
 		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
 }
 
+/* From here on the samples are the bits of words, but their layout is that of the words. */
+static void set_mask(struct job *job)
+{
+	static struct type own;
+	uint64_t unit = job->mask & -job->mask, bits = job->type->bits;
+
+	job->word = job->type;
+	if (!job->masked || job->mask == ((uint64_t)1 << bits) - 1)
+		job->mask = 0;
+	if (!job->masked)
+		return;
+	if (job->type->kind == FLOAT || (bits != 8 && bits != 16))
+		fail(FAIL_USAGE, job->type->name, "only words of 8 and 16 bits are masked");
+	own = *job->type;
+	for (own.bits = 0; job->mask && (job->mask / unit) >> own.bits; own.bits++)
+		if (!((job->mask / unit) >> own.bits & 1))
+			fail(FAIL_USAGE, "--mask", "its bits are not neighbours");
+	if (job->mask >> bits)
+		fail(FAIL_USAGE, "--mask", "has more bits than the words");
+	if (job->mask)
+		job->type = &own;
+}
+
+static struct sample sample_at(const struct job *job, const unsigned char *at, uint64_t i)
+{
+	struct sample s = decode(job->word, job->big_endian, at, i);
+	uint64_t code;
+
+	if (!job->mask)
+		return s;
+	code = (s.code & job->mask) / (job->mask & -job->mask);
+	return decode(job->type, false,
+		      (unsigned char[]){(unsigned char)code, (unsigned char)(code >> 8)}, 0);
+}
+
 typedef void visit(struct job *job, unsigned channel, struct sample s);
 
 /* Shows the samples of record k of those that begin here. */
@@ -317,8 +358,7 @@ static void visit_record(struct job *job, const unsigned char *at, uint64_t k, v
 
 	at += job->first_byte + (job->stride % 8 ? 0 : k * job->stride / 8);
 	for (uint64_t i = 0; i < job->samples; i++)
-		see(job, (unsigned)(i % job->channels),
-		    decode(job->type, job->big_endian, at, first + i));
+		see(job, (unsigned)(i % job->channels), sample_at(job, at, first + i));
 }
 
 /* Pass every sample to `see`. Nothing after the last record of -n is looked at. */
@@ -398,6 +438,7 @@ int main(int argc, char **argv)
 	take_header(&job, &first, *name);
 	free(first.data);
 	set_layout(&job);
+	set_mask(&job);
 	set_axis(&job);
 	if (job.stats && job.by.mod)
 		fail(FAIL_USAGE, "--mod", "residues have no figures");

@@ -84,6 +84,9 @@ struct rows {
 
 struct job {
 	const struct type *type;        /* of the samples */
+	const struct type *word;        /* of the words that hold them; the same without --mask */
+	uint64_t mask;                  /* bits of a word that are the sample; 0: all */
+	bool masked;                    /* --mask */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
 	bool type_given;                /* -t */
 	unsigned channels;              /* from -c or the first input */
