@@ -226,6 +226,29 @@ def rank_edges(x, most):
     return span(high), 2 ** max(digits - high, 0)
 
 
+def check_log_auto_powers():
+    """The sample next to zero is a power of two, where a bin ends, or one number above or below it, on each side of 0."""
+    for form, dtype, least, greatest in (("f16", "f2", -24, 12), ("f32", "f4", -149, 120), ("f64", "f8", -1074, 1000),
+                                         ("i16", "i2", 0, 12), ("i32", "i4", 0, 28), ("i64", "i8", 0, 50)):
+        for e in sorted({least, least + 1, greatest, *(int(e) for e in rng.integers(least, greatest, 3))}):
+            near = numpy.array([2.0 ** e], dtype)
+            if form[0] == "i":
+                beside = (near - 1, near, near + 1)
+            else:
+                beside = (numpy.nextafter(near, near * 0), near, numpy.nextafter(near, near * 4))
+            for v in (v for v in beside if v[0] > 0):
+                for others in ([], [0], [float(near[0] * 2)], [0, float(near[0] * 2)]):
+                    y = numpy.concatenate([-v, -v * 4, numpy.array(others, dtype)]).astype(dtype)
+                    y = y if rng.integers(2) else -y
+                    most = int(rng.choice((4, 40, 256)))
+                    edges, _ = rank_edges(y, most)
+                    lower, upper, counts = table(run(["-t", form, "--log=auto", f"-b{most}"], y.tobytes()))
+                    label = f"--log=auto -b {most}, {form}, {y}"
+                    check(f"{label}: edges", lower + upper[-1:] == [float(e) for e in edges])
+                    wide = numpy.searchsorted(numpy.array([float(e) for e in edges]), y.astype("f8"), side="right") - 1
+                    equal(label, counts[:, 0], numpy.bincount(wide, minlength=len(edges) - 1))
+
+
 def check_log_auto():
     cases = {
         "latencies": numpy.exp(rng.normal(8, 1, 100_000)),
@@ -248,6 +271,7 @@ def check_log_auto():
                 narrow = [b - a <= min(abs(a), abs(b)) / parts or (form[0] == "i" and b - a == 1)
                           for a, b in zip(lower, upper) if min(abs(a), abs(b)) > least]
                 check(f"{label}: no bin is wider than 1/{parts}", all(narrow) or parts == 1)
+    check_log_auto_powers()
     # Of every size: bins of many digits, of one power of two, and of several; the range grows all the time.
     for form in ("i32", "i64", "u32", "u64"):
         bits = int(form[1:])
@@ -337,6 +361,34 @@ def check_stats():
         check(f"--stats, {form}: {len(found)} figures", len(found) == 7 + len(percents) + 3 * small + 2 * (form[0] == "f"))
 
 
+def check_few_quantiles():
+    """Of few samples: ties, all equal, one; of floats infinities, NaN, zeros of both signs, and the smallest and largest."""
+    percents = ["0", "0.1", "50", "99.99", "100"]
+    for form in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"):
+        kind, small = numpy.dtype("<" + form), int(form[1]) <= 2
+        limits = numpy.finfo(kind) if form[0] == "f" else numpy.iinfo(kind)
+        cases = [[limits.max] * 3, [limits.min, limits.max], [5, 7, 7, 7, 9, 100, 100], [3] * 1000 + [100], [0] * 7 + [1], [9]]
+        if form[0] != "u":
+            cases += [[-7, -7, -100], [-64, -64, 64], [limits.min, -1, 0, 0, 0, 1]]
+        if form[0] == "f":
+            tiny, least, finite = limits.tiny, limits.smallest_subnormal, limits.max
+            cases += [[numpy.inf, -numpy.inf, numpy.nan, -finite, finite, 1], [numpy.inf, numpy.nan], [-0.0, 0.0, -0.0], [-0.0, 1, -1],
+                      [least, least * 3, -least, -0.0, numpy.nan], [tiny, tiny - least, -tiny, -tiny + least], [-least] * 2 + [least]]
+        for case in cases:
+            x = numpy.array(case, kind)
+            found = statistics(["-t", kind.str, "--stats=" + ",".join(percents)], x.tobytes())
+            x = numpy.sort(x[numpy.isfinite(x)])
+            near = 0 if small else limits.tiny / 1024 if form[0] == "f" else 0
+            for p in percents if len(x) else []:
+                value = x[max(math.ceil(Fraction(p) * len(x) / 100), 1) - 1].item()
+                ours = found[f"quantile_{p}"]
+                exact = small or value == 0 or (form[0] != "f" and abs(value) <= 2048) or x[0] == x[-1]
+                check(f"--stats, {kind.str}, {case[:9]}: {p}%", ours == value if exact else
+                      (ours > 0) == (value > 0) and x[0].item() <= ours <= x[-1].item() and
+                      abs(Fraction(ours) - Fraction(value)) <= max(abs(Fraction(value)) / 1024, Fraction(float(near))))
+            check(f"--stats, {kind.str}, {case[:9]}: none", len(x) > 0 or "quantile_50" not in found)
+
+
 def check_npy_input():
     for version in ((1, 0), (2, 0), (3, 0)):
         for dtype in ("u1", "<i2", ">i2", ">u4", "<i8", ">f8", "<f4", "<f2"):
@@ -375,7 +427,7 @@ def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
     checks = [check_ranges, check_edges, check_log, check_mod, check_packed, check_auto, check_log_auto, check_npy_output, check_channels,
-              check_stats, check_npy_input, check_wave_input]
+              check_stats, check_few_quantiles, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for one in checks:
