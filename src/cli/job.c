@@ -41,12 +41,10 @@ const char *job_file(const struct job *job)
 	return NULL;
 }
 
-#define SUFFIX 24 /* bytes; no type has a longer suffix */
-
 /* The type that the name of a FILE gives. */
 struct says {
 	/* suffix without .zst: the text after the name's last dot, or "" */
-	char suffix[SUFFIX];
+	char suffix[FIRST_SUFFIX];
 	bool named;              /* the suffix names a type */
 	const char *ambiguous;   /* why the suffix could be two types; NULL: it could not */
 	struct sample_type type; /* u32 if the suffix names none */
@@ -55,19 +53,11 @@ struct says {
 
 static struct says name_says(const char *path)
 {
-	const char *const name = path_name(path);
-	size_t length = strlen(name);
-	struct says says = {.suffix = ""};
-	bool pair = false;
+	struct says says;
+	bool pair;
 
-	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
-		length -= 4;
-	size_t at = length;
-	while (at > 0 && name[at - 1] != '.')
-		at--;
-	if (at > 0 && length - at < SUFFIX)
-		memcpy(says.suffix, name + at, length - at);
-	says.named = sample_type_named(&says.type, &pair, says.suffix) == 0;
+	says.ambiguous = NULL;
+	says.named = first_named(&says.type, &pair, path_name(path), says.suffix);
 	if (!says.named) {
 		says.ambiguous =
 			strcmp(says.suffix, "sigmf-data") == 0
@@ -110,31 +100,36 @@ bool job_names_type(const struct job *job)
 }
 
 /*
- * Find the type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and
- * the channels: 2 for pairs (d.cf32), else 1. -1: the types differ, only some names have one, or a
- * name is ambiguous.
+ * Find the type in which FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and the
+ * channels: 2 for pairs (d.cf32), else 1. A name without a type takes that of the others. -1: two
+ * types differ, or a name is ambiguous.
  */
 static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
 		 struct fail *fail)
 {
 	char *const *const paths = job->source.paths;
-	const struct says first = name_says(paths[0]);
+	struct says first = name_says(paths[0]);
+	size_t k = 0;
 
-	*type = first.type;
-	*channels = first.channels;
 	for (size_t i = 0; i < job->source.path_count; i++) {
 		const struct says says = name_says(paths[i]);
 		if (says.ambiguous)
 			return fail_set(fail, STATUS_USAGE,
 					"%s ends in %s, which %s; name the type with --type",
 					path_shown(paths[i]), says.suffix, says.ambiguous);
-		if (says.named != first.named || strcmp(says.type.name, first.type.name) != 0 ||
-		    says.channels != first.channels)
+		if (says.named && !first.named) {
+			first = says;
+			k = i;
+		}
+		if (says.named && (strcmp(says.type.name, first.type.name) != 0 ||
+				   says.channels != first.channels))
 			return fail_set(fail, STATUS_USAGE,
 					"the names of %s and %s do not end in the same type; name "
 					"the type with --type",
-					path_shown(paths[0]), path_shown(paths[i]));
+					path_shown(paths[k]), path_shown(paths[i]));
 	}
+	*type = first.type;
+	*channels = first.channels;
 	return 0;
 }
 
@@ -159,7 +154,7 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 {
 	const struct layout_options *const asked = &job->layout_options;
 	const bool array = strcmp(said->format, ".npy") == 0;
-	const char *const name = path_shown(job->source.paths[0]);
+	const char *const name = said->input;
 	uint64_t n = said->channels;
 
 	if (asked->last && array && said->fortran)

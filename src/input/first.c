@@ -168,6 +168,21 @@ const char *first_promise(const char *name, size_t length)
 	return NULL;
 }
 
+bool first_named(struct sample_type *type, bool *pair, const char *name, char suffix[FIRST_SUFFIX])
+{
+	size_t length = strlen(name);
+
+	length -= length > 4 && strcasecmp(name + length - 4, ".zst") == 0 ? 4 : 0;
+	size_t at = length;
+	while (at > 0 && name[at - 1] != '.')
+		at--;
+	memset(suffix, 0, FIRST_SUFFIX);
+	if (at > 0 && length - at < FIRST_SUFFIX)
+		memcpy(suffix, name + at, length - at);
+	*pair = false;
+	return sample_type_named(type, pair, suffix) == 0;
+}
+
 /* ---- text ---- */
 
 /*

@@ -46,6 +46,13 @@ const char *first_advice(const struct input_format *f, const unsigned char *byte
 /* Returns the suffix by which a name of this length promises a format, or NULL. */
 const char *first_promise(const char *name, size_t length);
 
+/*
+ * Finds the type in which a name ends, also before .zst (a.f32, b.u16be.zst); false: it names none.
+ * *suffix gets the text after its last dot, without .zst, or "".
+ */
+#define FIRST_SUFFIX 24 /* no type has a longer suffix */
+bool first_named(struct sample_type *type, bool *pair, const char *name, char suffix[FIRST_SUFFIX]);
+
 enum first_text {
 	TEXT_NONE,
 	TEXT_MORE, /* more bytes are needed */

@@ -31,6 +31,7 @@
 /* The content of a header. Samples are contiguous. */
 struct header {
 	const char *format; /* for messages: ".npy", "WAVE", "PGM", "safetensors"; NULL: none */
+	const char *input;  /* first input: the name of the one that has the header */
 	struct sample_type type;
 	uint32_t channels;   /* interleaved channels, at least 1; 2 for complex numbers */
 	uint64_t begin;      /* offset of the first sample */

@@ -21,11 +21,13 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
+#include "input/first.h"
 #include "input/source_state.h"
 #include "input/tee.h"
 
@@ -47,6 +49,37 @@ static int no_tensor(const struct source *s, const char *near, struct fail *fail
 			*near ? "; did you mean "
 			      : " (gpuhist lists the first ones if --tensor is left out)",
 			near, *near ? "?" : "");
+}
+
+/*
+ * If neither -t, nor the first input's header or name gives the type, the header of a later file
+ * does, whose name promises one. Its samples are read later.
+ */
+static int look_further(struct source *s, struct fail *fail)
+{
+	char suffix[FIRST_SUFFIX];
+	struct sample_type type;
+	struct input *in = NULL;
+	struct stat st;
+	bool pair;
+	int rc = 0;
+
+	if (s->spec.typed || s->spec.tee || first_named(&type, &pair, s->spec.paths[0], suffix))
+		return 0;
+	for (size_t i = 1; i < s->spec.path_count && rc == 0 && !s->first.said.format; i++) {
+		const char *const path = s->spec.paths[i];
+		if (!input_promises_header(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		rc = input_open(s, i, &in, fail);
+		if (rc == 0 && in->content.header.format) {
+			s->first.name = in->name;
+			s->first.said = in->content.header;
+			s->first.said.input = in->name;
+		}
+		if (in)
+			input_free(s, in);
+	}
+	return rc == 0 ? 0 : -1;
 }
 
 /*
@@ -80,7 +113,8 @@ static int describe(struct source *s, struct fail *fail)
 		return no_tensor(s, near, fail);
 	s->first.name = s->totals.first = in->name;
 	s->first.said = in->content.header;
-	return 0;
+	s->first.said.input = in->name;
+	return in->content.header.format ? 0 : look_further(s, fail);
 }
 
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
@@ -258,7 +292,8 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 				in->name, (unsigned long long)in->content.header.bytes,
 				in->content.header.format);
 	/* The default type is a guess. */
-	if (!s->spec.type_said && !s->spec.raw && !in->content.header.format)
+	if (!s->spec.type_said && !s->spec.raw && !in->content.header.format &&
+	    !s->first.said.format)
 		return fail_set(
 			fail, STATUS_DATA,
 			"%s ends inside a sample of %s, the default, after %llu of %llu "

@@ -30,22 +30,29 @@ bool source_compressed(const struct source_spec *spec)
 	return spec->zstd || (!spec->raw && spec->path_count > 0 && named_zstd(spec->paths[0]));
 }
 
+bool input_promises_header(const char *path)
+{
+	const size_t length = strlen(path) - (named_zstd(path) ? 4 : 0);
+	const char *const promise = first_promise(path, length);
+	char suffix[FIRST_SUFFIX];
+	struct sample_type type;
+	bool pair;
+
+	(void)first_named(&type, &pair, path, suffix);
+	return (promise && strcmp(promise, ".safetensors") != 0) ||
+	       strcmp(suffix, SIGMF_DATA + 1) == 0;
+}
+
 /* Does the name of a file promise samples: by a type, as a.f32 does, or by a format? */
 static bool promises(const char *name)
 {
+	const size_t length = strlen(name) - (named_zstd(name) ? 4 : 0);
+	char suffix[FIRST_SUFFIX];
 	struct sample_type type;
 	bool pair;
-	size_t length = strlen(name);
-	char suffix[24] = "";
 
-	length -= named_zstd(name) ? 4 : 0;
-	size_t at = length;
-	while (at > 0 && name[at - 1] != '.')
-		at--;
-	if (at > 1 && length - at < sizeof(suffix))
-		memcpy(suffix, name + at, length - at);
 	return first_promise(name, length) || sigmf_names(name, SIGMF_DATA) ||
-	       sample_type_named(&type, &pair, suffix) == 0;
+	       first_named(&type, &pair, name, suffix);
 }
 
 /* Proposes the first files, in the order of their names, that a directory has for us. */
@@ -178,6 +185,24 @@ static bool same_type(const struct sample_type *a, const struct sample_type *b)
 	return strcmp(a->name, b->name) == 0;
 }
 
+/*
+ * Without -t, only one of this input and the first has a header. Is it clear that both have the
+ * same type? A name that has no type takes the header's; one that has must agree.
+ */
+static bool takes_type(const struct source *s, const struct input *in)
+{
+	const struct header *const h = &in->content.header, *const first = &s->first.said;
+	char suffix[FIRST_SUFFIX];
+	struct sample_type type;
+	bool pair;
+
+	if (h->format) /* then the first type is that of names, or a default */
+		return s->spec.type_said && same_type(&h->type, &s->use.type);
+	if (first_named(&type, &pair, s->spec.paths[in->index], suffix))
+		return same_type(&type, &first->type) && (pair ? 2 : 1) == first->channels;
+	return !sample_type_ambiguous(suffix) && strcmp(suffix, SIGMF_DATA + 1) != 0;
+}
+
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail)
 {
 	const struct header *h = &in->content.header, *first = &s->first.said;
@@ -190,7 +215,7 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 				"--type %s contradicts %s, whose %s header says %s%s",
 				s->use.type.name, in->name, h->format, h->type.name,
 				content_way_out(&in->content, false));
-	if (!s->spec.typed && !h->format != !first->format)
+	if (!s->spec.typed && !h->format != !first->format && !takes_type(s, in))
 		return fail_set(
 			fail, STATUS_DATA,
 			"%s has %s header, but %s has %s; name the type of both with --type",

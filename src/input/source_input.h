@@ -103,6 +103,9 @@ static inline uint64_t input_stop(const struct input *in)
  */
 int input_check_all(const struct source_spec *spec, uint64_t *length, struct fail *fail);
 
+/* Does the name of a file promise a header with a type (.npy, .sigmf-data)? */
+bool input_promises_header(const char *path);
+
 /*
  * Opens an input, detects zstd and reads its header. Loses no byte of a pipe. The caller frees *out
  * even after a failure. 1: the source was stopped.

@@ -101,8 +101,23 @@ run $c a.npy a.npy.zst
 refused $c a.npy f.npy
 refused $c a.npy a.wav
 printf '\1\0\2\0' >plain
-refused $c a.npy plain
-refused $c plain a.npy
+run $c a.npy plain
+run $c plain a.npy
+zstd -qc plain >plain.zst
+run $c plain.zst plain a.npy
+cp plain plain.u16
+cp plain plain.i16
+run $c plain.i16 plain a.npy
+run $c a.npy plain.i16
+refused $c plain.u16 a.npy
+refused $c a.npy plain.u16
+refused $c plain a.npy plain.u16
+refused $c plain a.npy a.wav
+run $c -c 2 plain a.npy
+# A name must promise the header that is looked for
+cp a.npy header
+refused $c plain header
+run $c plain.i16 header
 run $c -t i16 plain a.npy
 run $c -t i16 a.npy plain
 refused $c -t i16 plain f.npy

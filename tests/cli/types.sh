@@ -41,9 +41,10 @@ run gpuhist -t u16 -r full -b 4 --nonzero a.s16
 run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.dat
 run gpuhist -t u8 -r full -b 4 --nonzero a.CU8
 run gpuhist -t u8 -r full -b 4 --nonzero --raw a.s16
-refused gpuhist a.s16 two
+run gpuhist -b 1 -r full --no-header a.s16 two
 refused gpuhist a.CU8 a.u8.zst
-refused gpuhist - a.s16
+run gpuhist -b 1 -r full --no-header two a.s16 a.dat
+refused gpuhist two a.s16 a.u16be
 # Samples of 1, 2 and 4 bits: the first of a byte is in its lowest bits, with be in its highest
 bytes '\033\377\000\200\033\344' >six
 run gpuhist -t i2bit -r -1:1 -b 2 --flow --no-header -q six
