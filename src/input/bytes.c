@@ -157,19 +157,20 @@ uint64_t bytes_size(const struct bytes *b)
 	return b->file.end > b->file.origin ? b->file.end - b->file.origin : 0;
 }
 
-/*
- * A file that is rewritten, as by `cp`, may have its old size again, but its times show the change.
- * A device has the size that it gives.
- */
-bool bytes_shorter(const struct bytes *b, uint64_t at)
+/* A file that is rewritten, as by `cp`, may have its old size again, but its times have changed. */
+bool bytes_changed(const struct bytes *b)
 {
 	struct stat st;
 
-	if (!b->in_file || at >= bytes_size(b))
-		return false;
-	return !bytes_in_regular(b) || fstat(b->fd, &st) != 0 ||
-	       (uint64_t)st.st_size < b->file.end || st.st_ctim.tv_sec != b->st.st_ctim.tv_sec ||
-	       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec;
+	return bytes_in_regular(b) && (fstat(b->fd, &st) != 0 || st.st_size != b->st.st_size ||
+				       st.st_ctim.tv_sec != b->st.st_ctim.tv_sec ||
+				       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec);
+}
+
+/* A device has the size that it gives. */
+bool bytes_shorter(const struct bytes *b, uint64_t at)
+{
+	return b->in_file && at < bytes_size(b) && (!bytes_in_regular(b) || bytes_changed(b));
 }
 
 /* A device's times only show when its node was made. */

@@ -53,6 +53,9 @@ uint64_t bytes_size(const struct bytes *b);
 
 const char *bytes_name(const struct bytes *b); /* for messages */
 
+/* Has a regular file changed since it was opened, as its size and times show? */
+bool bytes_changed(const struct bytes *b);
+
 /*
  * Did a read of a file end at offset `at` because the file was changed? False if its size was too
  * large from the start (/sys).

@@ -445,9 +445,11 @@ static bool differs(struct zstd_job *j, bool ended)
 	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||
 	    (j->decoded == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
 		return false;
+	if (bytes_changed(j->in->bytes))
+		fail_set(&j->fail, STATUS_DATA, "%s changed while it was read", j->in->name);
 	fail_set(&j->fail, STATUS_INTERNAL,
 		 "internal error: %s: zstd frame at offset %llu differs when decoded again; please "
-		 "report this, unless the file has changed",
+		 "report this",
 		 j->in->name, (unsigned long long)j->cut.offset);
 	return true;
 }
