@@ -38,21 +38,25 @@ cd "$work/$name"
 needed() {
 	readelf --version-info "$program" | sed -n 's/.* Name: GLIBC_\([0-9.]*\) .*/\1/p' | sort -uV | tail -n 1
 }
-# pack WHERE VARIABLE=VALUE...: what is installed becomes WHERE.tar.gz, in a folder of that name.
-pack() {
-	where=$1 stage=$work/stage/${1##*/}
+# install_as NAME VARIABLE=VALUE...: install the program into the directory $stage, called NAME.
+install_as() {
+	stage=$work/stage/$1
 	shift
 	make "$@" DESTDIR= PREFIX="$stage" install >/dev/null
 	cp "$(licence_of libzstd-dev)" "$stage/share/doc/gpuhist/LICENSE.zstd"
 	[ "$kind" != static ] || cp "$(licence_of libc6-dev)" "$stage/share/doc/gpuhist/LICENSE.glibc"
-	# Files alone: where it is unpacked, folders that are there already stay as they are.
+}
+# pack: the directory $stage becomes a tarball of its name.
+pack() {
+	where=$folder/${stage##*/}
+	# Only files: unpacking leaves directories that exist as they are.
 	(cd "$work/stage" && find . -type f | sort) >"$work/files"
 	tar --create --file="$work/tar" --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
 		--mtime="@${SOURCE_DATE_EPOCH:-$(stat -c %Y Makefile)}" --transform='s,^\./,,' --directory="$work/stage" \
 		--files-from="$work/files"
 	gzip -9n <"$work/tar" >"$work/gz"
 	mv "$work/gz" "$where.tar.gz"
-	rm -r "$stage"
+	echo "${where#"$tree/"}.tar.gz"
 }
 
 for form in $forms; do
@@ -96,13 +100,12 @@ for form in $forms; do
 		esac
 	done
 
+	suffix=
+	[ "$kind" != static ] || suffix=-static
+	install_as "$name-linux-$machine$suffix" "$@"
 	case $kind in
-	tarball) pack "$folder/$name-linux-$machine" "$@" ;;
-	static) pack "$folder/$name-linux-$machine-static" "$@" ;;
-	wheel)
-		pack "$work/$name-linux-$machine" "$@"
-		python3 packaging/wheel.py "$where.tar.gz" "$folder"
-		;;
+	wheel) python3 packaging/wheel.py "$stage" "$machine" "$folder" ;;
+	*) pack ;;
 	esac
-	[ "$kind" = wheel ] || echo "${where#"$tree/"}.tar.gz"
+	rm -r "$stage"
 done

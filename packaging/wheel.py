@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the Python module, the program in the folder of
-scripts, its manual and completions below the environment's share. The same bytes from the same tarball and tree.
-usage: python3 packaging/wheel.py .../gpuhist-VERSION-linux-MACHINE.tar.gz FOLDER
+"""Makes a wheel of an installed tree: the Python module, the program in the directory of scripts, and its manual and
+completions below the environment's share. The same tree gives the same bytes.
+
+As the backend of pyproject.toml, it first lets make build and install the program with the compiler and libzstd of this
+system: `pip install .`. packaging/binary.sh builds the program of a wheel for other computers.
+
+usage: python3 packaging/wheel.py PREFIX MACHINE DIRECTORY
 """
 import base64
 import hashlib
+import os
 import pathlib
+import platform
 import re
+import subprocess
 import sys
-import tarfile
+import tempfile
 import time
 import zipfile
 
@@ -17,10 +24,8 @@ Metadata-Version: 2.4
 Name: gpuhist
 Version: {version}
 Summary: Counts binary samples into a histogram, exactly, at memory speed
-License-Expression: MIT AND BSD-3-Clause
-License-File: LICENSE
-License-File: LICENSE.zstd
-Keywords: histogram,statistics,binary,zstd,CUDA
+License-Expression: {license}
+{files}Keywords: histogram,statistics,binary,zstd,CUDA
 Classifier: Environment :: Console
 Classifier: Environment :: GPU :: NVIDIA CUDA
 Classifier: Operating System :: POSIX :: Linux
@@ -51,40 +56,67 @@ Tag: {tag}
 SHARED = ("man/man1/gpuhist.1", "bash-completion/completions/gpuhist", "zsh/site-functions/_gpuhist",
           "fish/vendor_completions.d/gpuhist.fish")
 
-tarball = pathlib.Path(sys.argv[1])
-full, _, machine = tarball.name.removesuffix(".tar.gz").rsplit("-", 2)
-name, _, version = full.replace("-dev", ".dev0").partition("-")
-with tarfile.open(tarball) as tar:
-    def read(path):
-        return tar.extractfile(f"{tarball.name.removesuffix('.tar.gz')}/{path}").read()
+TREE = pathlib.Path(__file__).parents[1]
 
-    program = read("bin/gpuhist")
-    data = {f"share/{file}": read(f"share/{file}") for file in SHARED}
-    licences = {file: read(f"share/doc/gpuhist/{file}") for file in ("LICENSE", "LICENSE.zstd")}
-    made = time.gmtime(tar.getmembers()[0].mtime)[:6]
-major, minor = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program).groups()
-tag = f"py3-none-manylinux_{int(major)}_{int(minor)}_{machine}"
 
-info = f"{name}-{version}.dist-info"
-module = pathlib.Path(__file__).parents[1] / "python"
-files = {str(file.relative_to(module)): file.read_bytes() for file in sorted(module.glob("gpuhist/*")) if file.is_file()}
-files[f"{name}-{version}.data/scripts/gpuhist"] = program
-files |= {f"{name}-{version}.data/data/{file}": text for file, text in data.items()}
-files |= {f"{info}/licenses/{file}": text for file, text in licences.items()}
-files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
-files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()
-record = ""
-for path, content in files.items():
-    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-    record += f"{path},sha256={digest},{len(content)}\n"
-files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+class UnsupportedOperation(Exception):
+    """Raised by a hook that this backend does not have."""
 
-wheel = pathlib.Path(sys.argv[2]) / f"{name}-{version}-{tag}.whl"
-with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+
+def write(prefix, machine, directory):
+    """Write the wheel of what `make install` put into prefix, and return its name."""
+    makefile = TREE / "Makefile"
+    version = re.search(r"^VERSION = (\S+)$", makefile.read_text(), re.M)[1].replace("-dev", ".dev0")
+    made = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or makefile.stat().st_mtime))[:6]
+    program = (prefix / "bin/gpuhist").read_bytes()
+    needs = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program)
+    system = f"manylinux_{int(needs[1])}_{int(needs[2])}" if needs else "linux"
+    tag = f"py3-none-{system}_{machine}"
+    # With libzstd inside, its licence goes along.
+    licences = sorted((prefix / "share/doc/gpuhist").glob("LICENSE*"))
+
+    info = f"gpuhist-{version}.dist-info"
+    data = f"gpuhist-{version}.data"
+    module = TREE / "python"
+    files = {str(file.relative_to(module)): file.read_bytes() for file in sorted(module.glob("gpuhist/*")) if file.is_file()}
+    files[f"{data}/scripts/gpuhist"] = program
+    files |= {f"{data}/data/share/{file}": (prefix / "share" / file).read_bytes() for file in SHARED}
+    files |= {f"{info}/licenses/{file.name}": file.read_bytes() for file in licences}
+    files[f"{info}/METADATA"] = METADATA.format(
+        version=version, license="MIT" if len(licences) == 1 else "MIT AND BSD-3-Clause",
+        files="".join(f"License-File: {file.name}\n" for file in licences)).encode()
+    files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()
+    record = ""
     for path, content in files.items():
-        entry = zipfile.ZipInfo(path, made)
-        entry.create_system = 3  # Unix, whose modes follow
-        entry.external_attr = (0o100755 if content is program else 0o100644) << 16
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        archive.writestr(entry, content)
-print(wheel)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record += f"{path},sha256={digest},{len(content)}\n"
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+
+    wheel = pathlib.Path(directory) / f"gpuhist-{version}-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path, content in files.items():
+            entry = zipfile.ZipInfo(path, made)
+            entry.create_system = 3  # Unix, whose modes follow
+            entry.external_attr = (0o100755 if content is program else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return wheel.name
+
+
+# The hooks of pip and of other frontends. CC, CFLAGS, NVCC and so on come from the environment, as make takes them.
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Build the program for this computer, and return the name of its wheel."""
+    del config_settings, metadata_directory
+    with tempfile.TemporaryDirectory() as prefix:
+        subprocess.run(["make", f"-j{len(os.sched_getaffinity(0))}", "BUILD=build/wheel", "PROGRAM=build/wheel/gpuhist",
+                        "DESTDIR=", f"PREFIX={prefix}", "install"], cwd=TREE, check=True)
+        return write(pathlib.Path(prefix), platform.machine(), wheel_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Refuse: the sources of a release are those of `make dist`."""
+    raise UnsupportedOperation("make dist packs the sources of gpuhist")
+
+
+if __name__ == "__main__":
+    print(pathlib.Path(sys.argv[3]) / write(pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

@@ -92,6 +92,12 @@ pip uninstall --yes gpuhist
 [ ! -e "$(echo "$work"/venv/lib/python3*/site-packages/gpuhist)" ] || fail 'pip left the module'
 [ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
 [ ! -e "$work/venv/share/man/man1/gpuhist.1" ] || fail 'pip left the manual'
+# The same from the sources, without a network; nothing is downloaded to build it.
+pip install --no-index "$work/gpuhist-$version"
+"$work/venv/bin/gpuhist" -V | grep -qx 'build: from source' || fail "pip built $("$work/venv/bin/gpuhist" -V)"
+"$work/venv/bin/python" -c 'import gpuhist; assert gpuhist.run(b"abca", type="u8", bins=256)["storage"]["values"][98] == 2'
+cmp man/gpuhist.1 "$work/venv/share/man/man1/gpuhist.1"
+pip uninstall --yes gpuhist
 minor=${glibc#GLIBC_2.}
 for platform in $((minor - 1)) "$minor"; do
 	status=0

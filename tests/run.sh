@@ -158,6 +158,7 @@ if [ -z "$quick" ]; then
 		test_in_python 'import numpy' numpy_check "$here/numpy_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy, safetensors.numpy' tensors_check "$here/tensors_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy' module_check "$here/module_check.py" "$gpuhist" "$seed"
+		test_in_python 'import numpy' python_doc "$here/python_doc.py" "$gpuhist"
 	fi
 	test_in_python 'import fractions' text_check "$here/text_check.py" "$gpuhist" "$seed"
 	test_in_python 'import statistics' density_check "$here/density_check.py" "$gpuhist"

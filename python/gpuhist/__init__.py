@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exact histograms of files, bytes and arrays, by the gpuhist program.
+"""Count the samples of files, bytes and arrays into exact histograms, with the gpuhist program.
 
 >>> counts, edges = gpuhist.histogram("iq.cf32", bins=1000, range=(-1, 1))
 >>> document = gpuhist.run("adc.u16", bins=4096, stats=True)
@@ -34,7 +34,7 @@ _NO_COUNTS = {"merge", "nonzero"}
 
 
 def __getattr__(name: str) -> str:
-    """Return the program's version as __version__."""
+    """Return the version of the program as __version__."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     said = subprocess.run([program(), "--version"], capture_output=True, check=True, text=True).stdout
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> str:
 
 
 class Error(RuntimeError):
-    """What gpuhist said when it failed, and its exit status."""
+    """The message of a run that failed, and its exit status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class Error(RuntimeError):
 
 
 def program() -> str:
-    """Return the path of the program that was installed with this module, else of the one in PATH."""
+    """Return the path of the program installed with this module, or of the one in PATH."""
     beside = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", "posix_user"),
               str(pathlib.Path(__file__).parents[1] / "bin"))
     found = shutil.which("gpuhist", path=os.pathsep.join(beside)) or shutil.which("gpuhist")
@@ -71,13 +71,13 @@ def _option(name: str, value: Any) -> list[str]:
 
 
 def _files(data: Any) -> list[str] | None:
-    """Return the names of FILEs, or None if data is samples."""
+    """Return the names if data is a name or a list of names, or None if it is samples."""
     files = data if isinstance(data, (list, tuple)) else [data]
     return [os.fspath(file) for file in files] if all(isinstance(file, (str, os.PathLike)) for file in files) else None
 
 
 def _samples(data: Any) -> tuple[memoryview, dict[str, Any]]:
-    """Return the bytes of data, copied only if they are not contiguous, and the options that describe them."""
+    """Return the bytes of data and the options that describe them; copy only what is not contiguous."""
     if isinstance(data, (bytes, bytearray)):
         return memoryview(data), {}
     with contextlib.suppress(TypeError):  # numbers in a list, for example, have no buffer
@@ -112,9 +112,9 @@ def _feed(pipe: Any, data: memoryview) -> None:
 
 
 def run(data: Any, **options: Any) -> dict[str, Any]:
-    """Count a FILE, a list of FILEs, bytes, an array or numbers, and return gpuhist's JSON: a UHI histogram.
+    """Count a file, a list of files, bytes, an array or numbers; return gpuhist's JSON, a UHI histogram, as a dict.
 
-    Options are the long options of the command, with _ for -: type="i16be", range=(0, 4096), stats=True.
+    Options are the command's long options, with _ for -: type="i16be", range=(0, 4096), stats=True.
     """
     for name in options.keys() & _NO_DOCUMENT:
         raise TypeError(f"run returns one histogram, so it does not take {name}")
@@ -183,7 +183,7 @@ def _extent(data: Any, options: dict[str, Any]) -> tuple[float, float]:
 
 
 def _range(data: Any, wanted: Any, options: dict[str, Any]) -> Any:
-    """Return the value of --range, whose ends differ."""
+    """Return a value for --range whose ends differ."""
     if isinstance(wanted, str):
         return wanted
     low, high = _extent(data, options) if wanted is None else wanted
@@ -192,11 +192,11 @@ def _range(data: Any, wanted: Any, options: dict[str, Any]) -> Any:
 
 def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = None,  # pylint: disable=redefined-builtin
               **options: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return (counts, edges) as numpy.histogram does, of a FILE, a list of FILEs, bytes, an array or numbers.
+    """Count a file, a list of files, bytes, an array or numbers; return (counts, edges) as numpy.histogram does.
 
-    Without a range, the data is read twice: first for its minimum and maximum. Edges are binary64 for every type. Each
-    channel has a row of counts. With density, counts are divided by their sum and by the widths of the bins. weights and
-    the names of rules for bins raise TypeError.
+    Without a range, the data is read twice, the first time for its minimum and maximum. Edges are binary64 for every
+    type. Several channels give a row of counts each. density=True divides the counts by their sum and by the widths of
+    the bins. weights, and a rule's name as bins, raise TypeError.
     """
     import numpy as np  # pylint: disable=import-outside-toplevel
 
@@ -230,7 +230,7 @@ def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = Non
 
 
 def merge(histograms: Any, **options: Any) -> dict[str, Any]:
-    """Add histograms, which are documents of run or the names of FILEs with them, and return the sum as such a document.
+    """Add histograms, each a document of run or the name of a JSON file; return the sum as a document.
 
     Options are those of --merge: bins=100 joins neighbouring bins, stats=True adds figures.
     """
