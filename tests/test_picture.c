@@ -324,11 +324,8 @@ static void matrix(void)
 	uint64_t seed = 5;
 
 	for (unsigned i = 0; i < 6000; i++) {
-		static struct hist_flow flow[128];
-		struct hist h = {.axis = random_axis(&seed, list),
-				 .count = count,
-				 .flow = flow,
-				 .clamped = flow + 64};
+		static struct hist_flow flow[64];
+		struct hist h = {.axis = random_axis(&seed, list), .count = count, .flow = flow};
 		const struct canvas canvas = {.utf8 = check_random(&seed) % 2,
 					      .colour = check_random(&seed) % 4 == 0,
 					      .log = check_random(&seed) % 2,

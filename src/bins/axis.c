@@ -46,8 +46,13 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 {
 	const struct edges_spec settled = axis_settle(&spec->edges, type);
 
-	if (spec->clamp && !AXIS_KINDS[settled.kind].ordered) {
-		*why = "--clamp has nothing to clamp with --mod";
+	if (spec->clamp &&
+	    (!AXIS_KINDS[settled.kind].ordered || AXIS_KINDS[settled.kind].from_samples)) {
+		*why = AXIS_KINDS[settled.kind].from_samples
+			       ? "--clamp has nothing to clamp if the samples decide the range; "
+				 "give one "
+				 "with -r, --log=LO:HI or --edges"
+			       : "--clamp has nothing to clamp with --mod";
 		return -1;
 	}
 	*axis = (struct axis){

@@ -26,53 +26,51 @@
  * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
  * is written as a string), plain values of a channel (from UNDER on), and plain values common to all channels (from SAMPLES on).
  */
-#define MEMBER_LIST(X)                             \
-	X(WRITER_INFO, "writer_info", HISTOGRAM)   \
-	X(COUNTED, "gpuhist", WRITER_INFO)         \
-	X(METADATA, "metadata", HISTOGRAM)         \
-	X(AXIS, "axes", HISTOGRAM)                 \
-	X(STORAGE, "storage", HISTOGRAM)           \
-	X(EDGES, "edges", AXIS)                    \
-	X(VALUES, "values", STORAGE)               \
-	X(INDEX, "index", STORAGE)                 \
-	X(DIGEST, "stats_digest", COUNTED)         \
-	X(UNDER, "under", COUNTED)                 \
-	X(OVER, "over", COUNTED)                   \
-	X(NO_NUMBER, "nan", COUNTED)               \
-	X(CLAMPED_UNDER, "clamped_under", COUNTED) \
-	X(CLAMPED_OVER, "clamped_over", COUNTED)   \
-	X(FINITE, "stats_count", COUNTED)          \
-	X(ZEROS, "stats_zeros", COUNTED)           \
-	X(MINIMUM, "stats_minimum", COUNTED)       \
-	X(MAXIMUM, "stats_maximum", COUNTED)       \
-	X(MEAN, "stats_mean", COUNTED)             \
-	X(DEVIATION, "stats_std", COUNTED)         \
-	X(MINUS_INF, "stats_minus_inf", COUNTED)   \
-	X(PLUS_INF, "stats_plus_inf", COUNTED)     \
-	X(CELLS, "stats_cells", COUNTED)           \
-	X(CHANNEL, "channel", METADATA)            \
-	X(SAMPLES, "samples", COUNTED)             \
-	X(BYTES, "bytes", COUNTED)                 \
-	X(SKIPPED, "skipped", COUNTED)             \
-	X(TAIL, "tail", COUNTED)                   \
-	X(BAD_LINES, "bad_lines", COUNTED)         \
-	X(INPUTS, "inputs", COUNTED)               \
-	X(PART, "part", COUNTED)                   \
-	X(PARTS, "parts", COUNTED)                 \
-	X(STATE, "inputs_state", COUNTED)          \
-	X(PARTIAL, "partial", COUNTED)             \
-	X(TYPE, "type", METADATA)                  \
-	X(BINNING, "binning", METADATA)            \
-	X(RANGE, "range", METADATA)                \
-	X(ZERO, "zero", METADATA)                  \
-	X(MOST, "most", METADATA)                  \
-	X(CLOSED, "closed", METADATA)              \
-	X(CLAMP, "clamp", METADATA)                \
-	X(CHANNELS, "channels", METADATA)          \
-	X(OPTIONS, "options", METADATA)            \
-	X(SAID_BINS, "bins", METADATA)             \
-	X(LOWER, "lower", AXIS)                    \
-	X(UPPER, "upper", AXIS)                    \
+#define MEMBER_LIST(X)                           \
+	X(WRITER_INFO, "writer_info", HISTOGRAM) \
+	X(COUNTED, "gpuhist", WRITER_INFO)       \
+	X(METADATA, "metadata", HISTOGRAM)       \
+	X(AXIS, "axes", HISTOGRAM)               \
+	X(STORAGE, "storage", HISTOGRAM)         \
+	X(EDGES, "edges", AXIS)                  \
+	X(VALUES, "values", STORAGE)             \
+	X(INDEX, "index", STORAGE)               \
+	X(DIGEST, "stats_digest", COUNTED)       \
+	X(UNDER, "under", COUNTED)               \
+	X(OVER, "over", COUNTED)                 \
+	X(NO_NUMBER, "nan", COUNTED)             \
+	X(FINITE, "stats_count", COUNTED)        \
+	X(ZEROS, "stats_zeros", COUNTED)         \
+	X(MINIMUM, "stats_minimum", COUNTED)     \
+	X(MAXIMUM, "stats_maximum", COUNTED)     \
+	X(MEAN, "stats_mean", COUNTED)           \
+	X(DEVIATION, "stats_std", COUNTED)       \
+	X(MINUS_INF, "stats_minus_inf", COUNTED) \
+	X(PLUS_INF, "stats_plus_inf", COUNTED)   \
+	X(CELLS, "stats_cells", COUNTED)         \
+	X(CHANNEL, "channel", METADATA)          \
+	X(SAMPLES, "samples", COUNTED)           \
+	X(BYTES, "bytes", COUNTED)               \
+	X(SKIPPED, "skipped", COUNTED)           \
+	X(TAIL, "tail", COUNTED)                 \
+	X(BAD_LINES, "bad_lines", COUNTED)       \
+	X(INPUTS, "inputs", COUNTED)             \
+	X(PART, "part", COUNTED)                 \
+	X(PARTS, "parts", COUNTED)               \
+	X(STATE, "inputs_state", COUNTED)        \
+	X(PARTIAL, "partial", COUNTED)           \
+	X(TYPE, "type", METADATA)                \
+	X(BINNING, "binning", METADATA)          \
+	X(RANGE, "range", METADATA)              \
+	X(ZERO, "zero", METADATA)                \
+	X(MOST, "most", METADATA)                \
+	X(CLOSED, "closed", METADATA)            \
+	X(CLAMP, "clamp", METADATA)              \
+	X(CHANNELS, "channels", METADATA)        \
+	X(OPTIONS, "options", METADATA)          \
+	X(SAID_BINS, "bins", METADATA)           \
+	X(LOWER, "lower", AXIS)                  \
+	X(UPPER, "upper", AXIS)                  \
 	X(BINS, "bins", AXIS)
 
 /* DOCUMENT has the members of a HISTOGRAM, or channels. Members of UNKNOWN are UNKNOWN too. */
@@ -474,8 +472,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 static int check_counts(const struct documents *d, const struct hist *h, uint32_t c,
 			struct fail *fail)
 {
-	const uint64_t samples = h->samples / h->channels, over = h->clamped[c].over,
-		       under = h->clamped[c].under;
+	const uint64_t samples = h->samples / h->channels;
 	const uint32_t bins = axis_bins(&h->axis);
 	uint128_t sum = (uint128_t)h->flow[c].under + h->flow[c].over + h->flow[c].nan;
 
@@ -487,12 +484,6 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 			"its bins, under, over and nan do not add up to its %llu samples (did "
 			"another program add or scale it?)",
 			(unsigned long long)samples);
-	const uint64_t least = bins > 0 ? hist_count(h, c, 0) : 0,
-		       greatest = bins > 0 ? hist_count(h, c, bins - 1) : 0;
-	/* A single bin holds the samples clamped at both ends. */
-	if (under > least || over > greatest || (bins == 1 && over > least - under))
-		return refuse(d, fail,
-			      "its first or last bin holds fewer samples than were clamped");
 	return 0;
 }
 
@@ -616,9 +607,6 @@ static int take_channel(struct documents *d, struct fail *fail)
 	h->flow[c] = (struct hist_flow){count_of(d, UNDER, UINT64_MAX, fail),
 					count_of(d, OVER, UINT64_MAX, fail),
 					count_of(d, NO_NUMBER, UINT64_MAX, fail)};
-	if (axis_kind_of(&h->axis)->from_samples && h->axis.clamp)
-		h->clamped[c] = (struct hist_flow){count_of(d, CLAMPED_UNDER, UINT64_MAX, fail),
-						   count_of(d, CLAMPED_OVER, UINT64_MAX, fail), 0};
 	if (fail->status != STATUS_OK || check_edges(d, &h->axis, fail) != 0)
 		return -1;
 	if (d->is_seen[c / 64] >> c % 64 & 1)

@@ -13,8 +13,7 @@
 int hist_open(struct hist *h, uint32_t channels)
 {
 	h->channels = channels;
-	h->flow = calloc(channels, 2 * sizeof(*h->flow));
-	h->clamped = h->flow + channels;
+	h->flow = calloc(channels, sizeof(*h->flow));
 	return h->flow ? 0 : -1;
 }
 
@@ -198,14 +197,14 @@ static void fold(struct hist *h)
 	}
 }
 
-void hist_clamp_flow(struct hist *h)
+/* If the axis clamps, add under and over to the first and the last bin. */
+static void clamp_flow(struct hist *h)
 {
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && axis_bins(&h->axis) > 0; c++) {
 		uint64_t *const count = h->count + c * h->stride;
 		struct hist_flow *const flow = &h->flow[c];
 		count[0] += flow->under;
 		count[axis_bins(&h->axis) - 1] += flow->over;
-		h->clamped[c] = (struct hist_flow){.under = flow->under, .over = flow->over};
 		flow->under = flow->over = 0;
 	}
 }
@@ -273,7 +272,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 		place_bins(h, &extent);
 		assert(coded || k == edges->span.k);
 	}
-	hist_clamp_flow(h);
+	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)
 		hist_stats_of_bins(h, c, &counts->stats[c], &scratch->terms);
 }
@@ -290,7 +289,7 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 		counts->cell[i] = 0;
 	}
 	fold(h);
-	hist_clamp_flow(h);
+	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
 		hist_stats_of_bins(h, c, &counts->stats[c], terms);
 		stats_clear(&counts->stats[c]);
@@ -337,7 +336,7 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 		move_codes(h, c, counts, totals, book, scratch,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
 	fold(h);
-	hist_clamp_flow(h);
+	clamp_flow(h);
 }
 
 /* ---- sums over all channels ---- */

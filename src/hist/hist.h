@@ -56,13 +56,11 @@ struct hist {
 	uint64_t *count;        /* the bins of each channel after those of the one before; owned */
 	size_t stride;          /* counts from a channel's first bin to the next channel's */
 	struct hist_flow *flow; /* of each channel; owned (hist_open) */
-	struct hist_flow
-		*clamped;         /* runs, AUTO, RANKS: samples in the end bins; in flow's memory */
-	uint64_t samples;         /* samples of all channels, as the workers read them */
-	bool extent;              /* least and greatest are known: runs of types of up to 16 bits */
-	double least, greatest;   /* the extremes of the finite samples of all channels */
-	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
-	struct quantiles asked;   /* the quantiles of the figures */
+	uint64_t samples;       /* samples of all channels, as the workers read them */
+	bool extent;            /* least and greatest are known: runs of types of up to 16 bits */
+	double least, greatest; /* the extremes of the finite samples of all channels */
+	struct hist_stats *stats;       /* --stats: figures of each channel; owned; else NULL */
+	struct quantiles asked;         /* the quantiles of the figures */
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
 	bool binned; /* stats are from bins: no extremes, mean, deviation, digest */
 };

@@ -27,15 +27,6 @@ static void add_flow(struct hist *h, const struct hist *more)
 
 /* ---- --auto ---- */
 
-/* The count of a bin without the samples clamped into it. */
-static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
-{
-	const struct hist_flow *const clamped = &h->clamped[channel];
-
-	return hist_count(h, channel, bin) - (bin == 0 ? clamped->under : 0) -
-	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
-}
-
 /* Add the bins of h to the bins of `all` in count, which has `stride` entries for each channel. */
 static void add_bins(uint64_t *count, size_t stride, const struct auto_span *all,
 		     const struct hist *h)
@@ -45,7 +36,7 @@ static void add_bins(uint64_t *count, size_t stride, const struct auto_span *all
 	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
 		const uint32_t at = auto_span_at(&edges->auto_bins, &edges->span, i, all);
 		for (uint32_t c = 0; c < h->channels; c++)
-			count[c * stride + at] += own_count(h, c, i);
+			count[c * stride + at] += hist_count(h, c, i);
 	}
 }
 
@@ -66,12 +57,6 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, &all);
 	add_flow(h, more);
-	/* Move clamped samples to the first and the last bin of the sum. */
-	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
-		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
-		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
-	}
-	hist_clamp_flow(h);
 	return 0;
 }
 

@@ -191,12 +191,12 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 
 /* ---- the figures of documents ---- */
 
-/* Is every sample out of range infinite or NaN? */
+/* Is every sample out of range infinite or NaN, and counted as such? */
 static bool holds_finite(const struct axis *axis)
 {
 	const struct edges *const edges = &axis->edges;
 
-	if (axis->type.kind != SAMPLE_FLOAT || axis_kind_of(axis)->from_samples)
+	if (axis->type.kind != SAMPLE_FLOAT || axis_kind_of(axis)->from_samples || axis->clamp)
 		return axis_kind_of(axis)->from_samples;
 	const double most = sample_max_finite(&axis->type);
 	const double hi = edges_value(edges, axis_bins(axis));
@@ -252,13 +252,12 @@ static void quantiles_of_values(struct hist *h, uint32_t channel)
 /* Set what bins without figures tell: the number of samples and the entropy. */
 static void stats_of_bins_alone(struct hist *h, uint32_t channel)
 {
-	const struct hist_flow *const flow = &h->flow[channel], *const clamped =
-									&h->clamped[channel];
+	const struct hist_flow *const flow = &h->flow[channel];
 	struct stats_result *const of = &h->stats[channel].of;
 
 	if (holds_finite(&h->axis)) {
-		of->below = flow->under + clamped->under;
-		of->above = flow->over + clamped->over;
+		of->below = flow->under;
+		of->above = flow->over;
 	}
 	of->nan = flow->nan;
 	of->number = h->samples / h->channels - of->below - of->above - of->nan;

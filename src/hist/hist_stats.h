@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hist_stats: for hist.c and hist_add.c: figures of a channel, clamped samples. */
+/* hist_stats: for hist.c and hist_add.c: figures of a channel. */
 #ifndef GPUHIST_HIST_STATS_H
 #define GPUHIST_HIST_STATS_H
 
 #include "hist/hist.h"
-
-/*
- * If the axis clamps, add under and over to the first and the last bin. Their numbers go to
- * h->clamped, because with AUTO and RANKS, adding another histogram may change which bins are the
- * first and the last.
- */
-void hist_clamp_flow(struct hist *h);
 
 /* Set the figures from the sums, of which the digest is taken, and the bins. */
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,

@@ -279,7 +279,6 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 static void write_counted(struct output *out, const struct hist *hist, uint32_t channel,
 			  const struct provenance *from)
 {
-	const struct axis *const axis = &hist->axis;
 	const struct hist_flow *const flow = &hist->flow[channel];
 	char state[17];
 
@@ -287,11 +286,6 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "under", flow->under);
 	member_count(out, "over", flow->over);
 	member_count(out, "nan", flow->nan);
-	/* Samples clamped into the end bins: they may belong to other bins of a sum. */
-	if (axis_kind_of(axis)->from_samples && axis->clamp) {
-		member_count(out, "clamped_under", hist->clamped[channel].under);
-		member_count(out, "clamped_over", hist->clamped[channel].over);
-	}
 	if (hist->stats)
 		write_stats(out, hist, channel);
 	member_count(out, "bytes", from->bytes);

@@ -34,7 +34,7 @@ changed() { # FILE SED...
 }
 bytes '\0\0\0\0\0\0\360\077\1\2\3\4' >real
 gpuhist -q -t u16 -b 800 -r 0:1600 -c 2 -f json twelve >two.json
-gpuhist -q -t u8 -b 5 --clamp --auto -f json twelve >auto.json
+gpuhist -q -t u8 -b 5 --auto -f json twelve >auto.json
 gpuhist -q -t u8 -b 14 -f json twelve >one.json
 gpuhist -q -t u8 -b 14 -f json --nonzero twelve >sparse.json
 gpuhist -q -t f64 --edges=0,0.1,7 -n 1 -f json real >edges.json
@@ -67,7 +67,7 @@ changed sparse.json 's/"bins": 14, "underflow/"bins": 28, "underflow/' 's/\[\[2,
 	's/\[\[.*\]\]/[]/'
 changed edges.json 's/\[0,0.1,/[ -0e0 , 1E-1 ,/' 's/\[0,0.1,/[0,/' 's/\[0,0.1,/[0,1e999,/' 's/\[0,0.1,/[0,7,/' 's/\[0,/[0.5,/'
 changed log.json 's/\(,0.8366[0-9]*\)/\11/' 's/\(,0.8366\)[0-9]*/\1/'
-changed auto.json 's/"clamped_over": 0/"clamped_over": 2/' 's/"clamped_under": 0/"clamped_under": 9/' 's/"clamped_under": 0, //' 's/"most": 5/"most": 1/'
+changed auto.json 's/"clamp": false/"clamp": true/' 's/"most": 5/"most": 1/'
 changed two.json 's/channel1/channel_b/' 's/"channel": 1/"channel": 0/' 's/"channel": 1/"channel": 2/' \
 	's/"channel1"/"other"/' 's/\("channel1".*\)"inputs": 1/\1"inputs": 2/' 's/\("channel1".*\)"u16"/\1"i16"/'
 # No text makes it take more memory than its length and its bins

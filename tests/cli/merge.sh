@@ -54,10 +54,10 @@ same "$numbers" -t i64 --log=auto -b 300
 same "$numbers" -t u16 --log=auto -b 3
 same "$every" -t f32 --log=auto -b 30
 same "$every" -t f16 --log=auto -b 3000
-same "$numbers" -t f64 --log=auto -b 30 --clamp
+same "$numbers" -t f64 --log=auto -b 30
 same "$every" -t f16 --log=1e-3:1 -b 50
 same "$numbers" -t bf16 --closed -b 64 -r -1:1
-same "$numbers" -t f32 --auto -b 30 --clamp
+same "$numbers" -t f32 --auto -b 30
 same "$every" -t u8 -c 2 -b 60
 same "$numbers" -t f32 -c 2 --auto -b 9
 same "$numbers" -t f32 --log=1e-10:1 -b 50
@@ -300,8 +300,8 @@ joins 100 2 -t i64 --auto
 joins 100 9 -t f32 --auto
 joins 300 3 -t i64 --log=auto
 joins 300 30 -t u32 --log=auto
-joins 400 9 -t f32 --log=auto --clamp
-joins 100 9 -t f32 --auto --clamp
+joins 400 9 -t f32 --log=auto
+joins 100 9 -t f32 --auto
 joins 30 5 -t f64 --log=1e-300:1e300
 joins 256 8 -t f64 -r full
 joins 30 6 -t u32 --mod

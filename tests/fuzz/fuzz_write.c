@@ -292,13 +292,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t counts[BINS];
 	const unsigned flags = (unsigned)take(&b, 2);
 	const uint32_t bins = 1 + (uint32_t)take(&b, 1) % BINS;
-	struct hist_flow flow[2] = {{0}};
+	struct hist_flow flow[1] = {{0}};
 	struct hist_quantile quantile[QUANTILES] = {{0}};
-	struct hist hist = {.channels = 1,
-			    .count = counts,
-			    .flow = flow,
-			    .clamped = flow + 1,
-			    .quantile = quantile};
+	struct hist hist = {.channels = 1, .count = counts, .flow = flow, .quantile = quantile};
 	struct hist_stats stats;
 
 	if (!take_axis(&hist.axis, &b, bins, flags))

@@ -109,14 +109,15 @@ static void skip_option(struct command *c, const struct job *j)
 }
 
 /*
- * By the bins: --clamp and --closed with --mod, --closed where the samples say the range. By rows:
+ * By the bins: --clamp and --closed with --mod or where the samples say the range. By rows:
  * --nonzero, and the options for text formats.
  */
 static bool refused(const struct job *j, size_t flag)
 {
 	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
 		return true;
-	return (flag == 0 && j->binning == MOD) || (flag == 5 && j->each && j->slices == 0) ||
+	return (flag == 0 && (j->binning == MOD || is_automatic(j))) ||
+	       (flag == 5 && j->each && j->slices == 0) ||
 	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 

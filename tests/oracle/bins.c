@@ -307,10 +307,7 @@ void count_sample(struct job *job, unsigned channel, struct sample s)
 	} else if (!by_samples(job)) {
 		count_between_edges(job, channel, s);
 	} else if (job->type->kind == FLOAT && isinf(s.real)) {
-		if (job->clamp && job->finite)
-			count[s.real < 0 ? 0 : job->bins - 1]++;
-		else
-			++*(s.real < 0 ? &job->under[channel] : &job->over[channel]);
+		++*(s.real < 0 ? &job->under[channel] : &job->over[channel]);
 	} else {
 		count[bin_of(job, s)]++;
 	}

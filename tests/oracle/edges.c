@@ -347,6 +347,8 @@ void set_axis(struct job *job)
 		set_automatic(job);
 	else if (!by->mod)
 		set_default(job);
+	if (job->clamp && by_samples(job))
+		fail(FAIL_USAGE, "--clamp", "not of a range that the samples decide");
 	if (by->log || by->edges)
 		need_rising_edges(job);
 }
