@@ -54,20 +54,23 @@ struct bin_real {
 	}
 	static INLINE u32 cell(const struct rule &r, u32 key)
 	{
+		u32 bin;
+
 		if (r.bins.kind == BIN_TABLE)
 			return bin_table32(&r.bins, key32_of_float(key), __uint_as_float(key));
 		if (r.bins.kind == BIN_RANK)
-			return bin_rank_single(&r.bins, key);
+			return bin_rank_single(&r.bins, key, &bin);
 		return bin_float(&r.bins, r.bins.kind, (double)__uint_as_float(key));
 	}
 	static INLINE u32 cell(const struct rule &r, u64 key)
 	{
 		const double x = __longlong_as_double((long long)key);
+		u32 bin;
 
 		if (r.bins.kind == BIN_TABLE)
 			return bin_table64(&r.bins, key64_of_double(key), x);
 		if (r.bins.kind == BIN_RANK)
-			return bin_rank_double(&r.bins, key);
+			return bin_rank_double(&r.bins, key, &bin);
 		return bin_float(&r.bins, r.bins.kind, x);
 	}
 };

@@ -395,6 +395,24 @@ void auto_rule(struct binning *b, const struct auto_bins *bins, int k)
 	b->slot.shift = (uint32_t)(k < bits ? k : bits - 1);
 }
 
+bool auto_know(struct binning *b, const struct auto_bins *bins, const struct extent *extent, int k)
+{
+	const struct auto_span span = auto_span_of(bins, extent, k);
+	const struct auto_run *const low = length_of(&span.below) > 0 ? &span.below : &span.above,
+				     *const high = length_of(&span.above) > 0 ? &span.above : low;
+	const bool real = bins->type.kind == SAMPLE_FLOAT,
+		   fits = bins->type.code_bytes < 8 || (real ? k >= 32 : digits_at(bins, k) <= 25);
+
+	if (!bins->log || !fits || length_of(low) == 0)
+		return false;
+	b->rank.low = (uint32_t)low->first;
+	b->rank.span = (uint32_t)(high->last - low->first);
+	b->rank.inner = (uint32_t)(low->last + 1);
+	b->rank.gap = low == high ? 0 : (uint32_t)(high->first - low->last - 1);
+	b->rank.unknown = !span.zero;
+	return true;
+}
+
 /* ---- coarser ---- */
 
 /* Slots with 32-bit or 64-bit counts; the other pointer is NULL. */

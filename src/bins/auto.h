@@ -39,8 +39,8 @@
  * bin that contains its values.
  *
  * INVARIANT. At any time, a table holds samples of a known extent: the keys of the least and the
- * greatest finite sample and, with --log=auto, of the two samples next to zero. These four only move
- * outwards and towards zero. The samples are counted at a k that is the auto_k of a subset of all
+ * greatest finite sample and, with --log=auto, of the two samples next to zero, or of others in the
+ * same bins. These four only move outwards and towards zero. The samples are counted at a k that is the auto_k of a subset of all
  * samples, and make at most N bins of 2^k. The auto_k of a subset is never larger than that of the
  * whole, and counts at k determine the counts at every larger k. So tables can be coarsened in any
  * order: the totals, coarsened to the auto_k of all samples, do not depend on the order of the
@@ -158,6 +158,13 @@ double auto_edge(const struct auto_bins *bins, const struct auto_span *span, uin
 
 /* Make b the complete rule for counting samples in slots at k; b->bins becomes auto_slots. */
 void auto_rule(struct binning *b, const struct auto_bins *bins, int k);
+
+/*
+ * --log=auto: tell the rule at k which bins are known, those of the extent. A sample in one of them
+ * changes no bins, so the extent need not contain it. False: the loops cannot tell, as there are no
+ * bins, or too many for 32 bits.
+ */
+bool auto_know(struct binning *b, const struct auto_bins *bins, const struct extent *extent, int k);
 
 /*
  * Turn counts at k = from into counts at k = to, which is not smaller, in place. `table` has

@@ -145,6 +145,12 @@ struct bin_rank {
 			 /* bins below that of 1, less 1 */
 	uint32_t mask;   /* W - 1 */
 	uint32_t above;  /* slots before those of the bins above 0 */
+	/*
+	 * The bins that are known to hold samples, mod 2^32 (auto_know): from `low` to low + span,
+	 * but for `gap` bins from `inner` on, next to zero.
+	 */
+	uint32_t low, span, inner, gap;
+	uint32_t unknown; /* 1: there are no zeros yet; their bin is then low - 1 (else low) */
 };
 
 /* The complete rule, for a counting loop or a kernel: plain data, passed by value to the GPU. */
@@ -351,35 +357,43 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
  *
  * The rank of a float is its bits without the sign, negated for a negative float. The 32 bits may
  * be a smaller float followed by zeros: every finite one is below the infinity of binary32.
+ *
+ * Each function sets *bin to the sample's bin, mod 2^32; for infinities and NaN to a known one, and
+ * so for zeros if there are some.
  */
-BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits)
+BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits, uint32_t *bin)
 {
 	const uint32_t infinity = 0x7f800000u;
 	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
 	const int32_t rank = (int32_t)((magnitude ^ negative) - negative);
-	const uint32_t slot =
-		((uint32_t)(rank >> b->rank.shift) & b->rank.mask) + (b->rank.above & ~negative);
+	const uint32_t own = (uint32_t)(rank >> b->rank.shift);
+	const uint32_t slot = (own & b->rank.mask) + (b->rank.above & ~negative);
 	const uint32_t other = magnitude == 0         ? b->rank.above - 1
 			       : magnitude > infinity ? cell_nan(b)
 						      : cell_over(b) - (negative & 1);
+	const uint32_t usual = 0u - (uint32_t)(magnitude - 1 < infinity - 1);
+	const uint32_t zero = 0u - (uint32_t)(magnitude == 0);
 
-	return magnitude - 1 < infinity - 1 ? slot : other;
+	*bin = (own & usual) | ((b->rank.low - (zero & b->rank.unknown)) & ~usual);
+	return (slot & usual) | (other & ~usual);
 }
 
 /* Half of 2^64 is added to ranks, because vector units have no arithmetic shift of 64 bits. */
-BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits)
+BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits, uint32_t *bin)
 {
 	const uint64_t infinity = 0x7ff0000000000000u, half = 0x8000000000000000u;
 	const uint64_t magnitude = bits & ~half, negative = 0u - (bits >> 63);
 	const uint64_t rank = (magnitude ^ negative) - negative;
-	const uint32_t slot =
-		(((uint32_t)((rank + half) >> b->rank.shift) - b->rank.before) & b->rank.mask) +
-		(b->rank.above & ~(uint32_t)negative);
+	const uint32_t own = (uint32_t)((rank + half) >> b->rank.shift) - b->rank.before;
+	const uint32_t slot = (own & b->rank.mask) + (b->rank.above & ~(uint32_t)negative);
 	const uint32_t other = magnitude == 0         ? b->rank.above - 1
 			       : magnitude > infinity ? cell_nan(b)
 						      : cell_over(b) - (uint32_t)(negative & 1);
+	const uint32_t usual = 0u - (uint32_t)(magnitude - 1 < infinity - 1);
+	const uint32_t zero = 0u - (uint32_t)(magnitude == 0);
 
-	return magnitude - 1 < infinity - 1 ? slot : other;
+	*bin = (own & usual) | ((b->rank.low - (zero & b->rank.unknown)) & ~usual);
+	return (slot & usual) | (other & ~usual);
 }
 
 /*
@@ -417,26 +431,28 @@ BINNING_INLINE uint64_t rank_excess64(uint64_t value, uint32_t digits)
 }
 
 /* Negative values -1, -2 ... mirror 0, 1 ...: their bins go down from -1. */
-BINNING_INLINE uint32_t bin_rank_key32(const struct binning *b, uint32_t key)
+BINNING_INLINE uint32_t bin_rank_key32(const struct binning *b, uint32_t key, uint32_t *bin)
 {
 	const uint32_t own = key - (uint32_t)b->bias, negative = 0u - (own >> 31 & b->is_signed);
 	const uint32_t value = own ^ negative, excess = rank_excess32(value, b->rank.digits);
-	const uint32_t bin =
+	const uint32_t number =
 		((excess << b->rank.digits) + (value >> excess) + b->rank.before) >> b->rank.shift;
-	const uint32_t slot = ((bin ^ negative) & b->rank.mask) + (b->rank.above & ~negative);
+	const uint32_t slot = ((number ^ negative) & b->rank.mask) + (b->rank.above & ~negative);
 
+	*bin = own ? number ^ negative : b->rank.low - b->rank.unknown;
 	return own ? slot : b->rank.above - 1;
 }
 
-BINNING_INLINE uint32_t bin_rank_key64(const struct binning *b, uint64_t key)
+BINNING_INLINE uint32_t bin_rank_key64(const struct binning *b, uint64_t key, uint32_t *bin)
 {
 	const uint64_t own = key - b->bias, negative = 0u - (own >> 63 & b->is_signed);
 	const uint64_t value = own ^ negative, excess = rank_excess64(value, b->rank.digits);
-	const uint64_t bin =
+	const uint64_t number =
 		((excess << b->rank.digits) + (value >> excess) + b->rank.before) >> b->rank.shift;
-	const uint32_t slot =
-		((uint32_t)(bin ^ negative) & b->rank.mask) + (b->rank.above & ~(uint32_t)negative);
+	const uint32_t numbered = (uint32_t)(number ^ negative),
+		       slot = (numbered & b->rank.mask) + (b->rank.above & ~(uint32_t)negative);
 
+	*bin = own ? numbered : b->rank.low - b->rank.unknown;
 	return own ? slot : b->rank.above - 1;
 }
 
@@ -590,6 +606,7 @@ BINNING_INLINE uint32_t bin_mod_key64(const struct binning *b, uint64_t key)
 BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64_t key)
 {
 	uint64_t e = key - b->first;
+	uint32_t bin;
 
 	if (e > b->span)
 		return key < b->first ? cell_under(b) : cell_over(b);
@@ -607,7 +624,7 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
 	case BIN_RANK:
-		return bin_rank_key64(b, key);
+		return bin_rank_key64(b, key, &bin);
 	case BIN_TABLE:
 		return bin_table64(b, key, (double)e);
 	default:
@@ -655,7 +672,7 @@ BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32
 	case BIN_SLOT:
 		return key >> b->slot.shift & b->slot.mask;
 	case BIN_RANK:
-		return bin_rank_key32(b, key);
+		return bin_rank_key32(b, key, &bin);
 	case BIN_TABLE:
 		return bin_table32(b, key, (float)e);
 	default:

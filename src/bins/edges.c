@@ -326,13 +326,16 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 	if (type->kind == SAMPLE_FLOAT) {
 		const double x = sample_code(type, code);
 		const float same = (float)x;
+		uint32_t bin;
 		/* For finite samples, ranks are those of the type, not those of binary32. */
 		return b->kind == BIN_TABLE
 			       ? bin_table32(b, key32_of_float(bits_of_float(same)), same)
 		       : b->kind != BIN_RANK
 			       ? bin_float(b, b->kind, x)
-			       : bin_rank_single(b, isfinite(x) ? code << (32 - type->bits)
-								: bits_of_float(same));
+			       : bin_rank_single(b,
+						 isfinite(x) ? code << (32 - type->bits)
+							     : bits_of_float(same),
+						 &bin);
 	}
 	return bin_key32(b, b->kind, code ^ (uint32_t)b->bias);
 }

@@ -8,6 +8,7 @@
 #ifndef GPUHIST_CELLS_H
 #define GPUHIST_CELLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,11 @@
 enum cells_load { CELLS_LOADS(CELLS_LOAD_MEMBER) LOADS };
 #undef CELLS_LOAD_MEMBER
 
-/* Set cells[i] to the cell of sample i, for n samples, which need no alignment. */
-typedef void cells_fn(const struct binning *b, const unsigned char *samples, size_t n,
+/*
+ * Set cells[i] to the cell of sample i, for n samples, which need no alignment. With bins of ranks,
+ * return whether all samples are in known bins (auto_know); otherwise true.
+ */
+typedef bool cells_fn(const struct binning *b, const unsigned char *samples, size_t n,
 		      uint32_t *cells);
 
 /*

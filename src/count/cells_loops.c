@@ -117,35 +117,58 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 	}
 }
 
+/* ---- ranks ---- */
+
+BINNING_INLINE bool rank_loop(const struct binning *b, const unsigned char *p, size_t n,
+			      uint32_t *restrict cells, enum cells_load load)
+{
+	const bool real = is_real(load);
+	const uint32_t low = b->rank.low, inner = b->rank.inner, bias = (uint32_t)b->bias;
+	uint32_t far = 0, near = UINT32_MAX;
+
+	for (size_t i = 0; i < n; i++, p += bytes_of(load)) {
+		uint32_t bin;
+		if (is_wide(load))
+			cells[i] = real ? bin_rank_double(b, word64(p, load), &bin)
+					: bin_rank_key64(b, word64(p, load) ^ b->bias, &bin);
+		else
+			cells[i] = real ? bin_rank_single(b, word32(p, load), &bin)
+					: bin_rank_key32(b, word32(p, load) ^ bias, &bin);
+		far = bin - low > far ? bin - low : far;
+		near = bin - inner < near ? bin - inner : near;
+	}
+	return far <= b->rank.span && near >= b->rank.gap;
+}
+
 /* ---- all other kinds ---- */
 
-BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t n,
+BINNING_INLINE bool loop(const struct binning *b, const unsigned char *p, size_t n,
 			 uint32_t *restrict cells, enum cells_load load, uint32_t kind)
 {
 	const struct binning local = *b; /* a copy, which no store through cells can change */
 	const uint32_t bias = (uint32_t)local.bias;
 	const size_t size = bytes_of(load);
 
+	if (kind == BIN_RANK)
+		return rank_loop(&local, p, n, cells, load);
 	if (kind == BIN_TABLE) {
 		table_loop(&local, p, n, cells, load);
-		return;
+		return true;
 	}
 	for (size_t i = 0; i < n; i++, p += size) {
 		if (is_wide(load)) {
 			const uint64_t word = word64(p, load);
 			cells[i] = !is_real(load) ? bin_key64(&local, kind, word ^ local.bias)
-				   : kind == BIN_RANK
-					   ? bin_rank_double(&local, word)
-					   : bin_float(&local, kind, double_of_bits(word));
+						  : bin_float(&local, kind, double_of_bits(word));
 		} else {
 			const uint32_t word = word32(p, load);
-			cells[i] = !is_real(load)     ? bin_key32(&local, kind, word ^ bias)
-				   : kind == BIN_RANK ? bin_rank_single(&local, word)
+			cells[i] = !is_real(load) ? bin_key32(&local, kind, word ^ bias)
 				   : kind == BIN_SLOT
 					   ? bin_slot_single(&local, float_of_bits(word), word)
 					   : bin_float(&local, kind, (double)float_of_bits(word));
 		}
 	}
+	return true;
 }
 
 /* ---- extents ---- */
@@ -196,10 +219,10 @@ EXTENT(64)
 
 #define LOOP_0(load, kind)
 #define LOOP_1(load, kind)                                                                   \
-	static void load##_##kind(const struct binning *b, const unsigned char *p, size_t n, \
+	static bool load##_##kind(const struct binning *b, const unsigned char *p, size_t n, \
 				  uint32_t *cells)                                           \
 	{                                                                                    \
-		loop(b, p, n, cells, LOAD_##load, BIN_##kind);                               \
+		return loop(b, p, n, cells, LOAD_##load, BIN_##kind);                        \
 	}
 #define KEY32_LOOP(load, kind, key32, key64, real) LOOP_##key32(load, kind)
 #define KEY64_LOOP(load, kind, key32, key64, real) LOOP_##key64(load, kind)

@@ -8,7 +8,9 @@
  * cache. They are flushed to the totals before an entry can reach 2^32.
  *
  * If the range comes from the samples, the counter finds the least and the greatest of the next
- * 16 KiB of samples, makes its rule as coarse as these require, and then counts them.
+ * 16 KiB of samples, makes its rule as coarse as these require, and then counts them. With
+ * --log=auto, the loops tell when a block has samples beyond the known bins, and only then is its
+ * extent looked for.
  */
 #include "count/count.h"
 
@@ -42,7 +44,8 @@ struct counter {
 	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct binning binning; /* the job's rule, or one for the samples seen so far */
 	int k;                  /* k of that rule */
-	struct extent extent;   /* auto_bins.most > 0: extent of all samples counted */
+	struct extent extent;   /* auto_bins.most > 0: of the samples counted, up to known bins */
+	bool knows;             /* the loops can tell whether bins are known (auto_know) */
 	uint32_t base[BLOCK]; /* PRIVATE, SHARED: first cell of the channel of a block's sample i */
 };
 
@@ -313,6 +316,7 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	if (c->method == COUNT_SHARED)
 		counts_add(counter->counts, &(struct tables){.k = k, .extent = all});
 	counter->extent = all;
+	counter->knows = auto_know(&counter->binning, &c->auto_bins, &all, k);
 }
 
 static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
@@ -323,7 +327,11 @@ static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
 
 	for (size_t some; n > 0; n -= some, p += some * c->type.code_bytes) {
 		some = n < block ? n : block;
-		c->cells_of(&counter->binning, p, some, cells);
+		if (!c->cells_of(&counter->binning, p, some, cells) && counter->knows) {
+			cover(counter, p, some);
+			(void)c->cells_of(&counter->binning, p, some, cells);
+		}
+		counter->pending += some;
 		if (c->channels > 1)
 			add_base(cells, counter->base, some);
 		if (c->method == COUNT_PRIVATE)
@@ -368,17 +376,18 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 
 	for (size_t some; n > 0; n -= some, samples += some * c->type.code_bytes) {
 		some = n < unit ? n : unit;
-		if (c->extent)
+		if (c->extent && !counter->knows)
 			cover(counter, samples, some);
 		if (counter->pending + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
 			counter_flush(counter);
-		counter->pending += some;
 		if (c->method == COUNT_BYTES)
 			bytes_add(counter->table, samples, some, c->channels);
 		else if (c->method == COUNT_CODES)
 			codes_add(counter->table, samples, some, c->channels);
 		else
 			add_bins(counter, samples, some);
+		if (holds_codes(c))
+			counter->pending += some;
 		if (!counter->stats)
 			continue;
 		stats_add_channels(counter->stats, c->channels, samples, some);
