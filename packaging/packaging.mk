@@ -14,7 +14,7 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
 	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
-	$(foreach f,README.md LICENSE examples/tour.md docs/python.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
+	$(foreach f,README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
 # README's links to other files of the sources are no links in its copy.
 UNLINKED  = \(bench\|kernels\|src\|tests\|[A-Z]*\.md\)
 from = $(firstword $(subst :, ,$(1)))

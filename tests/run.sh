@@ -188,6 +188,7 @@ for script in "$here"/cli/*.sh; do
 	[ "$name" = lib ] || test_of "cli_$name" sh "$here/cli.sh" "$gpuhist" "$name"
 done
 test_of tour sh "$here/tour.sh" "$gpuhist"
+test_of cookbook sh "$here/tour.sh" "$gpuhist" "$here/../docs/cookbook.md"
 test_of readme sh "$here/tour.sh" "$gpuhist" "$here/../README.md"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"

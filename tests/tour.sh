@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# examples/tour.md says what happens: the commands of its console blocks ("$ " before each) are run one after
-# the other in an empty folder, and what each prints must be the lines below it to the byte.
-# usage: tests/tour.sh GPUHIST [--update] [DOCUMENT]     --update writes the outputs anew
+# Run the commands of a document's console blocks ("$ " before each) one after the other in an empty directory. Each must
+# print the lines below it, to the byte. The document is examples/tour.md unless another one is named.
+# usage: tests/tour.sh GPUHIST [--update] [DOCUMENT]     --update writes the outputs into DOCUMENT
 #
-# A block that begins with ```console WORD... is left out, by name, where there is no such WORD: a program, a module of
-# Python, or the file /NAME:SUM, whose cksum is SUM.
+# A block that begins with ```console WORD... is left out, by name, if a WORD is missing: a program, a Python module, or
+# the file /NAME:SUM, whose cksum is SUM.
 set -u
 here=$(dirname "$(realpath "$0")")
 work=$(mktemp -d)
@@ -27,20 +27,20 @@ export PATH LC_ALL
 unset COLUMNS
 passed=0 failed=0 left=0 command=
 
-# Is there all that a block wants? Says once what is missing.
+# Succeed if all WORDs exist. Report each missing WORD once.
 there() {
 	for word; do
 		case $word in
 		/*) [ "$(cksum <"${word%:*}" | cut -d ' ' -f 1)" = "${word##*:}" ] ;;
 		*) command -v "$word" || python3 -c "import $word" ;;
 		esac >/dev/null 2>&1 && continue
-		grep -qx "$word" "$work/missing" || echo "left out: what wants ${word%:*}"
+		grep -qx "$word" "$work/missing" || echo "left out: examples that need ${word%:*}"
 		echo "$word" >>"$work/missing"
 		return 1
 	done
 }
 
-# Runs the command whose expected lines were collected, and compares.
+# Run the command whose expected lines were collected, and compare.
 finish() {
 	[ -n "$command" ] || return 0
 	cp "$work/expected" "$work/out"
