@@ -330,6 +330,14 @@ static const struct row ROWS[] = {
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f64, --auto", "doubles", "-t f64 -b 1000 --auto", "f64, 1000 bins",
 	 "-t f64 -b 1000 -r 0:1"},
+	/* figures, on one core, beside the same bins alone */
+	{"u32, --stats, one thread", "noise", "-T 1 -b 1000 -r full --stats", "without", "-T 1 -b 1000 -r full"},
+	{"u64, --stats, one thread", "noise", "-T 1 -t u64 -b 1024 -r full --stats", "without",
+	 "-T 1 -t u64 -b 1024 -r full"},
+	{"f32, --stats, one thread", "floats", "-T 1 -t f32 -b 1000 -r 0:1 --stats", "without",
+	 "-T 1 -t f32 -b 1000 -r 0:1"},
+	{"f64, --stats, one thread", "doubles", "-T 1 -t f64 -b 1000 -r 0:1 --stats", "without",
+	 "-T 1 -t f64 -b 1000 -r 0:1"},
 	/* channels beside the same bytes as one channel; gaps beside reading */
 	{"u8, 3 channels", "noise", "-t u8 -b 256 -c 3 --ignore-tail", "u8", "-t u8 -b 256"},
 	{"i16, 64 channels", "noise", "-t i16 -b 100 -r full -c 64", "i24, 64 channels",
