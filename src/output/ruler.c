@@ -16,7 +16,10 @@ static double bounded(double x)
 
 static double edge(const struct ruler *r, uint32_t i)
 {
-	return bounded(edges_value(&r->axis->edges, i));
+	const double x = edges_value(&r->axis->edges, i);
+
+	/* Beside a bin of 0: the bin of -1 is a doubling wide, like that of 1. */
+	return x == 0 && i == r->zero && i > 0 ? -0.5 : bounded(x);
 }
 
 /* The first edge that is above 0, or with `touching` not below 0; one past the last: none. */
@@ -44,7 +47,10 @@ void ruler_zero(struct ruler *r, const struct axis *axis)
 		return;
 	const uint32_t zero = first_edge(&axis->edges, bins, true),
 		       positive = first_edge(&axis->edges, bins, false);
-	r->zero = zero > 0 ? zero - 1 : 0;
+	/* With --log=auto, 0 has a bin of its own, so in integers the one before it ends with -1. */
+	const bool apart = axis_kind_of(axis)->spacing == SPACING_RANKS && axis->edges.integers &&
+			   zero > 0 && zero < positive && edges_value(&axis->edges, zero) == 0;
+	r->zero = apart ? zero : zero > 0 ? zero - 1 : 0;
 	r->positive = positive < bins ? positive : bins;
 	if (zero > bins) /* all edges are negative */
 		r->zero = bins;

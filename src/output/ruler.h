@@ -10,7 +10,8 @@
  * listed edges above 0 if their ratios vary less than their widths.
  *
  * ZERO. On a logarithmic axis, the bins that touch or hold 0 have no width. They are a "band" of
- * their own, apart from the numbers on either side by a gap, and their width counts as 1.
+ * their own, apart from the numbers on either side by a gap, and their width counts as 1. With
+ * --log=auto, a bin of integers that ends at 0 ends with -1 and so has a width.
  */
 #ifndef GPUHIST_OUTPUT_RULER_H
 #define GPUHIST_OUTPUT_RULER_H

@@ -40,6 +40,11 @@ done
 bytes '\021\352\055\201\231\227\161\075\173\024\256\107\341\172\204\077' >small
 run gpuhist -q -t f64 --edges=1e-12,1e-2,1 -f plot small
 run gpuhist -q -t f64 --log=1e-300:1e10 -b 5 -f plot small
+# Of integers, -1 has a bar of its own beside that of 0
+perl -e 'print pack "l<*", (-1) x 50, (0) x 30, (1) x 20, 5, -9' >ones
+run env COLUMNS=60 gpuhist -t i32 --log=auto -f plot ones
+shell 'head -c 320 ones | gpuhist -t i32 --log=auto -f plot'
+shell 'gpuhist -t i32 --log=auto -f svg ones | grep -o "class=.bins. d=[^/]*"'
 # What helps next: --log=auto and -r for one row with nearly all samples, -b for a comb
 perl -e 'print pack "L<*", 4e9, map {$_ % 100} 1..1000' >spike
 shell 'gpuhist -f plot spike 2>&1 | tail -n 3'
