@@ -41,7 +41,7 @@
 
 struct run {
 	const struct job *job;
-	struct output *rows; /* output for --each */
+	struct output *rows; /* the output, which --each writes to; or NULL */
 	double began;
 	struct shape shape;         /* const once the first input is open */
 	struct plan plan;           /* const once it is made */
@@ -603,6 +603,29 @@ static int count_all(struct run *run, struct fail *fail)
 	return audit(run, fail);
 }
 
+/* Raw and npy have a size that is known before the work, unless rows come from a stream. */
+static int reserve(const struct run *run, struct fail *fail)
+{
+	const struct job *const job = run->job;
+	const struct source *const source = run->work.source;
+	const uint64_t heads = source_said(source)->begin * job->source.path_count,
+		       length = source_length(source), bytes = length > heads ? length - heads : 0,
+		       records = layout_records(bytes, run->shape.record, run->shape.packed);
+	const uint64_t rows = job->each == 0              ? 1
+			      : job->each == ROW_IS_INPUT ? job->source.path_count
+							  : records / job->each;
+	uint64_t size = (uint64_t)run->shape.channels * axis_bins(&run->shape.axis) *
+			COUNTERS[job->style.counter].bytes;
+
+	if (!run->rows || job->format->kind != FORMAT_BINARY)
+		return 0;
+	if (__builtin_mul_overflow(size, rows, &size))
+		size = UINT64_MAX;
+	return output_reserve(
+		run->rows, size,
+		job->each > 0 ? "use fewer bins or longer rows of --each" : "use fewer bins", fail);
+}
+
 /* Set *lost if the run failed because a GPU failed and took its counts with it. */
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail)
@@ -617,6 +640,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	/* Report an unsuitable FILE before the work. */
 	if (rc == 0 && job->into)
 		rc = into_compare(job->into, &run.hist, fail);
+	if (rc == 0)
+		rc = reserve(&run, fail);
 	if (rc == 0)
 		rc = count_all(&run, fail);
 	watch_stop(run.watch);

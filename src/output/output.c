@@ -551,6 +551,22 @@ bool output_failed(const struct output *o)
 	return o->error != 0;
 }
 
+/*
+ * The size of the file stays what was written. Not posix_fallocate, which writes every block if the
+ * file system cannot allocate.
+ */
+int output_reserve(struct output *o, uint64_t bytes, const char *advice, struct fail *fail)
+{
+	const off_t size = bytes < INT64_MAX ? (off_t)bytes : INT64_MAX;
+
+	if (o->direct || size == 0 || fallocate(o->fd, FALLOC_FL_KEEP_SIZE, 0, size) == 0 ||
+	    (errno != ENOSPC && errno != EFBIG && errno != EDQUOT))
+		return 0;
+	return fail_set(fail, STATUS_SYSTEM,
+			"%s would take %llu bytes, more than its file system has room for; %s",
+			o->shown, (unsigned long long)size, advice);
+}
+
 int output_flush(struct output *o, struct fail *fail)
 {
 	flush(o);

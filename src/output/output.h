@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/fail.h"
 
@@ -69,6 +70,13 @@ void output_fail(struct output *o);
 
 /* Has a write failed already? Then there is no point in writing more. */
 bool output_failed(const struct output *o);
+
+/*
+ * Allocate this many bytes on the disk for a regular file, so that a disk which is too small is
+ * reported before the work. 0 too if the file system cannot do that. -1: *fail says how much is
+ * needed, and `advice` how to need less.
+ */
+int output_reserve(struct output *o, uint64_t bytes, const char *advice, struct fail *fail);
 
 /* Pass the buffer to the system now. -1: *fail says what failed. */
 int output_flush(struct output *o, struct fail *fail);

@@ -220,3 +220,9 @@ if command -v zstd >/dev/null; then
 		gpuhist -q -t u16 -b 8 -r full --each=file -T 7 big.zst mid bad big.zst 2>&1 | wc -l
 	done | sort | uniq -c
 fi
+# An output that no disk holds is refused before the work; a limit ends the test if the file system cannot allocate
+truncate -s 1G sparse.u16
+within 'ulimit -f 9999; gpuhist --each=1 -b 1000000 -C u32 -o f.npy sparse.u16'
+within 'ulimit -f 9999; gpuhist --each=1 -b 1000000 -r full -f raw -o f.raw sparse.u16'
+run gpuhist --each=2 -n 7 -b 9 -f raw -o f.raw sparse.u16
+shell 'wc -c <f.raw; ls f.*'

@@ -210,6 +210,8 @@ const struct fault FAULTS[] = {
 	{"write", "", ENOSPC, HARMLESS}, /* no reader is left to report it to */
 	{"write", "out", EIO, FATAL},
 	{"write", "", EIO, HARMLESS},
+	{"fallocate", "", ENOSPC, FATAL},
+	{"fallocate", "", EOPNOTSUPP, HARMLESS}, /* a file system that cannot */
 	{"flock", "", ENOLCK, FATAL},
 	{"fsync", "", EIO, FATAL},
 	{"fsync", "", EINVAL, HARMLESS}, /* a file system that cannot */

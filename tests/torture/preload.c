@@ -51,7 +51,7 @@
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                             \
-	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl) F(flock)      \
+	F(access) F(aligned_alloc) F(calloc) F(close) F(fallocate) F(fchmod) F(fchown) F(fcntl) F(flock)      \
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(ftruncate) F(getxattr) F(isatty) \
 	F(lseek) F(madvise) F(malloc) F(memfd_create) F(mmap) F(open) F(pipe) F(poll) F(posix_spawn) F(pread) \
 	F(preadv2) F(pthread_create) F(read) F(readlink)                   \
@@ -464,6 +464,7 @@ CALL(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), "-", FAILS, 
 
 /* Of long frames; of the GPU's helper too, in gpu_faults.sh. */
 CALL(int, memfd_create, (const char *name, unsigned flags), "-", FAILS, -1, (name, flags))
+CALL(int, fallocate, (int fd, int mode, off_t at, off_t n), role_of(fd), FAILS, -1, (fd, mode, at, n))
 CALL(int, ftruncate, (int fd, off_t n), "-", FAILS, -1, (fd, n))
 CALL(int, socketpair, (int domain, int type, int protocol, int fds[2]), "-", FAILS, -1, (domain,
      type, protocol, fds))
