@@ -24,13 +24,13 @@ comma   = ,
 ifdef SAN
 BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
 CFLAGS ?= -O1 -g1
-MODE    = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(findstring thread,$(SAN)),,-DLOCKS_CHECKED)
+MODE    = -fsanitize=$(SAN)$(if $(findstring undefined,$(SAN)),$(comma)float-cast-overflow) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(findstring thread,$(SAN)),,-DLOCKS_CHECKED)
 TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
 else ifdef FUZZ
 # What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
 BUILD   = build/fuzz
 CFLAGS ?= -O1 -g1
-MODE    = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE    = -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 override NVCC =
 else ifdef SCHED
 # Threads under the scheduler of the tests (tests/sched/schedule.h), without kernels.

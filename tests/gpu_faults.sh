@@ -288,7 +288,7 @@ for what in kind short slots0 slotsmany failed escape close; do
 	esac
 done
 for arguments in '-M 2200K -b 1000 -r full' '-M 2200K -t f32 --auto'; do
-	for what in extent cells; do
+	for what in extent infinity cells; do
 		each mad "-T 3 $arguments tiny" HOSTILE=cuModuleLoadData:1:"$what" HOSTILE=cuEventQuery:4:"$what"
 	done
 done

@@ -243,8 +243,49 @@ static void shown(void)
 	}
 }
 
+/* Extents that a faulty device may report: the keys of infinity and NaN are no samples'. */
+static void extents(void)
+{
+	static const struct {
+		const char *type;
+		uint64_t last, infinity, one, none;
+	} TYPES[] = {
+		{"f32", 0xff7fffff, 0xff800000, 0xbf800000, UINT32_MAX},
+		{"f64", 0xffefffffffffffff, 0xfff0000000000000, 0xbff0000000000000, UINT64_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+		const uint64_t last = TYPES[i].last, infinity = TYPES[i].infinity,
+			       one = TYPES[i].one, none = TYPES[i].none;
+		struct auto_bins bins = {.most = 256};
+		const struct extent both = {none - last, last, none - one, one};
+		struct extent e = both;
+		CHECK(sample_type_parse(&bins.type, TYPES[i].type) == 0, "%s", TYPES[i].type);
+		for (int log = 0; log < 2; log++) {
+			bins.log = log == 1;
+			CHECK(auto_is_extent(&bins, &both), "%s: all finite", TYPES[i].type);
+			CHECK(auto_k(&bins, &both) > auto_k_least(&bins.type), "%s: k",
+			      TYPES[i].type);
+		}
+		for (uint64_t k = infinity; k >= infinity && k <= none;
+		     k += (none - infinity) / 4 + 1) {
+			e = both;
+			e.greatest = k;
+			CHECK(!auto_is_extent(&bins, &e), "%s: greatest %#llx", TYPES[i].type,
+			      (unsigned long long)k);
+			e.least = none - k;
+			CHECK(!auto_is_extent(&bins, &e), "%s: both", TYPES[i].type);
+			e.greatest = last;
+			CHECK(!auto_is_extent(&bins, &e), "%s: least", TYPES[i].type);
+		}
+		e = (struct extent){infinity, infinity, 0, infinity};
+		CHECK(!auto_is_extent(&bins, &e), "%s: infinity alone", TYPES[i].type);
+	}
+}
+
 int main(void)
 {
+	extents();
 	every_job();
 	known();
 	shown();

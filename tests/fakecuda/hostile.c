@@ -14,6 +14,7 @@
  * Written again and again, from then on, by a thread:
  *
  *	cells, extent      the counters, the least and greatest sample
+ *	infinity           infinity as the greatest sample of f32
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,8 @@ static void *write_on(void *arg)
 		for (unsigned k = 0; k < region->slots; k++)
 			if (is(writes, "cells"))
 				++*region_cells(region, k);
+			else if (is(writes, "infinity"))
+				region->slot[k].extent.greatest = 0xff800000;
 			else
 				region->slot[k].extent =
 					(struct extent){noise(), noise(), noise(), noise()};
@@ -104,7 +107,7 @@ void hostile_act(const char *what)
 	}
 	if (!find_region())
 		wrong("no region is mapped");
-	if (is(what, "cells") || is(what, "extent")) {
+	if (is(what, "cells") || is(what, "extent") || is(what, "infinity")) {
 		writes = what;
 		if (pthread_create(&thread, NULL, write_on, NULL) != 0)
 			wrong("no thread to write");
