@@ -107,8 +107,9 @@ static void set_quantiles(struct hist *h, uint32_t channel, const struct profile
 		while (passed < rank)
 			passed += profile_count(codes, cell++);
 		const double value = profile_value(codes, &h->axis.type, cell - 1);
+		const bool real = h->axis.type.kind == SAMPLE_FLOAT;
 		*hist_quantile_of(h, channel, i) = (struct hist_quantile){
-			.known = true, .whole = (int128_t)value, .real = value};
+			.known = true, .whole = real ? 0 : (int128_t)value, .real = value};
 	}
 }
 
