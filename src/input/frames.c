@@ -47,7 +47,7 @@ static int skip_frame(struct bytes *b, uint64_t *pos, const struct frame *f, str
 	if (rc == 0)
 		rc = bytes_look(b, end - 1, 1, SIZE_MAX, &bytes, &got, fail);
 	if (rc == 0 && got == 0 && !bytes_finished(b))
-		return frames_bad(b, f->offset, fail, FRAMES_TRUNCATED);
+		return frames_bad(b, f->offset, fail, FRAMES_DAMAGED);
 	*pos = end;
 	return rc == 0 ? bytes_pass(b, end, fail) : rc;
 }
@@ -102,7 +102,7 @@ static enum find find_bytes(struct bytes *b, const struct frame *f, uint64_t at,
 		return not_found(rc);
 	if (got >= n)
 		return FIND_FRAME;
-	return there ? FIND_FAR : not_found(frames_bad(b, f->offset, fail, FRAMES_TRUNCATED));
+	return there ? FIND_FAR : not_found(frames_bad(b, f->offset, fail, FRAMES_DAMAGED));
 }
 
 enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool there,
@@ -122,7 +122,7 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 					fail)) != FIND_FRAME)
 			return found;
 		if (frame_block_parse(bytes, &block) != 0)
-			return not_found(frames_bad(b, f->offset, fail, "a block is corrupt"));
+			return not_found(frames_bad(b, f->offset, fail, FRAMES_DAMAGED));
 		frame_add_block(f, &block);
 	}
 	f->walked += f->header.checksum ? FRAME_CHECKSUM : 0;

@@ -7,6 +7,8 @@
 #ifndef GPUHIST_INPUT_FRAMES_H
 #define GPUHIST_INPUT_FRAMES_H
 
+#include <zstd_errors.h>
+
 #include "base/fail.h"
 #include "input/bytes.h"
 #include "input/zstd_frame.h"
@@ -43,6 +45,16 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 /* Sets *fail to why the frame at an offset is bad, and returns -1. */
 int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const char *why);
 
-#define FRAMES_TRUNCATED "the input ends inside it"
+/*
+ * What is wrong with a damaged frame depends on who reads it: a false length may lead beyond the end
+ * of the input, or to a block that cannot be decoded. The message does not.
+ */
+#define FRAMES_DAMAGED "it is damaged, or the input ends inside it"
+#define FRAMES_CHECKSUM "its checksum is wrong"
+static inline const char *frames_why(size_t code) /* of libzstd */
+{
+	return ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong ? FRAMES_CHECKSUM
+								    : FRAMES_DAMAGED;
+}
 
 #endif

@@ -109,7 +109,7 @@ static int decode(struct text_zstd *z, ZSTD_outBuffer *out, bool *end, struct fa
 	}
 	const size_t left = ZSTD_decompressStream(z->context, out, &in);
 	if (ZSTD_isError(left))
-		return frames_bad(z->bytes, z->frame, fail, ZSTD_getErrorName(left));
+		return frames_bad(z->bytes, z->frame, fail, frames_why(left));
 	z->pos += in.pos + (left == 0 ? z->trailer : 0);
 	z->inside = left != 0;
 	if (in.pos > 0 || out->pos > 0 || !z->inside)
@@ -117,7 +117,7 @@ static int decode(struct text_zstd *z, ZSTD_outBuffer *out, bool *end, struct fa
 	rc = bytes_look(z->bytes, z->pos, 1, SIZE_MAX, &bytes, &in.size, fail);
 	*end = rc == 0 && in.size == 0;
 	if (*end && !bytes_finished(z->bytes))
-		return frames_bad(z->bytes, z->frame, fail, FRAMES_TRUNCATED);
+		return frames_bad(z->bytes, z->frame, fail, FRAMES_DAMAGED);
 	return rc;
 }
 

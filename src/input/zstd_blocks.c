@@ -216,8 +216,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 		j->fail = b->fail;
 	else if (!b->refused && sum->read && j->cut.content != UNKNOWN &&
 		 j->decoded < j->cut.content)
-		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
-			   "it does not hold as much as its header says");
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail, FRAMES_DAMAGED);
 	const bool bad = j->fail.status != STATUS_OK;
 	const bool reported =
 		bad ? j->decoded < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
@@ -268,7 +267,7 @@ static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
 	__atomic_store_n(&j->taken, j->taken + *got, __ATOMIC_RELAXED);
 	j->broken = rc == 0 && *got < least && bytes_finished(j->in->bytes);
 	if (rc == 0 && *got < least && !j->broken)
-		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_TRUNCATED);
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_DAMAGED);
 	return rc == 0 && *got >= least;
 }
 
@@ -298,7 +297,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	if (!get_head(j, FRAME_BLOCK_HEADER))
 		return false;
 	if (frame_block_parse(b->head.bytes, &h) != 0) {
-		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "a block is corrupt");
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_DAMAGED);
 		return false;
 	}
 	const size_t after = h.last ? blocks_trailer(j) : FRAME_BLOCK_HEADER;
@@ -455,7 +454,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 		lock_take(&s->lock);
 		slot->read = true;
 		if (rc != 0 || got < slot->header.stored) { /* libzstd will say why */
-			slot->refused = FRAMES_TRUNCATED;
+			slot->refused = FRAMES_DAMAGED;
 			slot->unpacked = b->over = true;
 		}
 	}
@@ -542,12 +541,12 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 {
 	if (p->bytes > j->cut.content - j->decoded) {
 		p->bytes = (size_t)(j->cut.content - j->decoded);
-		why = "it does not hold as much as its header says";
+		why = FRAMES_DAMAGED;
 	}
 	j->decoded += p->bytes;
 	if (why) {
 		j->blocks->refused = true;
-		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail, FRAMES_DAMAGED);
 	}
 	if (p->bytes > 0)
 		job_add(s, p);

@@ -83,7 +83,7 @@ static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 static bool cut_off(struct zstd_job *j)
 {
 	j->broken = bytes_finished(j->in->bytes);
-	return j->broken || bad(j, j->cut.offset, FRAMES_TRUNCATED);
+	return j->broken || bad(j, j->cut.offset, FRAMES_DAMAGED);
 }
 
 static bool no_memory(struct zstd_job *j)
@@ -96,7 +96,7 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 		return no_memory(j);
-	return bad(j, offset, ZSTD_getErrorName(code));
+	return bad(j, offset, frames_why(code));
 }
 
 /* ---- packed bytes ---- */
@@ -250,8 +250,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 		p->bytes += n;
 		j->decoder->at += (size_t)f.stored;
 	}
-	return j->taken == j->cut.stored ||
-	       bad(j, j->cut.offset + j->decoder->at, FRAMES_TRUNCATED);
+	return j->taken == j->cut.stored || bad(j, j->cut.offset + j->decoder->at, FRAMES_DAMAGED);
 }
 
 /* ---- a frame, in steps ---- */
@@ -348,12 +347,12 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 		return true;
 	const bool whole = ended && !j->broken;
 	if (wrong_size(j, p, whole))
-		return bad(j, j->cut.offset, "it does not hold as much as its header says");
+		return bad(j, j->cut.offset, FRAMES_DAMAGED);
 	if (whole && j->sum.follows)
 		read_trailer(j);
 	if (ended && j->cut.stored != UNKNOWN && used(j) != j->cut.stored &&
 	    j->fail.status == STATUS_OK)
-		return bad(j, j->cut.offset, "it ends before its last block");
+		return bad(j, j->cut.offset, FRAMES_DAMAGED);
 	return ended;
 }
 

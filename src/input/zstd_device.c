@@ -186,9 +186,9 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 		if (bytes_read_at(j->in->bytes, at, head, sizeof(head), &got, &f->fail) != 0)
 			f->why = "";
 		else if (got < sizeof(head))
-			f->why = FRAMES_TRUNCATED;
+			f->why = FRAMES_DAMAGED;
 		else if (frame_block_parse(head, &h) != 0)
-			f->why = "a block is corrupt";
+			f->why = FRAMES_DAMAGED;
 		if (f->why)
 			return;
 		if (at + sizeof(head) + h.stored - begin > room) {
@@ -213,7 +213,7 @@ static void read_trailer(struct zstd_job *j, struct search *f)
 	if (bytes_read_at(j->in->bytes, d->at, f->trailer, n, &got, &f->fail) != 0)
 		f->why = "";
 	else if (got < n)
-		f->why = FRAMES_TRUNCATED;
+		f->why = FRAMES_DAMAGED;
 	f->ends = !f->why;
 	d->at += f->ends ? n : 0;
 }
@@ -268,7 +268,7 @@ static void send_unlocks(struct source *s)
 		if (sends) {
 			r->sending = true;
 			lock_drop(&s->lock);
-			why = batch->bad ? FRAMES_TRUNCATED
+			why = batch->bad ? FRAMES_DAMAGED
 					 : describe(r, batch, u->room(u->arg, which));
 			if (!why)
 				u->submit(u->arg, which, batch->bytes);
@@ -276,7 +276,7 @@ static void send_unlocks(struct source *s)
 			r->sending = false;
 		}
 		if (why)
-			refuse(j, why);
+			refuse(j, FRAMES_DAMAGED);
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
 		j->blocks->device.sent++;
@@ -385,7 +385,7 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 	j->blocks->device.blocks -= batch->blocks;
 	if (!j->blocks->refused) {
 		if (got != UNPACKED_DONE)
-			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : "a block is damaged");
+			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : FRAMES_DAMAGED);
 		else
 			hand_out(s, j, batch->room, bytes);
 	}

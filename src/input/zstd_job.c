@@ -255,7 +255,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 
 	if (j->fail.status != STATUS_OK || j->at >= j->in->limit || !job_sum_differs(j))
 		return;
-	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
+	frames_bad(j->in->bytes, j->cut.offset, &fail, FRAMES_CHECKSUM);
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
