@@ -294,6 +294,8 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
 		msg_warning("--merge, which adds parts, reads json, not %s; use -f json",
 			    job->format->name);
+	if (job->style.flow && hist->axis.kind == AXIS_MOD)
+		msg_note("--flow adds no rows: with --mod, every sample is in a bin");
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s); the CPU counted the rest", run->gpu.why);
 	if (totals->unopened > 0)

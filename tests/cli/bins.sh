@@ -61,3 +61,6 @@ run gpuhist --nonzero i32
 printf 'the quick brown fox jumps over the lazy dog' >text
 shell 'gpuhist -t u8 -r 97:125 -b 7 -q text | head -n 3'
 shell 'head -c 4K /dev/zero | gpuhist -t u8 -C sat8 --nonzero'
+printf abcd >flags
+run gpuhist -t u8 --mod -b 3 --flow flags
+run gpuhist -q -t u8 --mod -b 3 --flow flags
