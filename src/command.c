@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "document/into.h"
 #include "document/sum.h"
+#include "each/list.h"
 #include "input/tee.h"
 #include "output/output.h"
 #include "output/format.h"
@@ -134,7 +135,7 @@ void command_count(const struct job *job, struct fail *fail)
 		if (job->each > 0)
 			output_commit(out, fail);
 		else if (out)
-			publish(out, job->format, &style, &hist, &from, fail);
+			publish(out, list_format(job->format, &hist), &style, &hist, &from, fail);
 		report_picture(job, &report.style, &hist, &from, fail);
 		report_stats(job, &hist);
 		report_warnings(job, &hist, &report);
@@ -185,7 +186,8 @@ void command_merge(const struct job *job, struct fail *fail)
 			style.canvas.title = title;
 		snprintf(title, sizeof(title), "sum of %llu histograms",
 			 (unsigned long long)sum.documents);
-		publish(out, job->format, &style, &sum.total.hist, &sum.total.from, fail);
+		publish(out, list_format(job->format, &sum.total.hist), &style, &sum.total.hist,
+			&sum.total.from, fail);
 		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
 		report_stats(job, &sum.total.hist);
 		report_sum(job, &sum);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/msg.h"
+#include "each/list.h"
 #include "output/output.h"
 #include "run.h"
 
@@ -28,7 +29,7 @@ static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 {
 	const struct shape *const shape = p->shape;
 	struct counts copy = {.cell = NULL};
-	struct hist_scratch *const scratch = hist_scratch_new(&shape->axis.type);
+	struct hist_scratch *const scratch = hist_scratch_new(&shape->axis.type, shape->channels);
 	int rc = -1;
 
 	if (!scratch)
@@ -92,7 +93,7 @@ static int replace(struct partial *p, struct fail *fail)
 	if (rc == 0 && job_draws_in_place(job)) {
 		rc = draw(p, &hist, &from, fail);
 	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
-		job->format->write(out, &hist, p->style, &from);
+		list_format(job->format, &hist)->write(out, &hist, p->style, &from);
 		rc = output_commit(out, fail);
 	}
 	hist_free(&hist);

@@ -26,6 +26,9 @@
 #define CELLS_FEW 8192u
 #define PIPE_BYTES ((size_t)1 << 20) /* capacity of a large pipe */
 
+#define RECORDS_MANY 16u /* of many channels in a block, if these are few bytes */
+#define BLOCK_MANY ((size_t)1 << 20)
+
 #define LANES_MOST 60u /* one of the 64 slots (gpu/region.h) per lane, and a few spare */
 /*
  * Under auto, start a GPU only if the CPU, at its rate so far, would need WORTH_SECONDS for the
@@ -48,16 +51,23 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	const struct axis *const axis = &shape->axis;
 
 	counting_init_layout(&p->counting, &axis->type, &axis->edges, &shape->layout, shared);
+	const bool many = layout_is_many(shape->channels);
 	if (job->quantiles.n > 0)
 		counting_keep_stats(&p->counting, shape->layout.channels,
-				    shape->row > 0 ? DIGEST_ROUGH : DIGEST_FINE);
+				    many             ? 0
+				    : shape->row > 0 ? DIGEST_ROUGH
+						     : DIGEST_FINE);
+	/* The sums of the totals count if they are large. */
+	const size_t totals = many && counting_adds_stats(&p->counting)
+				      ? shape->channels * stats_bytes(&p->counting.counted)
+				      : 0;
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
 	/* With rows, a worker's counts are private. */
 	p->counting.alone |= shape->row > 0;
-	return workers * (p->counting.memory + p->block + PAGE +
-			  (shape->row > 0 ? each_memory(&p->counting) : 0));
+	return totals + workers * (p->counting.memory + p->block + PAGE +
+				   (shape->row > 0 ? each_memory(&p->counting) : 0));
 }
 
 /* As many workers as -T and `most` bytes allow; at least one, with the table that needs least. */
@@ -69,7 +79,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 			     sizeof(uint32_t);
 
 	/* If the range comes from the samples, each table has its own k. */
-	const bool own = axis_kind_of(axis)->from_samples && axis->type.code_bytes > 2;
+	const bool own = axis_kind_of(axis)->from_samples && !sample_is_code(&axis->type);
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
 		p->tables = on_cpu(p, job, shape, workers, !own && table > PRIVATE_MAX / workers);
@@ -120,6 +130,9 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 
 	if (shape->record > p.block)
 		p.block = shape->record;
+	if (layout_is_many(shape->channels)) /* so that a block has several samples of each */
+		p.block = larger(p.block,
+				 least(RECORDS_MANY, BLOCK_MANY / shape->record) * shape->record);
 	p.step = p.block;
 	p.part = part_of(shape, p.block);
 	if (p.part > 0) /* let one read drain a full pipe */
@@ -129,8 +142,8 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	if (gpu_only ||
 	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
-	const bool digests =
-		job->quantiles.n > 0 && shape->axis.type.code_bytes > 2 && shape->row == 0;
+	const bool digests = job->quantiles.n > 0 && !sample_is_code(&shape->axis.type) &&
+			     shape->row == 0 && !layout_is_many(shape->channels);
 	p.digests = digests ? memory / DIGEST_SHARE : 0;
 	p.workers = workers_within(&p, job, shape, (facts->plain ? memory : half) - p.digests);
 	if (p.tables > memory) { /* a single worker may take more than half */

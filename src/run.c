@@ -485,12 +485,14 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
 }
 
-/* The digits of the digests; 0: none are needed, because codes tell the quantiles. */
-static uint32_t digest_digits(const struct job *job, const struct axis *axis)
+/* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no room. */
+static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
 	const bool document = job->into || job->format->write == write_json;
 
-	return axis->type.code_bytes > 2 || document ? DIGEST_FINE : 0;
+	if (layout_is_many(shape->channels))
+		return 0;
+	return !sample_is_code(&shape->axis.type) || document ? DIGEST_FINE : 0;
 }
 
 /* Allocate the histogram, the totals and the workers. */
@@ -505,13 +507,16 @@ static int take_memory(struct run *run, struct fail *fail)
 	    codebook_init(&run->book, axis, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
-	run->scratch = hist_scratch_new(&axis->type);
+	run->scratch = hist_scratch_new(&axis->type, channels);
 	if (!run->scratch)
 		return fail_errno(fail, "the histogram");
+	run->plan.counting.words = run->book.words;
+	run->plan.counting.ranks = run->book.ranks;
 	if (job->quantiles.n > 0 && job->each == 0 &&
-	    (hist_keep_stats(&run->hist, &job->quantiles, digest_digits(job, axis), fail) != 0 ||
-	     counts_keep_stats(&run->counts, &axis->type, channels, DIGEST_FINE, &run->pages,
-			       fail) != 0))
+	    (hist_keep_stats(&run->hist, &job->quantiles, digest_digits(job, &run->shape), fail) !=
+		     0 ||
+	     counts_keep_stats(&run->counts, &counting->counted, channels, counting->digits,
+			       &run->pages, fail) != 0))
 		return -1;
 	if (counting->auto_bins.most > 0)
 		counts_set_auto(&run->counts, &counting->auto_bins);

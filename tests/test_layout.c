@@ -35,7 +35,7 @@ static const struct {
 	uint32_t sample;
 	const char *why;
 } BAD[] = {
-	{{0, 0, 0, 65, 0, 0}, 1, "channels"},
+	{{0, 0, 0, 65537, 0, 0}, 1, "channels"},
 	{{0, 0, 3, 2, 0, 0}, 1, "multiple"},
 	{{3, 0, 0, 0, 0, 0}, 4, "too small"},
 	{{8, 5, 0, 0, 0, 0}, 4, "too small"},

@@ -103,6 +103,29 @@ struct sample_type sample_type_word(const struct sample_type *type)
 	return word;
 }
 
+struct sample_type sample_type_counted(const struct sample_type *type)
+{
+	struct sample_type counted = *type;
+
+	if (!type->binned)
+		return counted;
+	if (type->kind == SAMPLE_FLOAT)
+		(void)sample_type_parse(&counted, "f32");
+	counted.code_bytes = 4;
+	counted.big = false;
+	return counted;
+}
+
+uint32_t sample_widened(const struct sample_type *type, uint32_t code)
+{
+	const struct sample_type word = sample_type_word(type);
+	const uint32_t own = sample_swapped(&word, code);
+
+	if (type->kind == SAMPLE_FLOAT)
+		return bits_of_float((float)sample_code(type, own));
+	return type->word > 0 ? sample_masked(type, own) : own;
+}
+
 /* ---- names in other tools ---- */
 
 #define WORD 24 /* a longer text is not a type's name */

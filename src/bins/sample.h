@@ -29,7 +29,22 @@ struct sample_type {
 	bool big;              /* bytes, or packed samples, come most significant first */
 	uint32_t word;         /* --mask: bits of the words that are counted, 8 or 16; else 0 */
 	uint32_t low;          /* --mask: the lowest bit of a word that belongs to the sample */
+	/* Of 16 bits, but counted like wider types: too many channels for a table of codes each. */
+	bool binned;
 };
+
+/* Are the codes of samples counted, and binned at the end? */
+static inline bool sample_is_code(const struct sample_type *type)
+{
+	return type->code_bytes <= 2 && !type->binned;
+}
+
+/*
+ * The type as which samples are counted: their own or, for binned ones, one of 32 bits that has the
+ * same values. sample_widened returns the word of a code.
+ */
+struct sample_type sample_type_counted(const struct sample_type *type);
+uint32_t sample_widened(const struct sample_type *type, uint32_t code);
 
 /* Samples of a "group", the fewest that fill whole bytes: 1, or for packed types 2, 4 or 8. */
 static inline uint32_t sample_packed(const struct sample_type *type)

@@ -175,8 +175,8 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 		n = asked->channels;
 	if (n < 1 || n > LAYOUT_CHANNELS_MAX)
 		return fail_set(fail, STATUS_USAGE,
-				"%s has %llu channels, but only 1 to 64 can be counted apart (-c 1 "
-				"counts all of them together)",
+				"%s has %llu channels, but only 1 to 65536 can be counted apart "
+				"(-c 1 counts all of them together)",
 				name, (unsigned long long)n);
 	*channels = (uint32_t)n;
 	return 0;
@@ -327,13 +327,14 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
  * The bins of the job. Rows of figures need none: without an option for them, a single bin holds
  * all values of the type. But a plot of floats and wide integers shows the entropy of their bins.
  */
-static struct axis_spec bins_of(const struct job *job, const struct sample_type *type)
+static struct axis_spec bins_of(const struct job *job, const struct sample_type *type, bool rows)
 {
 	struct axis_spec bins = job->bins;
-	const bool drawn = job->format && job->format->write == write_plot && type->code_bytes > 2;
+	const bool drawn = job->format && job->format->write == write_plot && !job->style.table &&
+			   !sample_is_code(type);
 	const bool asked = bins.edges.kind != AXIS_DEFAULT || bins.edges.bins > 0;
 
-	if (job->each > 0 && job->quantiles.n > 0 && !asked && !drawn &&
+	if (rows && job->quantiles.n > 0 && !asked && !drawn &&
 	    axis_settle(&bins.edges, type).kind == AXIS_AUTO) {
 		bins.edges.kind = AXIS_RANGE;
 		bins.edges.full = true;
@@ -343,9 +344,9 @@ static struct axis_spec bins_of(const struct job *job, const struct sample_type 
 }
 
 static int make_axis(struct axis *axis, const struct job *job, const struct sample_type *type,
-		     struct fail *fail)
+		     bool rows, struct fail *fail)
 {
-	const struct axis_spec bins = bins_of(job, type);
+	const struct axis_spec bins = bins_of(job, type, rows);
 	const char *why = NULL;
 
 	if (axis_init(axis, &bins, type, &why) == 0)
@@ -363,11 +364,41 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 {
 	const struct sample_type *const type = &shape->axis.type;
 
+	if (layout_is_many(shape->channels))
+		return "only the cores count more than 64 channels";
 	if (sample_unpacks(type))
 		return "only the cores count packed samples of more than 8 bits";
 	if (job->quantiles.n > 0 && type->code_bytes > 2)
 		return "with --stats, the cores must read all samples of more than 16 bits anyway";
 	return NULL;
+}
+
+/* Refuse what does not go with many channels. */
+static int check_many(const struct shape *shape, const struct job *job, struct fail *fail)
+{
+	const unsigned long bins = (unsigned long)axis_bins(&shape->axis);
+	const unsigned channels = shape->channels;
+
+	if ((uint64_t)channels * bins >= BINS_MAX)
+		return fail_set(fail, STATUS_USAGE,
+				"--channels %u with %lu bins each is too many; more than 64 "
+				"channels must have fewer than 2^28 bins together, so use -b %lu",
+				channels, bins, (unsigned long)((BINS_MAX - 1) / channels));
+	if (job->style.nonzero && job->format && job->format->kind == FORMAT_ROWS)
+		return fail_set(fail, STATUS_USAGE,
+				"--nonzero does not go with %u channels: the line of a channel has "
+				"a column for each bin",
+				channels);
+	if (job->each > 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--each %s does not go with %u channels; rows have at most 64",
+				job->each_text, channels);
+	if (job_draws_in_place(job))
+		return fail_set(fail, STATUS_USAGE,
+				"--every cannot draw %u channels on a terminal, only up to 64; use "
+				"-o FILE",
+				channels);
+	return 0;
 }
 
 static int set_mask(struct sample_type *type, uint32_t mask, struct fail *fail)
@@ -392,8 +423,11 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 		return -1;
 	if (job->mask > 0 && set_mask(&type, job->mask, fail) != 0)
 		return -1;
-	if (set_layout(shape, job, said, &type, named_channels, fail) != 0 ||
-	    make_axis(&shape->axis, job, &type, fail) != 0)
+	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)
+		return -1;
+	type.binned = type.code_bytes == 2 && layout_is_many(shape->channels);
+	if (make_axis(&shape->axis, job, &type, job->each > 0 || layout_is_many(shape->channels),
+		      fail) != 0)
 		return -1;
 	const char *const declines = gpu_declines(job, shape);
 	if (declines && job->machine.device == DEVICE_GPU)
@@ -411,6 +445,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 				"--%s %s has bins too narrow for JSON, whose edges are binary64 "
 				"numbers; use wider bins, or -f csv",
 				axis_kind_of(&shape->axis)->name, job->bins_text);
+	if (layout_is_many(shape->channels) && check_many(shape, job, fail) != 0)
+		return -1;
 	/* Counters have 32-bit indices (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
 			    channels = shape->channels;

@@ -95,7 +95,7 @@ static const struct known KNOWN[] = {
 		.text = TO(job.layout_options.limit_text),
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200"},
 	{"channels", 'c', "=N", DECIDES, READ(read_channels, job.layout_options.channels), .least = 1,
-		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last"},
+		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 65536, or last"},
 	{"text", 0, "[=COLUMN]", DECIDES, READ(read_text, job.source.text),
 		.must = "must be the number of a column, from 1, or its name"},
 	{"record", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.record, 1, LAYOUT_BYTES_MAX),
@@ -277,7 +277,7 @@ static int read_each(struct given *g, const struct known *o, const char *text)
 		*records = ROW_IS_INPUT;
 	else if (strcmp(text, "tensor") == 0)
 		*records = ROW_IS_TENSOR;
-	else if (parse_number(records, o, text) != 0 || *records == 0 || *records >= ROW_IS_TENSOR)
+	else if (parse_number(records, o, text) != 0 || *records == 0 || *records > ROW_RECORDS_MAX)
 		return -1;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/progress.h"
+#include "each/list.h"
 #include "output/figures.h"
 #include "output/picture.h"
 
@@ -260,7 +261,7 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 	const bool drawn = job->plot || job->format->write == write_plot;
 	struct picture p;
 
-	if (!drawn || job->voice == VOICE_QUIET ||
+	if (!drawn || job->voice == VOICE_QUIET || hist_is_list(hist) ||
 	    picture_open(&p, hist, false, job->style.canvas.lines))
 		return;
 	picture_join(&p, job->style.canvas.lines - 4);
@@ -389,7 +390,8 @@ void report_picture(const struct job *job, const struct style *asked, const stru
 	if (output_open(&out, "/dev/stderr", &lost) == 0) {
 		msg_progress("");
 		terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
-		write_plot(out, hist, &style, from);
+		style.figures = false;
+		list_format(format_find("plot"), hist)->write(out, hist, &style, from);
 		output_commit(out, &lost);
 	}
 	if (fail->status == STATUS_OK)
@@ -470,6 +472,23 @@ static void report_row(const struct hist *hist, uint32_t first, uint32_t end, si
 			  line);
 }
 
+/* Print a line for each channel, unless the output has them. */
+static void report_list(const struct job *job, const struct hist *hist)
+{
+	struct fail lost = {.status = STATUS_OK};
+	struct style style = job->style;
+	struct output *out;
+
+	if (!job->output_none && list_has_figures(job->format))
+		return;
+	if (output_open(&out, "/dev/stderr", &lost) != 0)
+		return;
+	msg_progress("");
+	terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
+	list_table(out, hist, &style);
+	(void)output_commit(out, &lost);
+}
+
 void report_stats(const struct job *job, const struct hist *hist)
 {
 	if (job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none)
@@ -480,8 +499,12 @@ void report_stats(const struct job *job, const struct hist *hist)
 	char cell[NUMBER_TEXT];
 
 	/* A document's figures may have been added although nobody asked for them. */
-	if (!hist->stats || hist->asked.n == 0)
+	if (!hist->stats || job->quantiles.n == 0)
 		return;
+	if (hist_is_list(hist)) {
+		report_list(job, hist);
+		return;
+	}
 	for (uint32_t c = 0; c < hist->channels; c++)
 		for (size_t row = 0; row < rows; row++) {
 			cell_text(cell, hist, c, row);

@@ -320,8 +320,9 @@ static int settle_output(struct given *g, struct fail *fail)
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
 	/* Figures of rows get a table instead. */
-	job->style.table = wants_plot(g) && job->each > 0 && job->quantiles.n > 0;
-	if (wants_plot(g) && !job->style.table)
+	job->style.figures = job->quantiles.n > 0;
+	job->style.table = wants_plot(g) && job->style.figures;
+	if (wants_plot(g) && !(job->style.table && job->each > 0))
 		job->format = format_find("plot");
 	if (!job->format && !(job->format = format_of_path(job->output)))
 		return given_refuse("output", job->output,

@@ -46,7 +46,8 @@ struct counter {
 	int k;                  /* k of that rule */
 	struct extent extent;   /* auto_bins.most > 0: of the samples counted, up to known bins */
 	bool knows;             /* the loops can tell whether bins are known (auto_know) */
-	uint32_t base[BLOCK]; /* PRIVATE, SHARED: first cell of the channel of a block's sample i */
+	uint32_t channel; /* PRIVATE, SHARED: channel of the next sample; 0 after whole records */
+	uint32_t base[];  /* PRIVATE, SHARED: first cell of channel i % channels */
 };
 
 static size_t round_up(size_t n, size_t to)
@@ -56,13 +57,19 @@ static size_t round_up(size_t n, size_t to)
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 {
-	return type->code_bytes <= 2 ? (size_t)1 << (8 * type->code_bytes)
-				     : (size_t)edges->binning.bins + CELL_EXTRA;
+	return sample_is_code(type) ? (size_t)1 << (8 * type->code_bytes)
+				    : (size_t)edges->binning.bins + CELL_EXTRA;
 }
 
 static bool holds_codes(const struct counting *c)
 {
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
+}
+
+/* A block may begin with any channel. */
+static size_t base_entries(const struct counting *c)
+{
+	return holds_codes(c) ? 0 : (size_t)BLOCK + c->channels;
 }
 
 /* Choose to count codes: each table has the codes of one channel. */
@@ -78,7 +85,7 @@ static void count_codes(struct counting *c)
 /* Choose to count bins: each table has the bins of all channels. */
 static void count_bins(struct counting *c, const struct edges *edges, bool shared)
 {
-	const enum cells_load load = cells_load(&c->type);
+	const enum cells_load load = cells_load(&c->counted);
 	const size_t table = c->cells * sizeof(uint32_t);
 
 	c->auto_bins = edges->auto_bins;
@@ -90,6 +97,8 @@ static void count_bins(struct counting *c, const struct edges *edges, bool share
 		c->tables *= 2;
 	c->memory = shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
 			   : c->tables * round_up(table, LINE) + LINE;
+	if (layout_is_many(c->channels))
+		c->memory += base_entries(c) * sizeof(uint32_t);
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
@@ -102,6 +111,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 	layout = layout ? layout : &plain;
 	*c = (struct counting){
 		.type = *type,
+		.counted = sample_type_counted(type),
 		.binning = edges->binning,
 		.layout = *layout,
 		.bytes = bytes,
@@ -109,7 +119,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.cells_each = each,
 		.cells = each * layout->channels,
 	};
-	if (type->code_bytes <= 2)
+	if (sample_is_code(type))
 		count_codes(c);
 	else
 		count_bins(c, edges, shared);
@@ -120,14 +130,15 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 	c->stats = true;
 	c->digits = digits;
 	if (counting_adds_stats(c))
-		c->memory += channels * stats_bytes(&c->type);
+		c->memory += channels * stats_bytes(&c->counted);
 }
 
 static struct stats *open_stats(const struct counting *c)
 {
-	struct stats *const stats = stats_open(&c->type, c->layout.channels);
+	struct stats *const stats = stats_open(&c->counted, c->layout.channels);
 
-	if (stats && stats_keep_digest(stats, c->layout.channels, c->digits, false, c->pages) == 0)
+	if (stats && (c->digits == 0 || stats_keep_digest(stats, c->layout.channels, c->digits,
+							  false, c->pages) == 0))
 		return stats;
 	stats_close(stats, c->layout.channels);
 	return NULL;
@@ -135,7 +146,8 @@ static struct stats *open_stats(const struct counting *c)
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)
 {
-	struct counter *counter = calloc(1, sizeof(*counter));
+	struct counter *counter =
+		calloc(1, sizeof(*counter) + base_entries(c) * sizeof(*counter->base));
 	if (!counter)
 		return NULL;
 	counter->c = c;
@@ -143,7 +155,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->binning = c->binning;
 	counter->k = auto_k(&c->auto_bins, &EXTENT_NONE);
 	counter->extent = EXTENT_NONE;
-	for (size_t i = 0; i < BLOCK; i++)
+	for (size_t i = 0; i < base_entries(c); i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
 	/* An odd number of lines, so that equal cells do not share a cache set. */
 	counter->stride = round_up(holds_codes(c) ? c->cells_each : c->cells, PER_LINE) + PER_LINE;
@@ -262,7 +274,7 @@ static struct extent extent_ahead(const struct counting *c, const unsigned char 
 {
 	/* For floats, the bits of infinity (cells_extent_fn). */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
-			      : c->type.code_bytes == 8    ? 0x7ff0000000000000
+			      : c->counted.code_bytes == 8 ? 0x7ff0000000000000
 							   : 0x7f800000;
 
 	return c->extent(p, n, bias);
@@ -319,21 +331,25 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	counter->knows = auto_know(&counter->binning, &c->auto_bins, &all, k);
 }
 
-static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
+/* Count samples whose cells are those of `ranks`: mostly the samples themselves. */
+static void add_bins(struct counter *counter, const unsigned char *samples,
+		     const unsigned char *ranks, size_t n)
 {
 	const struct counting *c = counter->c;
-	const size_t block = BLOCK / c->channels * c->channels;
 	uint32_t cells[BLOCK];
+	const size_t size = c->counted.code_bytes;
 
-	for (size_t some; n > 0; n -= some, p += some * c->type.code_bytes) {
-		some = n < block ? n : block;
-		if (!c->cells_of(&counter->binning, p, some, cells) && counter->knows) {
-			cover(counter, p, some);
-			(void)c->cells_of(&counter->binning, p, some, cells);
+	for (size_t some; n > 0; n -= some, samples += some * size, ranks += some * size) {
+		some = n < BLOCK ? n : BLOCK;
+		if (!c->cells_of(&counter->binning, ranks, some, cells) && counter->knows) {
+			cover(counter, samples, some);
+			(void)c->cells_of(&counter->binning, ranks, some, cells);
 		}
 		counter->pending += some;
-		if (c->channels > 1)
-			add_base(cells, counter->base, some);
+		if (c->channels > 1) {
+			add_base(cells, counter->base + counter->channel, some);
+			counter->channel = (uint32_t)((counter->channel + some) % c->channels);
+		}
 		if (c->method == COUNT_PRIVATE)
 			add_cells(counter, cells, some);
 		else
@@ -366,34 +382,73 @@ static void settle_digests(struct counter *counter)
 		digest_shrink(&counter->stats[c].digest);
 }
 
+/* Set words to what is counted for n codes of 16 bits. */
+static void widen(uint32_t *restrict words, const uint32_t *restrict table, const unsigned char *p,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		words[i] = table[p[2 * i] | p[2 * i + 1] << 8];
+}
+
+/* Count samples whose cells are bins; those of binned types have been widened. */
+static void add_samples(struct counter *counter, const unsigned char *samples,
+			const unsigned char *ranks, size_t n)
+{
+	const struct counting *c = counter->c;
+
+	if (c->extent && !counter->knows)
+		cover(counter, samples, n);
+	if (counter->pending + n > UINT32_MAX) /* no 32-bit count may reach 2^32 */
+		counter_flush(counter);
+	add_bins(counter, samples, ranks, n);
+	if (!counter->stats || layout_is_many(c->channels))
+		return;
+	stats_add_channels(counter->stats, c->channels, samples, n);
+	counter->unsettled += n;
+	if (counter->unsettled >= SETTLE)
+		settle_digests(counter);
+}
+
+static void add_codes(struct counter *counter, const unsigned char *samples, size_t n)
+{
+	const struct counting *c = counter->c;
+
+	if (counter->pending + n > UINT32_MAX)
+		counter_flush(counter);
+	counter->pending += n;
+	(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n, c->channels);
+}
+
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
-	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t unit =
-		(c->method == COUNT_BYTES ? BYTES_UNIT : UNIT_BYTES / c->type.code_bytes) / block *
-		block;
+	const uint32_t bytes = c->type.code_bytes;
+	const size_t most =
+		c->method == COUNT_BYTES ? BYTES_UNIT : UNIT_BYTES / c->counted.code_bytes;
+	const size_t unit = layout_is_many(c->channels) && !holds_codes(c)
+				    ? most
+				    : most / c->channels * c->channels;
+	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
 
-	for (size_t some; n > 0; n -= some, samples += some * c->type.code_bytes) {
+	if (counter->stats && layout_is_many(c->channels)) /* all samples at once: see TILE */
+		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
+				 c->words);
+	for (size_t some; n > 0; n -= some, samples += some * bytes) {
+		const unsigned char *counted = samples, *ranked = samples;
 		some = n < unit ? n : unit;
-		if (c->extent && !counter->knows)
-			cover(counter, samples, some);
-		if (counter->pending + some > UINT32_MAX) /* no 32-bit count may reach 2^32 */
-			counter_flush(counter);
-		if (c->method == COUNT_BYTES)
-			bytes_add(counter->table, samples, some, c->channels);
-		else if (c->method == COUNT_CODES)
-			codes_add(counter->table, samples, some, c->channels);
-		else
-			add_bins(counter, samples, some);
-		if (holds_codes(c))
-			counter->pending += some;
-		if (!counter->stats)
+		if (holds_codes(c)) {
+			add_codes(counter, samples, some);
 			continue;
-		stats_add_channels(counter->stats, c->channels, samples, some);
-		counter->unsettled += some;
-		if (counter->unsettled >= SETTLE)
-			settle_digests(counter);
+		}
+		if (c->words) {
+			widen(words, c->words, samples, some);
+			counted = ranked = (const unsigned char *)words;
+		}
+		if (c->ranks) {
+			widen(ranks, c->ranks, samples, some);
+			ranked = (const unsigned char *)ranks;
+		}
+		add_samples(counter, counted, ranked, some);
 	}
 }
 

@@ -7,8 +7,8 @@
  *   struct counter   the counts of one worker, private until they are flushed to the totals
  *
  * The meaning of a "cell" depends on the type. For types of up to 16 bits, it is a code: the bytes
- * in memory, read as little endian. hist.c bins the codes at the end. For other types, it is a cell
- * of binning.h. Each channel has its own cells, which follow the cells of the channel before.
+ * in memory, read as little endian. hist.c bins the codes at the end. For other types, and those of
+ * 16 bits with many channels, it is a cell of binning.h. Each channel has its own cells, which follow the cells of the channel before.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -33,7 +33,10 @@ enum count_method {
 };
 
 struct counting {
-	struct sample_type type;
+	struct sample_type type;    /* of the samples in the input */
+	struct sample_type counted; /* what they are counted as (sample_type_counted) */
+	const uint32_t *words;      /* a binned type: the word to count for each code; borrowed */
+	const uint32_t *ranks;      /* the words that give its cells; NULL: `words` do; borrowed */
 	struct binning binning;
 	enum count_method method;
 	cells_fn *cells_of;   /* PRIVATE, SHARED: finds the cells of samples */
@@ -46,7 +49,7 @@ struct counting {
 	struct auto_bins auto_bins; /* for cells that are bins with a range from the samples */
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool stats;                 /* --stats (see counting_adds_stats) */
-	uint32_t digits;            /* of the digests of statistics */
+	uint32_t digits;            /* of the digests of statistics; 0: there are none */
 	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
 	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
 	size_t memory; /* bytes that each counter allocates */
@@ -60,7 +63,8 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 /*
  * Choose how to count. With `shared`, bins are counted straight into the totals, otherwise in
  * tables of each worker, as codes always are. A layout of NULL is one channel without gaps. `alone`
- * is set to false, which is always safe; the caller may set it to true before it opens a counter.
+ * is set to false, which is always safe; the caller may set it to true before it opens a counter. For
+ * a type that is binned, the caller sets `words` and `ranks`.
  */
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
@@ -77,13 +81,16 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
  */
 static inline bool counting_adds_stats(const struct counting *c)
 {
-	return c->stats && c->type.code_bytes > 2;
+	return c->stats && !sample_is_code(&c->type);
 }
 
 /* Open the counter of one worker. Both arguments must outlive it. NULL: no memory. */
 struct counter *counter_open(const struct counting *c, struct counts *counts);
 
-/* Count n adjacent samples; the first one belongs to the first channel, the last to the last. */
+/*
+ * Count n adjacent samples. With up to LAYOUT_CHANNELS_FEW channels, they are whole records, from
+ * the first channel to the last; with more, records may go on in the next call.
+ */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
 /* Add the counts, but not the statistics, to the totals, and empty the tables. */

@@ -27,7 +27,7 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 	counts->stats = stats_open(type, channels);
 	counts->stats_channels = channels;
 	if (!counts->stats ||
-	    (type->code_bytes > 2 &&
+	    (type->code_bytes > 2 && digits > 0 &&
 	     stats_keep_digest(counts->stats, channels, digits, true, memory) != 0))
 		return fail_errno(fail, "statistics of %lu channels", (unsigned long)channels);
 	return 0;

@@ -36,8 +36,8 @@ struct counts {
 int counts_init(struct counts *counts, size_t cells, struct fail *fail);
 
 /*
- * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest.
- * Workers fill them (counts_add_stats), but for codes hist.c computes them from the counts at the
+ * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest,
+ * unless `digits` is 0; a binned type is given as its sample_type_counted. Workers fill them (counts_add_stats), but for codes hist.c computes them from the counts at the
  * end. The digests of all workers share *memory; NULL: without a limit.
  */
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,

@@ -105,7 +105,10 @@ static void unpack(const struct sample_type *type, unsigned char *to, const unsi
 static void give_packed(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct sample_type *const type = &to->c->type;
-	const uint32_t together = 4 * sample_together(type, to->c->channels);
+	/* With many channels, records may go on in the next call of counter_add. */
+	const uint32_t together =
+		4 * (layout_is_many(to->c->channels) ? sample_packed(type)
+						     : sample_together(type, to->c->channels));
 	const size_t most = SCRATCH / 2 / together * together;
 	unsigned char codes[SCRATCH + 8], last[8];
 

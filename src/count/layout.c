@@ -9,7 +9,7 @@ static const char *complete(struct layout *l, uint32_t sample_bytes)
 	if (l->channels == 0)
 		l->channels = 1;
 	if (l->channels > LAYOUT_CHANNELS_MAX)
-		return "more than 64 channels";
+		return "more than 65536 channels";
 	if (l->samples == 0)
 		l->samples = l->channels;
 	if (l->samples % l->channels != 0)

@@ -13,7 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAYOUT_CHANNELS_MAX 64u
+#define LAYOUT_CHANNELS_MAX 65536u
+/*
+ * More channels than these are "many": the cores count them, 16-bit samples are binned while they
+ * are counted, figures have no quantiles, and each channel is a row of the output (each/list.h).
+ */
+#define LAYOUT_CHANNELS_FEW 64u
 #define LAYOUT_BYTES_MAX ((uint32_t)16 << 20) /* limit of --record and of a pitch */
 
 struct layout {
@@ -24,6 +29,11 @@ struct layout {
 	uint32_t row;      /* records of a row; 0: no rows */
 	uint32_t pitch;    /* bytes from one row to the next; 0: no rows */
 };
+
+static inline bool layout_is_many(uint32_t channels)
+{
+	return channels > LAYOUT_CHANNELS_FEW;
+}
 
 /*
  * Complete a layout: a field that is 0 gets its default (one channel, a sample for each channel,

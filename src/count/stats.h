@@ -64,6 +64,13 @@ void stats_add_bits(struct stats *stats, uint64_t bits, uint64_t n);
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n);
 
+/*
+ * The same for many channels, of which a call has few samples each: the first sample is of channel
+ * `first`. There are no digests. `words` gives what is counted for each code of 16 bits, or is NULL.
+ */
+void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
+		      const unsigned char *samples, size_t n, const uint32_t *words);
+
 /* Add n codes (count.h), in the order of values; code[i] was counted count[code[i]] times. */
 void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 

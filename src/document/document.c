@@ -408,6 +408,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
 	const char *const why = make_axis(&h->axis, d, bins, fail);
+	h->axis.type.binned = h->axis.type.code_bytes == 2 && layout_is_many(h->channels);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
 	if (why)
@@ -472,7 +473,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 static int check_counts(const struct documents *d, const struct hist *h, uint32_t c,
 			struct fail *fail)
 {
-	const uint64_t samples = h->samples / h->channels;
+	const uint64_t samples = hist_samples(h, c);
 	const uint32_t bins = axis_bins(&h->axis);
 	uint128_t sum = (uint128_t)h->flow[c].under + h->flow[c].over + h->flow[c].nan;
 
@@ -542,7 +543,7 @@ static uint32_t digits_of(const struct documents *d, const struct sample_type *t
 static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
 	const struct sample_type *const type = &h->axis.type;
-	const uint64_t samples = h->samples / h->channels;
+	const uint64_t samples = hist_samples(h, c);
 	const bool real = type->kind == SAMPLE_FLOAT;
 	struct stats_result *const of = &h->stats[c].of;
 
@@ -564,7 +565,7 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
 		return -1;
 	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
-	    !digest_agrees(&h->stats[c].digest, type, of))
+	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, type, of)))
 		return refuse(d, fail,
 			      "its figures of --stats do not agree with its counts (did another "
 			      "program add or scale it?)");
@@ -579,9 +580,11 @@ static int take_stats(struct documents *d, struct hist *h, uint32_t c, struct fa
 {
 	const struct quantiles none = {.n = 0};
 	const bool listed = d->list[DIGEST].at, first = d->seen == 1;
-	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : DIGEST_FINE;
-	const bool any = d->value[FINITE] > 0 && digits > 0 && (listed || hist_has_values(h, c));
-	const uint32_t own = digest_rule(&h->axis.type, digits).digits;
+	const bool without = layout_is_many(h->channels) && !listed; /* figures without a digest */
+	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : without ? 0 : DIGEST_FINE;
+	const bool any = d->value[FINITE] > 0 &&
+			 (without || (digits > 0 && (listed || hist_has_values(h, c))));
+	const uint32_t own = without ? 0 : digest_rule(&h->axis.type, digits).digits;
 
 	if (first && any && hist_keep_stats(h, &none, digits, fail) != 0)
 		return -1;
@@ -589,7 +592,7 @@ static int take_stats(struct documents *d, struct hist *h, uint32_t c, struct fa
 		hist_drop_stats(h);
 		return 0;
 	}
-	if (listed)
+	if (listed || without)
 		return take_figures(d, h, c, fail);
 	digest_close(&h->stats[c].digest);
 	return hist_values_digest(h, c, fail);

@@ -119,7 +119,7 @@ static int open_maker(struct maker *m, const struct each *e, const struct counti
 	if (!hist->count &&
 	    !(hist->count = calloc(hist->channels * hist->stride, sizeof(*hist->count))))
 		return fail_errno(fail, "--each");
-	m->scratch = hist_scratch_new(&spec->axis->type);
+	m->scratch = hist_scratch_new(&spec->axis->type, spec->channels);
 	if (!m->scratch)
 		return fail_errno(fail, "--each");
 	const bool kept = counting_adds_stats(counting) || spec->format->write == write_json;
@@ -764,7 +764,7 @@ size_t each_memory(const struct counting *counting)
 	const size_t results = results_of(counting), tables = 3 + 2 * results;
 
 	return tables * (table_bytes(counting) + digests_bytes(counting)) + results * TEXT_BYTES +
-	       hist_scratch_bytes(&counting->type);
+	       hist_scratch_bytes(&counting->type, counting->channels);
 }
 
 int each_open(struct each **out, const struct row_spec *spec, const struct counting *counting,

@@ -45,6 +45,20 @@ void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struc
 		snprintf(label, NUMBER_TEXT, "%llu", (ull)row->first);
 }
 
+const char *row_head(const struct row_spec *spec)
+{
+	return spec->size == ROW_IS_TENSOR    ? "tensor"
+	       : spec->size == ROW_IS_INPUT   ? "file"
+	       : spec->size == ROW_IS_CHANNEL ? "channel"
+	       : row_has_offset(spec)         ? "offset"
+					      : "record";
+}
+
+bool row_is_named(const struct row_spec *spec)
+{
+	return spec->size == ROW_IS_TENSOR || spec->size == ROW_IS_INPUT;
+}
+
 bool row_has_offset(const struct row_spec *spec)
 {
 	return spec->begin && spec->record == 1 && spec->packed == 1;
@@ -137,19 +151,22 @@ static void put_figure(void *line, const char *text)
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
 {
-	static const char *const PLACE[] = {"input", "first", "offset", "records"},
-				 *const TENSOR[] = {"input", "tensor", "type", "shape"},
+	static const char *const PLACE[] = {"input", "first", "offset", "records", NULL},
+				 *const TENSOR[] = {"input", "tensor", "type", "shape", NULL},
+				 *const CHANNEL[] = {"channel", NULL},
 				 *const FLOW[] = {"under", "over", "nan"};
+	const char *const *place = spec->size == ROW_IS_TENSOR    ? TENSOR
+				   : spec->size == ROW_IS_CHANNEL ? CHANNEL
+								  : PLACE;
 	struct line l = {.out = out, .comma = comma_of(spec)};
-	const bool stats = spec->asked, tensors = spec->size == ROW_IS_TENSOR,
-		   residues = !stats && !axis_kind_of(spec->axis)->ordered;
+	const bool stats = spec->asked, residues = !stats && !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
 
 	if (!spec->style->header)
 		return;
-	for (int i = 0; i < 4; i++)
-		if (tensors || spec->begin || strcmp(PLACE[i], "offset") != 0)
-			put(&l, tensors ? TENSOR[i] : PLACE[i]);
+	for (; *place; place++)
+		if (spec->begin || strcmp(*place, "offset") != 0)
+			put(&l, *place);
 	if (spec->channels > 1)
 		put(&l, "channel");
 	if (stats)
@@ -163,6 +180,29 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	end_line(&l);
 }
 
+/* Write the fields that say which row it is. */
+static void put_place(struct line *l, const struct row_spec *spec, const struct row_place *row,
+		      const struct hist *hist)
+{
+	const bool terminal = spec->style->canvas.terminal;
+
+	if (spec->size == ROW_IS_CHANNEL) {
+		put_count(l, row->first);
+		return;
+	}
+	put_name(l, row_name(spec, row->path), terminal);
+	if (spec->tensor) {
+		put_name(l, spec->tensor, terminal);
+		put(l, hist->axis.type.name);
+		put_name(l, spec->shape, terminal); /* of any length */
+		return;
+	}
+	put_count(l, row->first);
+	if (spec->begin)
+		put_count(l, row_offset(spec, row));
+	put_count(l, row->records);
+}
+
 static void write_line(struct output *out, const struct row_spec *spec, const struct row_place *row,
 		       const struct hist *hist, uint32_t channel)
 {
@@ -170,20 +210,9 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	const bool residues = !axis_kind_of(&hist->axis)->ordered, stats = spec->asked;
-	const bool terminal = spec->style->canvas.terminal;
 	struct line l = {.out = out, .comma = comma_of(spec)};
 
-	put_name(&l, row_name(spec, row->path), terminal);
-	if (spec->tensor) {
-		put_name(&l, spec->tensor, terminal);
-		put(&l, hist->axis.type.name);
-		put_name(&l, spec->shape, terminal); /* of any length */
-	} else {
-		put_count(&l, row->first);
-		if (spec->begin)
-			put_count(&l, row_offset(spec, row));
-		put_count(&l, row->records);
-	}
+	put_place(&l, spec, row, hist);
 	if (spec->channels > 1)
 		put_count(&l, channel);
 	if (stats)
@@ -208,16 +237,11 @@ static void write_lines(struct output *out, const struct row_spec *spec,
 
 static struct table table_of(const struct row_spec *spec)
 {
-	const bool tensors = spec->size == ROW_IS_TENSOR, names = spec->size == ROW_IS_INPUT;
-
 	return (struct table){.canvas = &spec->style->canvas,
 			      .asked = spec->asked,
-			      .name = tensors                ? "tensor"
-				      : names                ? "file"
-				      : row_has_offset(spec) ? "offset"
-							     : "record",
-			      .names = tensors || names,
-			      .shape = tensors,
+			      .name = row_head(spec),
+			      .names = row_is_named(spec),
+			      .shape = spec->size == ROW_IS_TENSOR,
 			      .channels = spec->channels};
 }
 
@@ -305,7 +329,10 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.width = named ? 1 + named->n : CURVE_WIDTH,
 		.quantiles = named,
 		.curves = spec->asked,
-		.size = input || spec->path_count > 1 ? 0 : spec->size,
+		.size = input || spec->path_count > 1  ? 0
+			: spec->size == ROW_IS_CHANNEL ? 1
+						       : spec->size,
+		.unit = spec->size == ROW_IS_CHANNEL ? "channel" : NULL,
 		.bytes = row_has_offset(spec),
 		.begin = spec->begin,
 		.names = input ? spec->paths : NULL,

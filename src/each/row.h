@@ -8,14 +8,16 @@
 #include "output/output.h"
 #include "output/sheet.h"
 
-#define ROW_IS_INPUT UINT64_MAX        /* --each=file: a row for each input */
-#define ROW_IS_TENSOR (UINT64_MAX - 1) /* --each=tensor: rows of runs with types of their own */
+#define ROW_IS_INPUT UINT64_MAX         /* --each=file: a row for each input */
+#define ROW_IS_TENSOR (UINT64_MAX - 1)  /* --each=tensor: rows of runs with types of their own */
+#define ROW_IS_CHANNEL (UINT64_MAX - 2) /* a row for each channel of a histogram (list.h) */
+#define ROW_RECORDS_MAX (UINT64_MAX - 3)
 
 /* The properties that all rows of a run share. All pointers are borrowed. */
 struct row_spec {
 	char *const *paths;
 	size_t path_count;
-	uint64_t size;           /* records of a row, ROW_IS_INPUT or ROW_IS_TENSOR */
+	uint64_t size;           /* records of a row, or ROW_IS_ */
 	const struct axis *axis; /* ROW_IS_TENSOR: of the next row */
 	const struct codebook *book;
 	uint32_t channels;
@@ -46,7 +48,10 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 const char *row_name(const struct row_spec *spec, size_t path);
 /* The offset of a row in its input, after decoding; only if spec->begin is known. */
 uint64_t row_offset(const struct row_spec *spec, const struct row_place *row);
-/* Where a row begins, for pictures: the offset or the number of its first record. */
+/* What the first column of pictures and tables holds, and whether these are names. */
+const char *row_head(const struct row_spec *spec);
+bool row_is_named(const struct row_spec *spec);
+/* What it holds: a name, a channel, or where the row begins: an offset or a record's number. */
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
 /* Are records bytes, so that pictures show offsets, in hexadecimal? */
 bool row_has_offset(const struct row_spec *spec);

@@ -119,10 +119,7 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 		edge_text(upper, spec->axis, axis_bins(spec->axis));
 	}
 	const bool both = (int)(strlen(lower) + strlen(upper)) < width;
-	output_print(out, "%*s", (int)l.label,
-		     spec->size == ROW_IS_INPUT ? "file"
-		     : row_has_offset(spec)     ? "offset"
-						: "record");
+	output_print(out, "%*s", (int)l.label, row_head(spec));
 	for (uint32_t c = 0; c < l.across; c++)
 		output_print(out, " %s%s%*s%s entropy", side_of(canvas), both ? lower : "",
 			     both ? width - (int)strlen(lower) : width, both ? upper : "",
@@ -230,7 +227,7 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 		    const struct hist *hist)
 {
 	const struct line l = line_of(spec);
-	const char *const name = row_name(spec, row->path);
+	const char *const name = spec->paths ? row_name(spec, row->path) : "";
 	char label[NUMBER_TEXT];
 
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT)

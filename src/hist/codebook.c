@@ -2,14 +2,39 @@
 /* codebook: fill the tables of all codes. */
 #include "hist/codebook.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#define CODES 65536u
+
+/* Make the words of types that are binned. -1: no memory. */
+static int widen(struct codebook *book, const struct axis *axis)
+{
+	const struct sample_type *const type = &axis->type;
+	const bool ranks = type->kind == SAMPLE_FLOAT && axis->edges.binning.kind == BIN_RANK;
+
+	book->words = malloc(CODES * sizeof(*book->words));
+	book->ranks = ranks ? malloc(CODES * sizeof(*book->ranks)) : NULL;
+	if (!book->words || (ranks && !book->ranks))
+		return -1;
+	for (uint32_t code = 0; code < CODES; code++) {
+		const uint32_t word = book->words[code] = sample_widened(type, code);
+		if (ranks) /* the ranks of finite samples are those of their type */
+			book->ranks[code] = isfinite(float_of_bits(word))
+						    ? sample_swapped(type, code) << 16
+						    : word;
+	}
+	return 0;
+}
 
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail)
 {
 	const struct sample_type *const type = &axis->type;
 	const bool binned = !axis_kind_of(axis)->from_samples;
 
-	*book = (struct codebook){.codes = type->code_bytes <= 2 ? 1u << type->bits : 0};
+	*book = (struct codebook){.codes = sample_is_code(type) ? 1u << type->bits : 0};
+	if (type->binned && widen(book, axis) != 0)
+		return fail_errno(fail, "codes of %s", type->name);
 	if (book->codes == 0)
 		return 0;
 	book->stride = sample_unpacks(type) ? (size_t)1 << 16
@@ -32,4 +57,6 @@ void codebook_free(struct codebook *book)
 {
 	free(book->ordered);
 	free(book->cell);
+	free(book->words);
+	free(book->ranks);
 }

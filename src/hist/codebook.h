@@ -17,6 +17,9 @@ struct codebook {
 	size_t stride; /* counts from one channel to the next: codes, or 2^16 for unpacked ones, or words */
 	uint16_t *ordered; /* all codes in the order of values; NaNs come first and last; owned */
 	uint32_t *cell;    /* the cell of each code; NULL: the samples give the range; owned */
+	/* Types that are binned: the word that is counted for each code (counting.words); owned. */
+	uint32_t *words;
+	uint32_t *ranks; /* the same with --log=auto, for floats to find their cells; owned */
 };
 
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail);

@@ -8,8 +8,6 @@
 
 #include "hist/hist_stats.h"
 
-#define PACKED_BITS_MAX 4 /* bits of a sample that shares a byte, at most */
-
 int hist_open(struct hist *h, uint32_t channels)
 {
 	h->channels = channels;
@@ -24,7 +22,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
 	if (hist_open(h, channels) != 0)
 		return fail_errno(fail, "%lu channels", (unsigned long)channels);
-	if (axis->type.code_bytes > 2) /* hist_fill will use the cells of the totals */
+	if (!sample_is_code(&axis->type)) /* hist_fill will use the cells of the totals */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	return h->count ? 0
@@ -57,15 +55,25 @@ void hist_free(struct hist *h)
 	h->flow = NULL;
 }
 
-size_t hist_scratch_bytes(const struct sample_type *type)
+/* The sums for packed types: of bytes that hold several samples. */
+static size_t sums_of(const struct sample_type *type, uint32_t channels)
 {
-	return sizeof(struct hist_scratch) +
-	       (type->code_bytes <= 2 ? sizeof(uint16_t) << type->bits : 0);
+	return type->bits < 8 && type->word == 0 ? (size_t)channels << type->bits : 0;
 }
 
-struct hist_scratch *hist_scratch_new(const struct sample_type *type)
+size_t hist_scratch_bytes(const struct sample_type *type, uint32_t channels)
 {
-	return calloc(1, hist_scratch_bytes(type));
+	return sizeof(struct hist_scratch) + sums_of(type, channels) * sizeof(uint64_t) +
+	       (sample_is_code(type) ? sizeof(uint16_t) << type->bits : 0);
+}
+
+struct hist_scratch *hist_scratch_new(const struct sample_type *type, uint32_t channels)
+{
+	struct hist_scratch *const scratch = calloc(1, hist_scratch_bytes(type, channels));
+
+	if (scratch)
+		scratch->seen = (uint16_t *)(void *)(scratch->sums + sums_of(type, channels));
+	return scratch;
 }
 
 /* ---- codes ---- */
@@ -75,12 +83,12 @@ struct hist_scratch *hist_scratch_new(const struct sample_type *type)
  * channels of their own, because a record's samples may be in several bytes, and channels may share
  * a byte.
  */
-static void unpack(struct hist *h, uint64_t *cell, size_t cells)
+static void unpack(struct hist *h, uint64_t *cell, size_t cells, uint64_t *sum)
 {
 	const struct sample_type *const type = &h->axis.type;
 	const uint32_t packed = sample_packed(type), values = 1u << type->bits;
-	uint64_t sum[LAYOUT_CHANNELS_MAX << PACKED_BITS_MAX] = {0};
 
+	memset(sum, 0, h->channels * values * sizeof(*sum));
 	for (size_t i = 0; i < cells; i++)
 		for (uint32_t place = 0; place < packed && cell[i] > 0; place++) {
 			const uint32_t at = type->big ? packed - 1 - place : place;
@@ -120,15 +128,15 @@ static void unmask(const struct hist *h, uint64_t *cell)
 /* Are codes not samples, but hold some? */
 static bool folds(const struct sample_type *type)
 {
-	return type->bits < 8 || type->word > 0;
+	return sample_is_code(type) && (type->bits < 8 || type->word > 0);
 }
 
-static void unfold(struct hist *h, uint64_t *cell, size_t cells)
+static void unfold(struct hist *h, uint64_t *cell, size_t cells, struct hist_scratch *scratch)
 {
 	if (h->axis.type.word > 0)
 		unmask(h, cell);
 	else
-		unpack(h, cell, cells);
+		unpack(h, cell, cells, scratch->sums);
 }
 
 /* Set seen to the codes that were counted, in the order of values; return their number. */
@@ -251,7 +259,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	uint64_t *const cell = counts_take(counts, &h->samples);
 
 	if (folds(&h->axis.type))
-		unfold(h, cell, cells);
+		unfold(h, cell, cells, scratch);
 	if (coded) {
 		extent = extent_of_codes(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
@@ -322,7 +330,7 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 	h->samples = counts->samples;
 	if (folds(&h->axis.type)) {
 		counts_add_counts(totals, counts);
-		unfold(h, counts->cell, counts->cells);
+		unfold(h, counts->cell, counts->cells, scratch);
 	} else {
 		totals->samples += counts->samples;
 	}
@@ -337,6 +345,19 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
 	fold(h);
 	clamp_flow(h);
+}
+
+struct hist hist_view(const struct hist *h, uint32_t channel)
+{
+	struct hist one = *h;
+
+	one.channels = 1;
+	one.count += channel * h->stride;
+	one.flow += channel;
+	one.stats = h->stats ? h->stats + channel : NULL;
+	one.quantile = h->stats ? hist_quantile_of(h, channel, 0) : NULL;
+	one.samples = hist_samples(h, channel);
+	return one;
 }
 
 /* ---- sums over all channels ---- */
@@ -368,7 +389,7 @@ int hist_audit(const struct hist *h, struct fail *fail)
 		const uint64_t others = of->below + of->above + of->nan;
 		digested &= !h->stats[c].digest.touched ||
 			    digest_sum(&h->stats[c].digest) ==
-				    of->number + (h->axis.type.code_bytes <= 2 ? others : 0);
+				    of->number + (sample_is_code(&h->axis.type) ? others : 0);
 	}
 	if (!digested)
 		return fail_set(fail, STATUS_INTERNAL,

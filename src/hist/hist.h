@@ -75,12 +75,13 @@ struct entropy_terms {
 /* Working memory of hist_fill, for one thread at a time; freed by free(). */
 struct hist_scratch {
 	struct entropy_terms terms;
-	uint16_t seen[]; /* codes that were counted, in the order of values */
+	uint16_t *seen;  /* codes that were counted, in the order of values; in the same memory */
+	uint64_t sums[]; /* packed types: counts of the samples of all channels */
 };
 
 /* NULL: no memory. */
-struct hist_scratch *hist_scratch_new(const struct sample_type *type);
-size_t hist_scratch_bytes(const struct sample_type *type);
+struct hist_scratch *hist_scratch_new(const struct sample_type *type, uint32_t channels);
+size_t hist_scratch_bytes(const struct sample_type *type, uint32_t channels);
 
 /* Make room for the channels of an empty histogram. -1: no memory. */
 int hist_open(struct hist *h, uint32_t channels);
@@ -147,7 +148,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
-/* Make room for these quantiles, all unknown. -1: no memory. */
+/* Make room for these quantiles, all unknown; many channels have none. -1: no memory. */
 int hist_ask(struct hist *h, const struct quantiles *asked);
 
 static inline struct hist_quantile *hist_quantile_of(const struct hist *h, uint32_t channel,
@@ -185,6 +186,16 @@ static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
 			return true;
 	return false;
 }
+
+/* The samples of a channel. */
+static inline uint64_t hist_samples(const struct hist *h, uint32_t channel)
+{
+	(void)channel;
+	return h->samples / h->channels;
+}
+
+/* A channel as a histogram of its own, which borrows its memory. */
+struct hist hist_view(const struct hist *h, uint32_t channel);
 
 struct hist_flow hist_flow_sum(const struct hist *h);
 

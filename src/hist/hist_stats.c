@@ -127,6 +127,9 @@ static void keep_codes(struct hist_stats *s, const struct profile *codes,
 
 int hist_ask(struct hist *h, const struct quantiles *asked)
 {
+	static const struct quantiles none = {.n = 0};
+
+	asked = layout_is_many(h->channels) ? &none : asked;
 	/* One more, so that the size is never 0. */
 	struct hist_quantile *const made =
 		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
@@ -213,7 +216,7 @@ static bool bins_are_values(const struct axis *axis)
 
 bool hist_has_values(const struct hist *h, uint32_t channel)
 {
-	return h->axis.type.code_bytes <= 2 && bins_are_values(&h->axis) &&
+	return sample_is_code(&h->axis.type) && bins_are_values(&h->axis) &&
 	       h->flow[channel].under == 0 && h->flow[channel].over == 0;
 }
 
@@ -261,7 +264,7 @@ static void stats_of_bins_alone(struct hist *h, uint32_t channel)
 		of->above = flow->over;
 	}
 	of->nan = flow->nan;
-	of->number = h->samples / h->channels - of->below - of->above - of->nan;
+	of->number = hist_samples(h, channel) - of->below - of->above - of->nan;
 	if (bins_are_values(&h->axis))
 		quantiles_of_values(h, channel);
 }
@@ -271,7 +274,7 @@ static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
 {
 	const struct sample_type *const type = &h->axis.type;
 	const struct digest *const digest = &h->stats[channel].digest;
-	struct hist_scratch *const scratch = hist_scratch_new(type);
+	struct hist_scratch *const scratch = hist_scratch_new(type, 1);
 	uint64_t *const count = calloc((size_t)1 << 16, sizeof(*count)), n;
 	struct stats *const sums = stats_open(type, 1);
 	uint32_t seen = 0;
@@ -293,12 +296,12 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 {
 	struct hist_stats *const s = &h->stats[channel];
 
-	if (!h->binned && h->axis.type.code_bytes <= 2)
+	if (!h->binned && sample_is_code(&h->axis.type) && s->digest.touched)
 		return stats_of_values(h, channel, fail);
 	s->entropy = entropy_of_bins(h, channel, terms);
 	if (h->binned)
 		stats_of_bins_alone(h, channel);
-	else
+	else if (s->digest.touched)
 		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
 			       &s->digest, &s->of);
 	return 0;

@@ -12,7 +12,7 @@ void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t chann
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const bool exact = s->of.number > 0 && !hist->binned;
 	const uint64_t counts[] = {
-		[FIGURE_SAMPLES] = hist->samples / hist->channels,
+		[FIGURE_SAMPLES] = hist_samples(hist, channel),
 		[FIGURE_COUNT] = s->of.number,
 		[FIGURE_UNDER] = flow->under,
 		[FIGURE_OVER] = flow->over,
@@ -27,7 +27,8 @@ void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t chann
 
 	text[0] = '\0';
 	if (figure < FIGURE_ZEROS || (figure == FIGURE_ZEROS && !hist->binned) ||
-	    (figure <= FIGURE_NEVER_HIT && s->at_least > 0))
+	    (figure <= FIGURE_NEVER_HIT && s->at_least > 0 &&
+	     !(figure == FIGURE_NEVER_HIT && layout_is_many(hist->channels))))
 		number_format_count(text, counts[figure]);
 	else if ((figure == FIGURE_LEAST || figure == FIGURE_GREATEST) && exact)
 		hist_stats_format_extreme(text, hist, channel, figure == FIGURE_GREATEST);

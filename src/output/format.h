@@ -53,7 +53,8 @@ struct style {
 	bool header;  /* a line with the column names */
 	bool nonzero; /* only bins that are not empty */
 	bool flow;    /* rows for under, over and NaN */
-	bool table;   /* --each --stats on a terminal: csv as aligned columns */
+	bool table;   /* --stats on a terminal: rows as aligned columns */
+	bool figures; /* --stats: rows have figures instead of bins */
 	struct canvas canvas;
 };
 

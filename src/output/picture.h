@@ -46,7 +46,7 @@ struct picture {
 		uint32_t filled;  /* number of bins that are not empty */
 		uint32_t fullest; /* first bin with the largest count */
 		uint64_t most;    /* largest count */
-	} facts[LAYOUT_CHANNELS_MAX];
+	} facts[LAYOUT_CHANNELS_FEW];
 };
 
 /*

@@ -68,7 +68,7 @@ uint32_t sheet_cells(uint32_t channels)
 
 double sheet_bits(const struct axis *axis)
 {
-	const double bits = axis->type.code_bytes <= 2 ? axis->type.bits : log2(axis_bins(axis));
+	const double bits = sample_is_code(&axis->type) ? axis->type.bits : log2(axis_bins(axis));
 
 	return fmax(bits, 1);
 }

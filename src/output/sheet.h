@@ -41,7 +41,7 @@ enum curve { CURVE_COUNT, CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST
 /* Do rows have an entropy? */
 static inline bool sheet_has_entropy(const struct axis *axis)
 {
-	return axis->type.code_bytes <= 2 || axis_divides(axis);
+	return sample_is_code(&axis->type) || axis_divides(axis);
 }
 
 /* Most bits that the entropy of a row can have, at least 1. */
@@ -55,8 +55,9 @@ struct sheet {
 	uint32_t width;                    /* numbers per channel in a row: cells, or CURVE_WIDTH */
 	bool curves;                       /* the numbers are for curves, not cells */
 	const struct quantiles *quantiles; /* curves: draw these; NULL: entropy and the others */
-	uint64_t size; /* records per row; 0: a row is an input, or there are several inputs */
-	bool bytes;    /* records are bytes */
+	uint64_t size;    /* records per row; 0: a row is an input, or there are several inputs */
+	bool bytes;       /* records are bytes */
+	const char *unit; /* rows are channels: "channel"; else NULL */
 	const uint64_t *begin; /* bytes: offset of the first row, once it is written */
 	char *const *names;    /* names of rows if each row is an input; else NULL */
 	const char *options;   /* as in provenance */
@@ -75,7 +76,7 @@ uint32_t sheet_cells(uint32_t channels);
  * Fill in the numbers of a row, its samples first, and return how many there are. Any thread may
  * call it. sheet_add adds the numbers to the sheet; -1: out of memory.
  */
-#define SHEET_NUMBERS (1 + LAYOUT_CHANNELS_MAX * (1 + QUANTILES_MAX))
+#define SHEET_NUMBERS (1 + LAYOUT_CHANNELS_FEW * (1 + QUANTILES_MAX))
 size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist);
 int sheet_add(struct sheet *s, const double *numbers);
 static inline size_t sheet_numbers(const struct sheet *s)

@@ -475,13 +475,13 @@ static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigne
 
 static const char *name_of_rows(const struct sheet *s)
 {
-	return s->size == 0 ? "row" : s->bytes ? "offset" : "record";
+	return s->unit ? s->unit : s->size == 0 ? "row" : s->bytes ? "offset" : "record";
 }
 
 static void describe_rows(struct output *out, const struct sheet *s)
 {
-	put(out, "%llu row%s", (ull)s->count, s->count == 1 ? "" : "s");
-	if (s->size > 0)
+	put(out, "%llu %s%s", (ull)s->count, s->unit ? s->unit : "row", s->count == 1 ? "" : "s");
+	if (s->size > 0 && !s->unit)
 		put(out, " of %llu %s", (ull)s->size, s->bytes ? "bytes" : "records");
 	output_text(out, DOT);
 	put_samples(out, s->samples, s->axis, s->channels);

@@ -23,9 +23,10 @@ struct listing {
 static void row(const struct listing *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
 {
-	char line[(3 + LAYOUT_CHANNELS_MAX) * (NUMBER_TEXT + 1)];
+	char line[(3 + LAYOUT_CHANNELS_FEW) * (NUMBER_TEXT + 1)];
 	size_t used = 0;
 
+	assert(!layout_is_many(t->hist->channels)); /* else a channel is a row (each/list.h) */
 	for (int i = 0; i < 3; i++) {
 		const size_t length = strlen(fields[i]);
 		memcpy(line + used, fields[i], length);

@@ -54,7 +54,7 @@ changed one.json 's/"samples": 12, //' 's/"samples": 12/"samples": -1/' 's/"samp
 	's/"lower": 0/"lower": 1/' 's/"lower": 0/"lower": -0.0e9/' 's/"lower": 0, //' 's/"bins": 14/"bins": 13/' \
 	's/"bins": 14/"bins": 268435456/' 's/"bins": 14/"bins": 268435457/' 's/"bins": 14/"edges": [0]/' \
 	's/"closed": false/"closed": 0/' 's/"clamp": false, //' 's/"channels": 1/"channels": 2/' \
-	's/"channels": 1/"channels": 65/' 's/"part": 1/"part": 2/' 's/"axes": \[\(.*\)\], "st/"axes": [\1, \1], "st/' \
+	's/"channels": 1/"channels": 65537/' 's/"part": 1/"part": 2/' 's/"axes": \[\(.*\)\], "st/"axes": [\1, \1], "st/' \
 	's/"values": \[/&18446744073709551616,/' 's/"values": \[0/"values": [1e17/' 's/"values": \[0/"values": [-1/' \
 	's/0,0,1,1/0,0,18446744073709551615,3/' 's/,0\]/,]/' 's/,0\]/,01]/' 's/,0\]/,0.]/' \
 	's/,0\]/,true]/' 's/"values": .*\]/"values": []/' 's/"values": .*\]/"values": null/' 's/}}$/}/' 's/}}$/}]/' \

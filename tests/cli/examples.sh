@@ -32,6 +32,8 @@ numbers 300 100000 8 >ids.u64
 floats 60 >power.f32
 cp ids.u64 latency.u64
 cp power.f32 a.f32
+numbers 770 65536 2 >recording.bin
+{ printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 75), }" && cat power.f32; } >act.npy
 zstd -q a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32

@@ -43,7 +43,7 @@ bytes '\350\003\350\003\350\003\350\003\352\003' >five
 run gpuhist -t u16 -c 4 -n 1 -r 0:100 -b 2 five
 run gpuhist -t u16 -c 5 -r 0:100 -b 2 five
 # What does not fit
-for option in -c65 --record=0 --record=16777217 --offset=1 --rows=4 --rows=0:4 --rows=4:17M; do
+for option in -c65537 --record=0 --record=16777217 --offset=1 --rows=4 --rows=0:4 --rows=4:17M; do
 	refused gpuhist -t u8 $option twelve
 done
 refused gpuhist -t u16 --record=1 twelve

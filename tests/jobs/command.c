@@ -117,7 +117,7 @@ static bool refused(const struct job *j, size_t flag)
 	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
 		return true;
 	return (flag == 0 && (j->binning == MOD || is_automatic(j))) ||
-	       (flag == 5 && j->each && j->slices == 0) ||
+	       (flag == 5 && ((j->each && j->slices == 0) || j->channels > 64)) ||
 	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 

@@ -62,6 +62,8 @@ static void draw_kinds(struct job *j)
 	j->big_endian = j->type->bits != 8 && once_in(3);
 	j->layout = once_in(4) ? (enum layout)(1 + below(2)) : PLAIN;
 	j->channels = once_in(3) ? 1 + (unsigned)below(once_in(5) && j->bins < 10000 ? 64 : 4) : 1;
+	if (once_in(25) && j->bins < 1000) /* many */
+		j->channels = 65 + (unsigned)below(once_in(3) ? 1000 : 60);
 	if (j->layout == RECORDS && j->type->bits % 8 && !once_in(20))
 		j->layout = ROWS; /* else a usage error, as below */
 	while (j->type->bits < 8 && j->channels % packed_in(j->type) &&
@@ -178,7 +180,8 @@ static void draw_job(struct job *j, bool gpu)
 
 	do
 		draw_kinds(j);
-	while (gpu && j->type->bits > 8 && j->type->bits % 8); /* a GPU does not count these */
+	/* a GPU does not count these */
+	while (gpu && ((j->type->bits > 8 && j->type->bits % 8) || j->channels > 64));
 	j->header_channels = 1;
 	j->type_given = !j->header || (j->header != TENSORS && once_in(3));
 	if (j->header)
@@ -206,7 +209,10 @@ static void draw_job(struct job *j, bool gpu)
 	j->quiet = once_in(4);
 	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
-	if (once_in(4) && !gpu && j->bins * j->channels < 10000 && can_have_rows(j)) {
+	if (j->channels > 64) {
+		if (once_in(2))
+			draw_quantiles(j);
+	} else if (once_in(4) && !gpu && j->bins * j->channels < 10000 && can_have_rows(j)) {
 		draw_rows(j);
 	} else if (once_in(6) && j->bins * j->channels < 10000 && !j->text) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);

@@ -317,7 +317,7 @@ static void set_default(struct job *job)
 		job->axis = RATIONAL;
 		full_range(job);
 		job->bins = (uint64_t)1 << job->type->bits;
-	} else if (job->rows.size && job->stats && !job->by.bins_given) {
+	} else if ((job->rows.size || is_list(job)) && job->stats && !job->by.bins_given) {
 		job->bins = 1; /* rows of figures need no bins */
 		set_range(job, "full");
 	} else {

@@ -57,7 +57,7 @@ static void parse_channels(struct job *job, const char *text)
 	if (job->last_axis)
 		return;
 	if (parse_count(text, '\0') < 1 || parse_count(text, '\0') > MAX_CHANNELS)
-		fail(FAIL_USAGE, text, "1 to 64 channels");
+		fail(FAIL_USAGE, text, "1 to 65536 channels");
 	job->channels = (unsigned)parse_count(text, '\0');
 }
 
@@ -410,6 +410,7 @@ static void note(struct job *job, unsigned channel, struct sample s)
 
 static void count_row(struct job *job, unsigned channel, struct sample s)
 {
+	job->total++;
 	count_sample(job, channel, s);
 	if (job->stats)
 		keep_sample(job, channel, s);
@@ -442,6 +443,8 @@ int main(int argc, char **argv)
 	set_axis(&job);
 	if (job.stats && job.by.mod)
 		fail(FAIL_USAGE, "--mod", "residues have no figures");
+	if (is_list(&job) && (job.rows.size || job.nonzero || job.channels * job.bins >= 1u << 28))
+		fail(FAIL_USAGE, "--channels", "too many for rows, or for so many bins");
 	if (job.rows.size && (by_samples(&job) || job.nonzero))
 		fail(FAIL_USAGE, "--each", "the bins are not known, or not all written");
 	if (job.rows.format != TEXT && (job.flow || !job.header))
@@ -455,6 +458,11 @@ int main(int argc, char **argv)
 		begin_rows(&job);
 		visit_all(&job, names, count_row);
 		end_rows(&job);
+		return 0;
+	}
+	if (is_list(&job)) {
+		visit_all(&job, names, count_row);
+		put_list(&job);
 		return 0;
 	}
 	visit_all(&job, names, count_sample);

@@ -19,7 +19,7 @@ __extension__ typedef __int128 wide;
 #define MAX_WHOLE ((wide)1 << 96)
 #define MAX_RECORD ((uint64_t)16 << 20)
 
-enum { FAIL_SYSTEM = 1, FAIL_USAGE = 2, FAIL_DATA = 3, MAX_CHANNELS = 64 };
+enum { FAIL_SYSTEM = 1, FAIL_USAGE = 2, FAIL_DATA = 3, MAX_CHANNELS = 65536, FEW_CHANNELS = 64 };
 
 enum kind { UNSIGNED, SIGNED, FLOAT };
 
@@ -120,9 +120,16 @@ struct job {
 	char separator;                /* between columns */
 	struct rows rows;              /* --each */
 	uint64_t *count;               /* by channel, then by bin */
+	uint64_t total;                /* samples of all channels */
 	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples in no bin */
 	uint64_t nan[MAX_CHANNELS];                       /* ... because they are no numbers */
 };
+
+/* Is a channel a line of the output? */
+static inline bool is_list(const struct job *job)
+{
+	return job->channels > FEW_CHANNELS;
+}
 
 /* ---- sample.c ---- */
 
@@ -199,6 +206,7 @@ void put_figures(const struct job *job, unsigned channel);
 
 void begin_rows(struct job *job);
 void put_row_of(struct job *job); /* which is counted; the next one begins */
+void put_list(struct job *job);   /* of many channels */
 void end_rows(struct job *job);
 
 #endif

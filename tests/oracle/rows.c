@@ -39,21 +39,11 @@ static bool has_flow(const struct job *job)
 	return job->stats || (job->flow && job->axis != RESIDUE);
 }
 
-void begin_rows(struct job *job)
+/* The names of the columns after those that say which row it is. */
+static void put_columns(const struct job *job)
 {
 	char c = job->separator, edge[400];
 
-	set_counter(&job->rows);
-	if (job->stats && job->rows.format != TEXT)
-		fail(FAIL_USAGE, "--stats", "rows of counters have no figures");
-	if (job->rows.format != TEXT || !job->header)
-		return;
-	printf("input%cfirst", c);
-	if (!job->rows.no_offset)
-		printf("%coffset", c);
-	printf("%crecords", c);
-	if (job->channels > 1)
-		printf("%cchannel", c);
 	if (job->stats)
 		printf("%csamples", c);
 	for (uint64_t i = 0; i < job->bins && !job->stats; i++) {
@@ -73,22 +63,31 @@ void begin_rows(struct job *job)
 	putchar('\n');
 }
 
-static void put_line(const struct job *job, unsigned channel)
+void begin_rows(struct job *job)
 {
-	const struct rows *r = &job->rows;
+	char c = job->separator;
+
+	set_counter(&job->rows);
+	if (job->stats && job->rows.format != TEXT)
+		fail(FAIL_USAGE, "--stats", "rows of counters have no figures");
+	if (job->rows.format != TEXT || !job->header)
+		return;
+	printf("input%cfirst", c);
+	if (!job->rows.no_offset)
+		printf("%coffset", c);
+	printf("%crecords", c);
+	if (job->channels > 1)
+		printf("%cchannel", c);
+	put_columns(job);
+}
+
+static void put_numbers(const struct job *job, unsigned channel, uint64_t samples)
+{
 	char c = job->separator;
 	const uint64_t flow[] = {job->under[channel], job->over[channel], job->nan[channel]};
 
-	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
-	       (unsigned long long)r->first);
-	if (!r->no_offset) /* rows of packed samples begin with a byte */
-		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
-	printf("%c%llu", c, (unsigned long long)r->records);
-	if (job->channels > 1)
-		printf("%c%u", c, channel);
 	if (job->stats)
-		printf("%c%llu", c,
-		       (unsigned long long)(r->records * job->samples / job->channels));
+		printf("%c%llu", c, (unsigned long long)samples);
 	for (uint64_t i = 0; i < job->bins && !job->stats; i++)
 		printf("%c%llu", c,
 		       (unsigned long long)clip(job, job->count[channel * job->bins + i]));
@@ -98,6 +97,38 @@ static void put_line(const struct job *job, unsigned channel)
 	if (job->stats)
 		put_figures(job, channel);
 	putchar('\n');
+}
+
+static void put_line(const struct job *job, unsigned channel)
+{
+	const struct rows *r = &job->rows;
+	char c = job->separator;
+
+	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
+	       (unsigned long long)r->first);
+	if (!r->no_offset) /* rows of packed samples begin with a byte */
+		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
+	printf("%c%llu", c, (unsigned long long)r->records);
+	if (job->channels > 1)
+		printf("%c%u", c, channel);
+	put_numbers(job, channel, r->records * job->samples / job->channels);
+}
+
+/* With many channels, the histogram of each is a line, and has no quantiles. */
+void put_list(struct job *job)
+{
+	job->stats = job->stats ? "" : NULL;
+	set_counter(&job->rows);
+	if (job->header) {
+		printf("channel");
+		put_columns(job);
+	}
+	for (unsigned channel = 0; channel < job->channels; channel++) {
+		printf("%u", channel);
+		put_numbers(job, channel, job->total / job->channels);
+	}
+	if (fflush(stdout) || ferror(stdout))
+		fail(FAIL_SYSTEM, "standard output", "cannot be written");
 }
 
 /* Least significant byte first. */

@@ -16,7 +16,7 @@ static struct seen {
 
 static bool is_small(const struct job *job)
 {
-	return job->type->bits <= 16;
+	return job->type->bits <= 16 && !(is_list(job) && job->word->bits > 8);
 }
 
 static bool is_finite(const struct job *job, struct sample s)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* list: a finished histogram of many channels, written as rows: a channel is a row (row.h). */
+#ifndef GPUHIST_EACH_LIST_H
+#define GPUHIST_EACH_LIST_H
+
+#include "hist/hist.h"
+#include "output/format.h"
+
+/* Are the channels of a histogram rows of the output? */
+static inline bool hist_is_list(const struct hist *hist)
+{
+	return layout_is_many(hist->channels);
+}
+
+/*
+ * The format that writes this histogram: the same one, unless its channels are rows and the format
+ * has rows for them. With style.figures, rows have figures instead of bins.
+ */
+const struct format *list_format(const struct format *format, const struct hist *hist);
+
+/* Does a list in this format have the figures? */
+bool list_has_figures(const struct format *format);
+
+/* Write the figures as aligned columns. */
+void list_table(struct output *out, const struct hist *hist, const struct style *style);
+
+#endif

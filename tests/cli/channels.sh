@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# More than 64 channels: a line for each. That they are counted right the random jobs show.
+# shellcheck shell=sh
+# Record k of 10 has 66 samples, 66 k + channel; the last channel is dead.
+seq 0 659 | awk '{ print NR % 66 ? $1 : 0 }' >numbers
+awk '{ printf "\\%03o\\%03o", $1 % 256, $1 / 256 }' numbers >escapes
+bytes "$(cat escapes)" >probe.i16
+shell 'gpuhist -c 66 -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 66,67p"'
+shell 'gpuhist -c 66 -r 0:100 -b 4 --flow -C sat8 -q --no-header probe.i16 | sed -n "2p; 66p"'
+shell 'gpuhist --text=1 -t i16 -c 66 -r 0:660 -b 4 numbers | sed -n "1,3p; 66,67p"'
+# Bins from the samples, in every channel the same, of 16 bits and of more
+for type in i16 i32 f16 f64; do
+	gpuhist -q --text -t $type -c 66 -b 5 numbers | sed -n '1p; 67p'
+	gpuhist -q --text -t $type -c 66 --log=auto -b 7 -f tsv numbers | sed -n '1p; 67p'
+done
+# Figures take the place of the bins, and need none; quantiles are left out
+shell 'gpuhist -c 66 --stats=50,99 probe.i16 | sed -n "1,3p; 66,67p"'
+shell 'gpuhist -c 66 --stats -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 67p"'
+shell 'gpuhist -t u8 -c 66 --stats probe.i16 | sed -n "1,3p; 66,67p"'
+shell 'gpuhist --text -c 66 --stats numbers | sed -n "1,3p; 66,67p"'
+shell 'gpuhist -c 66 --stats -n 9 -o a.npy -r 0:660 -b 2 probe.i16 2>&1 | sed -n "1,3p; 66,67p"'
+# Pictures have a row for each channel
+shell 'gpuhist -c 66 -f plot -r 0:660 -b 33 probe.i16 | sed -n "1,4p; 68p"'
+shell 'gpuhist -c 66 -f plot --stats probe.i16 | sed -n "1,4p; 68p"'
+shell 'gpuhist -c 66 -p -r 0:660 -b 33 -o a.csv probe.i16 2>&1 | sed -n "1,3p"'
+shell 'gpuhist -c 66 -f svg -r 0:660 -b 33 probe.i16 | grep -c "<image"'
+shell 'gpuhist -c 66 -f svg --stats -r 0:660 -b 33 probe.i16 | grep -o "66 channels.*"'
+shell 'gpuhist --text -c 66 -f plot </dev/null'
+# Documents add up
+shell 'for n in 1 2; do gpuhist -q -c 66 --stats -r 0:660 -b 4 --into sum.json probe.i16 2>/dev/null; done'
+shell 'gpuhist --merge sum.json | sed -n "1,2p; 67p"'
+shell 'gpuhist -q -c 66 --stats -r 0:660 -b 4 -f json probe.i16 >one.json; gpuhist --merge --stats one.json one.json sum.json | sed -n "1,2p; 67p"'
+shell 'gpuhist --merge --stats -f json -q one.json | cmp - one.json'
+refused gpuhist --into sum.json -c 65 -q --stats -r 0:660 -b 4 -n 1 probe.i16
+# What does not go with them
+refused gpuhist -c 66 --device=gpu probe.i16
+refused gpuhist -c 66 --each=2 -r 0:660 probe.i16
+refused gpuhist -c 66 --nonzero probe.i16
+refused gpuhist -c 66 -b 4067204 probe.i16
+refused gpuhist -c 65536 -b 4096 -t u8 probe.i16
+refused gpuhist -c 65536 -t f64 --stats -M 64M -T 1 probe.i16
