@@ -134,22 +134,21 @@ static bool is_missing(struct span s)
 }
 
 /* Does a field begin with a number: a digit, a sign or point before one, nan, inf? */
-static bool is_numeral(struct span s)
+static bool is_numeral(struct span field)
 {
+	const struct span s = unquote(field);
 	struct decimal d;
-
-	s = unquote(s);
 	const char *const q = s.p + (s.p < s.end && (*s.p == '-' || *s.p == '+'));
 	return s.p < s.end && (is_digit(*q) || (*q == '.' && is_digit(q[1])) ||
-			       (decimal_read(&d, s.p) == s.end && !is_missing(s)));
+			       (decimal_read(&d, s.p) == s.end && !is_missing(field)));
 }
 
-static bool is_word(struct span s)
+static bool is_word(struct span field)
 {
+	const struct span s = unquote(field);
 	struct decimal d;
 
-	s = unquote(s);
-	return !is_missing(s) && decimal_read(&d, s.p) != s.end;
+	return !is_missing(field) && decimal_read(&d, s.p) != s.end;
 }
 
 static const char no_number[] = "no number", misfit[] = "no number that fits --type ";
@@ -157,12 +156,12 @@ static const char no_number[] = "no number", misfit[] = "no number that fits --t
 const char *text_field(const struct text_table *t, struct text_lines *l, const char *p,
 		       const char *end, unsigned char *out)
 {
-	const struct span s = unquote((struct span){p, end});
+	const struct span field = {p, end}, s = unquote(field);
 	struct decimal d = {.kind = DECIMAL_NAN};
 	uint64_t code;
 	bool whole = s.p < s.end;
 
-	if (!is_missing(s) && decimal_read(&d, s.p) != s.end)
+	if (!is_missing(field) && decimal_read(&d, s.p) != s.end)
 		return no_number;
 	if (decimal_code(&d, &t->spec->type, &code) != DECIMAL_FITS)
 		return misfit;

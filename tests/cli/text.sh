@@ -36,6 +36,8 @@ shell "printf '3.5\" bolt\t1\t2\n4\" bolt\t0\t3\n' | gpuhist $b --text=3"
 shell "printf 'a \"\t1\nb\t2\n' | gpuhist $b --text=2"
 shell "printf -- '- \"a,b;c\" 1\nb \"d\" 2\n' | gpuhist $b --text=3"
 shell "printf 'x,\"a \"\"x\"\"\"\n0,3\n' | gpuhist $b --text='a \"x\"'"
+# A field that is a quote is not empty
+shell "printf '\"\"\"\"\n' | gpuhist --text"
 # The first line is a header if the column has no number there, or a missing one beside words
 shell "printf ',x\n0,5\n' | gpuhist $b --text=1"
 shell "printf ',x\n0,3\n' | gpuhist $b --text=1 -t i32"
