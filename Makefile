@@ -159,7 +159,10 @@ $(PROGRAM) $(BLOCKS) $(TESTS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GP
 	$(Q)$(LINKED) -o $@ $(filter %.o,$^) $(ALL_LDLIBS)
 $(TOOLS) $(TORTURE) $(BENCHES): LINKED = $(CC) -pthread $(LDFLAGS)
 $(BUILD)/torture_preload.so: LINKED += -shared
-$(FUZZERS): LINKED += -fsanitize=fuzzer
+# packaging/oss-fuzz links another engine, with a C++ compiler.
+FUZZ_LINK   = $(CC)
+FUZZ_ENGINE = -fsanitize=fuzzer
+$(FUZZERS): LINKED = $(FUZZ_LINK) $(ALL_LDFLAGS) $(FUZZ_ENGINE)
 $(PROGRAM): $(OBJ)
 $(TESTS) $(CHECKS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
 $(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/schedule.o $(LIB_OBJ)
