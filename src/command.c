@@ -54,8 +54,7 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 static void check_reports(const struct job *job, struct fail *fail)
 {
 	errno = msg_lost();
-	if (errno != 0 && fail->status == STATUS_OK &&
-	    (job->quantiles.n > 0 || job->voice == VOICE_VERBOSE))
+	if (errno != 0 && fail->status == STATUS_OK && (job->tabled || job->voice == VOICE_VERBOSE))
 		fail_errno(fail, "standard error");
 }
 

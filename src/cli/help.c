@@ -32,7 +32,8 @@ static const char FIRST_PAGE[] =
 "  cat data.bin | gpuhist -b 1024 > counts.csv     integers from 0 to 1023\n"
 "  gpuhist -t f32 -r -1:1 -b 1000 --stats a.f32.zst -o a.svg\n";
 
-static const char ALL_OPTIONS[] =
+/* in two parts, because compilers need not take longer strings */
+static const char INPUT_OPTIONS[] =
 "Usage: gpuhist [OPTION]... [FILE]...\n"
 "   or: gpuhist --merge [OPTION]... [FILE.json]...\n"
 "\n"
@@ -69,18 +70,20 @@ static const char ALL_OPTIONS[] =
 "      --mask=BITS         only these bits of each word, as 0xfff\n"
 "      --clamp             count samples out of range in the first and last bin\n"
 "      --closed            the last bin includes HI\n"
-"\n"
+"\n";
+
+static const char OTHER_OPTIONS[] =
 "Output:\n"
 "  -o, --output=FILE       write FILE, completely or not at all\n"
-"  -f, --format=FORMAT     csv tsv raw npy json plot svg (default: FILE's suffix;\n"
-"                          else plot on a terminal; else csv)\n"
+"  -f, --format=FORMAT     csv tsv raw npy json plot svg prom (default: FILE's\n"
+"                          suffix; else plot on a terminal; else csv)\n"
 "  -C, --counter=KIND      u64 u32 sat8 sat16 sat32 (default u64; for raw u32)\n"
 "      --flow              rows for under, over and nan (csv, tsv)\n"
 "      --nonzero           leave out empty bins (csv, tsv, json)\n"
 "      --no-header         leave out the first line (csv, tsv)\n"
 "  -p, --plot[=log]        also draw a plot on standard error\n"
 "      --stats[=Q,...]     print mean, std, entropy, quantiles on standard error\n"
-"      --title=TEXT        the title of plot and svg\n"
+"      --title=TEXT        the title of plot and svg; the name of a metric (prom)\n"
 "      --color=WHEN        auto, always or never\n"
 "      --every=TIME        write the counts so far every TIME (10s, 5m)\n"
 "      --finish            stop at Ctrl-C, and write the counts so far\n"
@@ -127,10 +130,15 @@ static const char ALL_OPTIONS[] =
 
 const char *options_text(enum options_result asked)
 {
-	static char version[512];
+	static char text[sizeof(INPUT_OPTIONS) + sizeof(OTHER_OPTIONS)];
 
-	snprintf(version, sizeof(version),
-		 "gpuhist %s" COMMIT "\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
-		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
-	return asked == OPTIONS_HELP ? FIRST_PAGE : asked == OPTIONS_LIST ? ALL_OPTIONS : version;
+	if (asked == OPTIONS_HELP)
+		return FIRST_PAGE;
+	if (asked == OPTIONS_LIST)
+		snprintf(text, sizeof(text), "%s%s", INPUT_OPTIONS, OTHER_OPTIONS);
+	else
+		snprintf(text, sizeof(text),
+			 "gpuhist %s" COMMIT "\nbuild: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
+			 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
+	return text;
 }

@@ -78,7 +78,8 @@ struct job {
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;
 	const char *output;         /* -o; NULL for standard output */
-	struct quantiles quantiles; /* --stats; n is 0 if not given */
+	struct quantiles quantiles; /* --stats; n is 0 if neither given nor implied */
+	bool tabled;                /* --stats was given, so its table is printed */
 	bool titled;                /* --title was given */
 	bool plot;                  /* -p: a picture on stderr too */
 	enum color color;           /* --color */

@@ -529,6 +529,11 @@ static int read_stats(struct given *g, const struct known *o, const char *text)
 	return -1;
 }
 
+void given_stats(struct given *g)
+{
+	(void)read_stats(g, known_named("stats"), NULL);
+}
+
 static int read_device(struct given *g, const struct known *o, const char *text)
 {
 	struct job *const job = to(g, o);

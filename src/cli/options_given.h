@@ -39,6 +39,8 @@ const char *given_text(const struct given *g, const char *name); /* NULL: none *
 /* Fail with the usage error "--NAME TEXT why"; `why` begins with a verb. Returns -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
 
+void given_stats(struct given *g); /* imply --stats */
+
 /*
  * settle.c: make a job of the given options, and refuse options that contradict each other.
  * Afterwards only an input's header adds to it (job.h).

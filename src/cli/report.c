@@ -287,6 +287,26 @@ static void advise_whole(const struct job *job, const struct hist *hist,
 		msg_note("all numbers are whole, but the bins are narrower than 1; try -t i64");
 }
 
+#define BUCKETS_MANY 1000u /* for Prometheus, which keeps a series for each */
+
+/* Warn about what the format leaves out, or makes too much of. */
+static void warn_format(const struct job *job, const struct hist *hist)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+
+	if (job->format->kind != FORMAT_METRIC)
+		return;
+	if (bins > BUCKETS_MANY)
+		msg_warning(
+			"prom has %lu buckets, and Prometheus keeps a series for each; "
+			"-b N makes fewer",
+			(unsigned long)bins);
+	if (!prom_has_sum(hist))
+		msg_warning(
+			"prom has no _sum, because the histograms were written without "
+			"--stats");
+}
+
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
@@ -319,6 +339,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		note_saturated(&job->style, hist);
+		warn_format(job, hist);
 		advise_picture(job, hist);
 		advise_whole(job, hist, run);
 	} else if (run->saturated > 0) {
@@ -357,7 +378,9 @@ void report_sum(const struct job *job, const struct sum *sum)
 	const struct hist *const hist = &sum->total.hist;
 
 	warn_outside(hist, "");
-	warn_quantiles(hist);
+	if (job->tabled)
+		warn_quantiles(hist);
+	warn_format(job, hist);
 	if (sum->total.from.bad > 0)
 		msg_warning(COUNTED " had been left out (--skip-bad)",
 			    COUNT(sum->total.from.bad, "bad line"));
@@ -499,7 +522,7 @@ void report_stats(const struct job *job, const struct hist *hist)
 	char cell[NUMBER_TEXT];
 
 	/* A document's figures may have been added although nobody asked for them. */
-	if (!hist->stats || job->quantiles.n == 0)
+	if (!hist->stats || !job->tabled)
 		return;
 	if (hist_is_list(hist)) {
 		report_list(job, hist);

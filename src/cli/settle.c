@@ -53,6 +53,7 @@ static void fill_in(struct given *g)
 	struct job *const job = &g->job;
 
 	job->titled = given(g, "title");
+	job->tabled = given(g, "stats");
 	job->style.canvas.title = title_of(job, given_text(g, "title"));
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
@@ -218,8 +219,9 @@ static int check_tee(const struct job *job, struct fail *fail)
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
-	if (job->format->kind < FORMAT_DOCUMENT)
-		return fail_set(fail, STATUS_USAGE, "--every works only with json, plot and svg");
+	if (job->format->kind < FORMAT_METRIC)
+		return fail_set(fail, STATUS_USAGE,
+				"--every works only with json, plot, svg and prom");
 	if (!job_draws_in_place(job) && !output_is_file(job->output))
 		return fail_set(fail, STATUS_USAGE,
 				"--every needs -o FILE, or -f plot on a terminal, because %s "
@@ -272,8 +274,9 @@ static int check_format(const struct given *g, struct fail *fail)
 	const struct format *const format = job->format;
 	const struct style *const style = &job->style;
 	const bool rows = format->kind == FORMAT_ROWS;
-	const char *const only = given(g, "title") && format->kind != FORMAT_PICTURE && !job->plot
-					 ? "--title works only with plot and svg"
+	const bool titled = format->kind == FORMAT_PICTURE || format->kind == FORMAT_METRIC;
+	const char *const only = given(g, "title") && !titled && !job->plot
+					 ? "--title works only with plot, svg and prom"
 				 : !rows && (style->flow || !style->header)
 					 ? "--flow and --no-header work only with csv and tsv"
 				 : !rows && format->kind != FORMAT_DOCUMENT && style->nonzero
@@ -282,7 +285,7 @@ static int check_format(const struct given *g, struct fail *fail)
 
 	if (only)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
-	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
+	if (format->kind >= FORMAT_METRIC && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE,
 				"-C %s does not go with %s, which holds exact counts",
 				COUNTERS[style->counter].name, format->name);
@@ -291,6 +294,33 @@ static int check_format(const struct given *g, struct fail *fail)
 				"standard output is a terminal, and %s counters are binary; use -o "
 				"FILE, or -o - to write them anyway",
 				format->name);
+	return 0;
+}
+
+/*
+ * Choose the name of the metric, which must be one that Prometheus accepts, and imply --stats for
+ * its sum.
+ */
+static int settle_metric(struct given *g, struct fail *fail)
+{
+	static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:";
+	static const char MORE[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:0123456789";
+	const char *const title = given_text(g, "title"), *const name =
+								  title ? title : "gpuhist_samples";
+
+	if (given(g, "mod"))
+		return fail_set(fail, STATUS_USAGE,
+				"--mod does not go with prom: residues are not the samples; for "
+				"the low bits of words, use --mask=0xfff");
+	if (strspn(name, LETTERS) == 0 || name[strspn(name, MORE)] != '\0')
+		return given_refuse("title", *name ? name : "''",
+				    "is not the name of a metric, which has letters, digits, _ "
+				    "and :, and no digit first, as in adc_samples",
+				    fail);
+	g->job.style.metric = name;
+	if (g->job.quantiles.n == 0)
+		given_stats(g);
 	return 0;
 }
 
@@ -334,6 +364,8 @@ static int settle_output(struct given *g, struct fail *fail)
 		job->plot = false;
 	if (!given(g, "counter"))
 		job->style.counter = job->format->counter;
+	if (job->format->kind == FORMAT_METRIC && settle_metric(g, fail) != 0)
+		return -1;
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;

@@ -375,19 +375,22 @@ static const struct row_format ROWS[] = {
 
 static const struct row_format TABLE = {NULL, begin_table, write_table_row, true};
 
+/* NULL: the format has no rows. */
 static const struct row_format *rows_of(const struct format *format, bool table)
 {
 	const struct row_format *rows = ROWS;
 
 	if (table)
 		return &TABLE;
-	while (rows->of != format->write)
+	while (rows < ROWS + sizeof(ROWS) / sizeof(ROWS[0]) && rows->of != format->write)
 		rows++;
-	return rows;
+	return rows < ROWS + sizeof(ROWS) / sizeof(ROWS[0]) ? rows : NULL;
 }
 
 const char *row_refused(const struct format *format, bool stats, const char *output)
 {
+	if (!rows_of(format, false))
+		return "needs csv, tsv, raw, npy, json, plot or svg";
 	if (stats && !rows_of(format, false)->stats)
 		return "with --stats needs csv, tsv, json, plot or svg";
 	if (format->write == write_npy && !output_is_file(output))

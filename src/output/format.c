@@ -24,6 +24,7 @@ static const struct format FORMATS[] = {
 	{"json", {".json"}, write_json, FORMAT_DOCUMENT, COUNTER_U64},
 	{"plot", {NULL}, write_plot, FORMAT_PICTURE, COUNTER_U64},
 	{"svg", {".svg"}, write_svg, FORMAT_PICTURE, COUNTER_U64},
+	{"prom", {".prom"}, write_prom, FORMAT_METRIC, COUNTER_U64},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
@@ -112,8 +113,7 @@ static int rescue_counts(struct output *out, const struct hist *hist, const stru
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail)
 {
-	const bool rows =
-		style->flow || format->kind >= FORMAT_DOCUMENT; /* with under, over, NaN */
+	const bool rows = style->flow || format->kind >= FORMAT_METRIC; /* with under, over, NaN */
 	uint64_t overflows = 0;
 
 	if (style->counter == COUNTER_U32)

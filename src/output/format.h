@@ -50,11 +50,12 @@ struct canvas {
 /* How the output should look; each writer uses the members that apply to its format. */
 struct style {
 	enum counter_kind counter;
-	bool header;  /* a line with the column names */
-	bool nonzero; /* only bins that are not empty */
-	bool flow;    /* rows for under, over and NaN */
-	bool table;   /* --stats on a terminal: rows as aligned columns */
-	bool figures; /* --stats: rows have figures instead of bins */
+	bool header;        /* a line with the column names */
+	bool nonzero;       /* only bins that are not empty */
+	bool flow;          /* rows for under, over and NaN */
+	bool table;         /* --stats on a terminal: rows as aligned columns */
+	bool figures;       /* --stats: rows have figures instead of bins */
+	const char *metric; /* prom: the name of the metric; borrowed */
 	struct canvas canvas;
 };
 
@@ -87,10 +88,14 @@ void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t
 write_fn write_json; /* writes exact counts, whatever -C says; also used for rescue files */
 write_fn write_plot, write_svg;
 
+write_fn write_prom;
+bool prom_has_sum(const struct hist *hist); /* does write_prom write _sum? */
+
 enum format_kind {
 	FORMAT_ROWS,   /* a row per bin; takes --no-header, --nonzero and --flow */
 	FORMAT_BINARY, /* never written to a terminal */
 	/* From here on: exact, with under, over and NaN; can say "partial", so takes --every */
+	FORMAT_METRIC,   /* implies --stats; --title is the name of the metric */
 	FORMAT_DOCUMENT, /* takes --nonzero */
 	FORMAT_PICTURE,
 };
@@ -103,8 +108,8 @@ struct format {
 	enum counter_kind counter; /* default for -C */
 };
 
-#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
-#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json or .svg"
+#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot, svg or prom"
+#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json, .svg or .prom"
 const struct format *format_find(const char *name); /* NULL: no such format */
 
 /*

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write_prom: Prometheus' text format, a histogram whose buckets are cumulative.
+ *
+ * A bucket includes its limit "le", but a bin does not include its upper edge. For integers, le is
+ * the largest whole number of the bin. For floats it is the edge, so a sample that equals it is
+ * counted in the next bucket. Samples under the range are in every bucket, those over it only in
+ * +Inf, and NaN in none.
+ */
+#include "output/format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE_MOST 0x1p64 /* no integer sample is larger */
+
+/* Format the largest value of bin i; for floats, its upper edge. */
+static void format_limit(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
+{
+	const struct edges *const e = &axis->edges;
+	const uint32_t bins = axis_bins(axis);
+	const bool closed = e->closed && i + 1 == bins;
+	const double edge = axis_kind_of(axis)->ordered ? edges_value(e, i + 1) : i + 1.0;
+
+	if (!e->integers || fabs(edge) > WHOLE_MOST) {
+		edges_format(e, i + 1, text);
+	} else if (e->form == EDGES_RATIONAL && axis_kind_of(axis)->ordered) {
+		const int128_t moved = (int128_t)(i + 1) * e->rational.width;
+		const int128_t past = moved / bins + (moved % bins != 0 || closed);
+		number_format_integer(text, e->rational.lo + past - 1);
+	} else {
+		const int128_t past = (int128_t)(closed ? floor(edge) + 1 : ceil(edge));
+		number_format_integer(text, past - 1);
+	}
+}
+
+/* Write the start of a line: the name, and the labels unless there are none. */
+static void put_series(struct output *out, const struct hist *hist, const char *name,
+		       const char *suffix, uint32_t channel, const char *le)
+{
+	const bool named = hist->channels > 1;
+
+	output_text(out, name);
+	output_text(out, suffix);
+	if (named)
+		output_print(out, "{channel=\"%u\"", channel);
+	if (le)
+		output_print(out, "%sle=\"%s\"", named ? "," : "{", le);
+	output_text(out, named || le ? "} " : " ");
+}
+
+static void put_count(struct output *out, uint64_t count)
+{
+	char text[NUMBER_TEXT + 1];
+	const size_t length = number_format_count(text, count);
+
+	text[length] = '\n';
+	output_write(out, text, length + 1);
+}
+
+/* Write the buckets; return the number of samples in the last. */
+static uint64_t put_buckets(struct output *out, const struct hist *hist, const char *name,
+			    uint32_t channel)
+{
+	/* With --clamp, the last bin has samples over its edge, like +Inf. */
+	const uint32_t bins = axis_bins(&hist->axis), end = bins - (hist->axis.clamp && bins > 0);
+	char limits[2][NUMBER_TEXT] = {"inf", "inf"};
+	uint64_t count = hist->flow[channel].under;
+
+	if (end > 0)
+		format_limit(limits[0], &hist->axis, 0);
+	for (uint32_t i = 0; i < end && !output_failed(out); i++) {
+		char *const limit = limits[i % 2], *const next = limits[(i + 1) % 2];
+		count += hist_count(hist, channel, i);
+		strcpy(next, "inf");
+		if (i + 1 < end)
+			format_limit(next, &hist->axis, i + 1);
+		/* Readers parse limits as binary64, and refuse two that are equal. */
+		if (strtod(limit, NULL) == strtod(next, NULL))
+			continue;
+		put_series(out, hist, name, "_bucket", channel, limit);
+		put_count(out, count);
+	}
+	for (uint32_t i = end; i < bins; i++)
+		count += hist_count(hist, channel, i);
+	count += hist->flow[channel].over;
+	put_series(out, hist, name, "_bucket", channel, "+Inf");
+	put_count(out, count);
+	return count;
+}
+
+bool prom_has_sum(const struct hist *hist)
+{
+	return hist->stats && (!hist->binned || hist->samples == 0);
+}
+
+/* Write the sum of the samples that are not NaN. */
+static void put_sum(struct output *out, const struct hist *hist, const char *name, uint32_t channel)
+{
+	const struct stats_result *const of = &hist->stats[channel].of;
+	double sum = of->number > 0 ? of->mean * (double)of->number : 0;
+	char text[NUMBER_TEXT];
+
+	/* The mean is within one unit in the last place, so this is exact below 2^50. */
+	if (hist->axis.type.kind != SAMPLE_FLOAT)
+		sum = rint(sum);
+	number_format(text, sum + 0.0);
+	put_series(out, hist, name, "_sum", channel, NULL);
+	output_text(out, of->below > 0 && of->above > 0 ? "NaN"
+			 : of->below > 0                ? "-Inf"
+			 : of->above > 0                ? "+Inf"
+							: text);
+	output_text(out, "\n");
+}
+
+void write_prom(struct output *out, const struct hist *hist, const struct style *style,
+		const struct provenance *from)
+{
+	const char *const name = style->metric;
+
+	output_text(out, "# HELP ");
+	output_text(out, name);
+	output_text(out, " Samples counted by gpuhist.\n# TYPE ");
+	output_text(out, name);
+	output_text(out, " histogram\n");
+	if (from->partial)
+		output_text(out, "# partial: still counting\n");
+	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
+		const uint64_t count = put_buckets(out, hist, name, c);
+		if (prom_has_sum(hist))
+			put_sum(out, hist, name, c);
+		put_series(out, hist, name, "_count", c, NULL);
+		put_count(out, count);
+	}
+}

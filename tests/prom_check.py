@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What -f prom writes, as Prometheus' own client reads it: the buckets are those of the CSV, and the sum that of the samples.
+
+usage: prom_check.py GPUHIST [SEED]
+"""
+import csv
+import fractions
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+from prometheus_client.parser import text_string_to_metric_families
+
+GPUHIST = os.path.realpath(sys.argv[1])
+rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+LETTERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i64": "q", "u64": "Q", "f32": "f", "f64": "d"}
+passed = failed = 0
+
+
+def check(good, what):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAILED", what)
+
+
+def run(arguments):
+    done = subprocess.run([GPUHIST, "-q"] + arguments, capture_output=True, check=False, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{arguments}: exit status {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def sample(kind):
+    if kind[0] == "f":
+        return rng.choice([rng.gauss(0, 3), rng.expovariate(1), 0.5 * rng.randrange(-8, 8)] * 9 + [math.nan, 1e30, -1e30])
+    bits = int(kind[1:])
+    low = -(1 << bits - 1) if kind[0] == "i" else 0
+    return rng.choice([rng.randrange(100), rng.randrange(low, low + (1 << bits))]) if rng.random() < 0.9 else low
+
+
+def limits(kind, rows, closed):
+    """The largest sample of each bin, or its upper edge for floats; bins with equal limits are joined."""
+    found = {}
+    for i, row in enumerate(rows):
+        edge = fractions.Fraction(row["upper"])
+        last = closed and i + 1 == len(rows)
+        if kind[0] != "f":
+            edge = math.floor(edge) if last else math.ceil(edge) - 1
+        found[float(edge)] = i
+    return found
+
+
+def job(path):
+    kind = rng.choice(list(LETTERS))
+    channels = rng.choice([1, 1, 2, 3])
+    samples = [sample(kind) for _ in range(channels * rng.choice([0, 1, 50, 500]))]
+    with open(path, "wb") as file:
+        file.write(struct.pack(f"<{len(samples)}{LETTERS[kind]}", *samples))
+    samples = list(struct.unpack(f"<{len(samples)}{LETTERS[kind]}", struct.pack(f"<{len(samples)}{LETTERS[kind]}", *samples)))
+    bins = rng.choice([["-r", "0:100"], ["-r", "0:10", "-b", "40"], ["-r", "10:60", "--closed"], ["--edges=0.5,1,2.25,3,1e3"],
+                       ["--auto", "-b", "30"], ["--log=auto", "-b", "30"], ["-r", "full", "-b", "7"]])
+    bins = ["--auto"] if bins[0] == "-r" and bins[1] == "full" and kind[0] == "f" else bins
+    closed = "--closed" in bins
+    options = ["-t", kind, "-c", str(channels), path] + bins
+    name = rng.choice(["gpuhist_samples", "adc:x", "_9"])
+    text = run(options + ["-f", "prom"] + ([] if name == "gpuhist_samples" else ["--title", name]))
+    rows = list(csv.DictReader(run(options + ["-f", "csv", "--flow"]).splitlines()))
+    flow = {row["bin"]: row for row in rows if not row["bin"].isdigit()}
+    rows = [row for row in rows if row["bin"].isdigit()]
+    families = list(text_string_to_metric_families(text))
+    check([(f.name, f.type) for f in families] == [(name, "histogram")], f"{options}: one histogram named {name}")
+    for c in range(channels):
+        label = f"{options}: channel {c}: "
+        count = "count" if channels == 1 else f"count{c}"
+        mine = [s for s in families[0].samples if s.labels.get("channel", "0") == str(c)]
+        check(all(("channel" in s.labels) == (channels > 1) for s in mine), label + "labels")
+        buckets = [(float(s.labels["le"]), s.value) for s in mine if s.name == name + "_bucket"]
+        wanted, below = [], int(flow["under"][count])
+        whole = [below + sum(int(row[count]) for row in rows[:i + 1]) for i in range(len(rows))]
+        wanted = [(le, whole[i]) for le, i in limits(kind, rows, closed).items()]
+        number = below + sum(int(row[count]) for row in rows) + int(flow["over"][count])
+        check(buckets == wanted + [(math.inf, number)], f"{label}{buckets} instead of {wanted}, {number}")
+        check([s.value for s in mine if s.name == name + "_count"] == [number], label + "count")
+        exact = sum((fractions.Fraction(x) for x in samples[c::channels] if x == x), fractions.Fraction(0))
+        size = sum((abs(fractions.Fraction(x)) for x in samples[c::channels] if x == x), fractions.Fraction(0))
+        (total,) = [s.value for s in mine if s.name == name + "_sum"]
+        check(abs(fractions.Fraction(total) - exact) <= size / 2**50, f"{label}sum {total} instead of {float(exact)}")
+        if kind[0] != "f" and abs(exact) < 2**50:
+            check(total == exact, f"{label}sum {total} instead of {exact}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for _ in range(120):
+        job(os.path.join(folder, "samples"))
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
