@@ -36,7 +36,7 @@ else ifdef SCHED
 # Threads under the scheduler of the tests (tests/sched/schedule.h), without kernels.
 BUILD   = build/sched
 CFLAGS  = -O1 -g
-MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192
+MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192 -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
 override NVCC =
 else ifdef DEBUG
 BUILD   = build/debug

@@ -14,7 +14,8 @@
  * no thread; it stays recorded until jobs end. With -n and --tee, an input is not opened before the
  * inputs ahead of it are done. A thread that reads a stream also polls the wake-up pipe. A thread
  * that makes a task ready wakes a sleeping reader or runs the task next itself; the thread that
- * sees the end wakes all readers.
+ * sees the end wakes all readers. So no reader leaves with a chunk while a task is ready and all
+ * others sleep: nothing would hang, but cores would be idle. The scheduler of the tests checks it.
  */
 #include "input/source.h"
 
@@ -621,6 +622,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
 		rc = fail_pass(fail, &s->failure.fail);
 	s->wait.inside--;
+	lock_assert_woken(&s->wait.wake, s->wait.inside, has_work(s));
 	lock_drop(&s->lock);
 	return rc;
 }

@@ -461,7 +461,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 	scan_unlocks(s, b);
 }
 
-static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
+static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
 	struct blocks *const b = j->blocks;
 	const uint64_t number = b->at.unpack_begun++;
@@ -471,12 +471,17 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 	struct block_coder *const coder = b->coders.coder[--b->coders.idle];
 	const char *why = NULL;
 
+	if (may_fetch(s, j, q) || may_unpack(s, j, q))
+		source_call(s); /* to go on with the next block */
 	if (block->sequences > 0) {
 		lock_drop(&s->lock);
 		why = block_sequences(coder, block, slot->sequences);
 		lock_take(&s->lock);
 		slot->sized = !why;
+		const bool could = may_fetch(s, j, q);
 		give_places(b);
+		if (!could && may_fetch(s, j, q)) /* -n may end in the block after it */
+			source_call(s);
 	}
 	slot->decoded =
 		block->sequences == 0 && number < b->at.placed ? slot->place : slot->literals;
@@ -489,13 +494,13 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 	b->coders.coder[b->coders.idle++] = coder;
 }
 
-static void unpack_unlocks(struct source *s, struct zstd_job *j)
+static void unpack_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
 
 	j->running++;
 	if (b->at.unpack_begun < b->at.scanned && b->coders.idle > 0)
-		unpack_next_unlocks(s, j);
+		unpack_next_unlocks(s, j, q);
 	else
 		read_next_unlocks(s, j);
 	j->running--;
@@ -515,7 +520,7 @@ static void unpack_run_unlocks(struct source *s, struct request *q)
 	if (j)
 		fetch_unlocks(s, j, q);
 	else
-		unpack_unlocks(s, blocks_find(s, q, may_unpack));
+		unpack_unlocks(s, blocks_find(s, q, may_unpack), q);
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};

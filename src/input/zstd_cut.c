@@ -19,7 +19,6 @@
 #include "input/unpacker.h"
 #include "input/zstd_cost.h"
 
-#define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
 #define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, besides the window */
 #define RATIO 4u                   /* decoded bytes per packed one, if a frame declares no size */

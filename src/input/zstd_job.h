@@ -38,10 +38,12 @@ struct chunk;
  * limit is FIND_MAX: frames of 8 MiB took 0.8 to 0.9 times as long as in steps.
  */
 #define WHOLE_MAX ((uint64_t)2 << 20)
+#define BATCH_BYTES ((uint64_t)512 << 10) /* decoded bytes of small frames in one job */
 #else
 #define PIECE_BYTES ((size_t)16 << 10)
 #define PACKED_BYTES ((size_t)32 << 10)
 #define WHOLE_MAX ((uint64_t)64 << 10)
+#define BATCH_BYTES ((uint64_t)16 << 10)
 #endif
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks of a job being decoded or counted, at most */

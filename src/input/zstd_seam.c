@@ -364,6 +364,8 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 		copy_unlocks(s, (unsigned char *)q->want->room + q->got, bytes, n);
 		q->got += n;
 	}
+	if (p->from < p->bytes && (q->chunk->bytes > 0 || q->got == q->cap))
+		source_call(s); /* to take the rest */
 	release_unlocks(s, p);
 }
 
