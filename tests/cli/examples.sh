@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# Every command of the manual, and of README's table and its "More pipelines", run as it is printed on small inputs.
+# Every command of the manual and of README's table, run as it is printed on small inputs.
 # Of what a command writes the transcript has the lines, and the sum of the counts; of other files the bytes.
 # shellcheck shell=sh
 root=$1/../..
@@ -75,13 +75,11 @@ printf '#!/bin/sh\nprintf "  RSS\\n 3000\\n   70\\n    0\\n"\n' >.bin/ps
 chmod +x .bin/rtl_sdr .bin/ps
 PATH=$PWD/.bin:$PATH
 
-# The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented
-# lines without comments.
+# The commands: the manual's first display and its .Dl lines, and the second column of README's table.
 {
 	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
 	# shellcheck disable=SC2016 # the backquotes of README
 	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
-	sed -n '/^## More pipelines/,/^## /s/^    //p' "$root/README.md" | sed 's/  *#.*//'
 } >.commands
 
 summary() {
