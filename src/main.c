@@ -9,6 +9,7 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "command.h"
+#include "gpu/gpu.h"
 #include "gpu_helper/helper.h"
 #include "each/row.h"
 #include "output/output.h"
@@ -68,5 +69,6 @@ int main(int argc, char **argv)
 	options_free(&job);
 	if (fail.status != STATUS_OK)
 		report(&fail);
+	gpu_reap();
 	return (int)fail.status;
 }

@@ -81,6 +81,12 @@ struct gpu *gpu_start(const struct gpu_spec *spec);
 /* Closes the GPU without waiting for its process. No lane may be open. Accepts NULL. */
 void gpu_close(struct gpu *gpu);
 
+/*
+ * Waits until the process of a closed GPU has ended, 20 ms at most: else it is left to our parent,
+ * which may be one that never waits for it.
+ */
+void gpu_reap(void);
+
 /* Waits up to `seconds` for the GPU's start. Is it ready? */
 bool gpu_wait(const struct gpu *gpu, double seconds);
 

@@ -11,8 +11,9 @@
  *	                     a driver call or a kernel does not return
  *	it does not start    it is not ready after START_LOOKS
  *
- * link_close shuts the socket down and joins the thread, whose exit kills the GPU process. Nobody
- * waits for that, because a process inside a driver call may never exit.
+ * link_close shuts the socket down and joins the thread, which kills the GPU process. gpu_reap waits
+ * for its end, END_LOOKS at most: a process inside a driver call may never exit, and a driver may
+ * take longer to release a device than anyone would wait for.
  */
 #include "gpu/gpu_state.h"
 
@@ -39,8 +40,12 @@
 /* Another program may keep a shared GPU busy for seconds; a chunk takes milliseconds. */
 #define ANSWER_LOOKS 20u
 #define LOOK_MS 1000
+/* Limit for an end, as a number of checks a millisecond apart: too few to be noticed. */
+#define END_LOOKS 20u
 
 extern char **environ;
+
+static pid_t ending; /* the GPU process of the last closed link; 0: none, or it was waited for */
 
 /* ---- the start ---- */
 
@@ -101,23 +106,31 @@ static int spawn(struct link *link)
 
 /* ---- listening ---- */
 
-/* Describes how the GPU process ended, if that is known within 0.1 s. */
-static void describe_end(const struct link *link, char *text, size_t size)
+/* Waits for the end of *helper for up to `looks` ms, and sets it to 0. Returns its status, or -1. */
+static int await_end(pid_t *helper, unsigned looks)
 {
-	int status = 0;
+	int status = -1;
 
-	for (int i = 0; i < 50; i++) {
-		const pid_t pid = waitpid(link->helper, &status, WNOHANG);
-		if (pid == link->helper && WIFSIGNALED(status)) {
-			snprintf(text, size, "its process was killed by signal %d",
-				 WTERMSIG(status));
-			return;
-		}
-		if (pid != 0)
+	for (; *helper > 0; looks--) {
+		if (waitpid(*helper, &status, WNOHANG) != 0)
+			*helper = 0;
+		else if (looks == 0)
 			break;
-		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+		else
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
-	snprintf(text, size, "its process has ended");
+	return status;
+}
+
+/* Describes how the GPU process ended, if that is known within 0.1 s. */
+static void describe_end(struct link *link, char *text, size_t size)
+{
+	const int status = await_end(&link->helper, 100);
+
+	if (status != -1 && WIFSIGNALED(status))
+		snprintf(text, size, "its process was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(text, size, "its process has ended");
 }
 
 static bool closing(const struct link *link)
@@ -206,6 +219,7 @@ static void *link_main(void *arg)
 	close(link->theirs);
 	close(link->region_fd);
 	if (rc != 0) {
+		link->helper = 0;
 		gpu_fail(gpu, "a process for the driver", strerror(rc));
 		return NULL;
 	}
@@ -219,7 +233,9 @@ static void *link_main(void *arg)
 		if (n < 0 && errno != EINTR)
 			gpu_fail(gpu, "driver", strerror(errno));
 	}
-	(void)waitpid(link->helper, &(int){0}, WNOHANG);
+	(void)await_end(&link->helper, 0);
+	if (link->helper > 0)
+		kill(link->helper, SIGKILL);
 	return NULL;
 }
 
@@ -275,4 +291,11 @@ void link_close(struct gpu *gpu)
 	pthread_join(link->thread, NULL);
 	close(link->socket);
 	link->running = false;
+	gpu_reap(); /* of a link before this one */
+	ending = link->helper;
+}
+
+void gpu_reap(void)
+{
+	(void)await_end(&ending, END_LOOKS);
 }

@@ -18,7 +18,7 @@ struct link {
 	int socket;   /* our end; -1: none */
 	int theirs, region_fd;
 	bool closing;      /* atomic: end of file on the socket is no longer a failure */
-	pid_t helper;      /* used by the link's thread alone */
+	pid_t helper;      /* used by the link's thread until it is joined; 0: waited for */
 	uint64_t answered; /* slots answered by the time of the last check */
 	unsigned silent;   /* consecutive checks without the start or answer that was due */
 };
