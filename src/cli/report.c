@@ -66,7 +66,12 @@ static void name_mod(char *advice, size_t size, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
 	const uint64_t over = hist_flow_sum(hist).over;
+	const struct sample_type *const type = &hist->axis.type;
+	const bool mask = type->kind == SAMPLE_UNSIGNED && (type->bits == 8 || type->bits == 16);
 
+	/* A mask has left out flags already, and makes signed samples; --stats refuses --mod. */
+	if (type->word > 0 || (!mask && hist->stats))
+		return;
 	if (e->form != EDGES_RATIONAL || !axis_kind_of(&hist->axis)->ordered ||
 	    e->rational.lo != 0 || e->rational.width < 2 || e->rational.width > BINS_MAX ||
 	    (e->rational.width & (e->rational.width - 1)) != 0)
@@ -77,10 +82,9 @@ static void name_mod(char *advice, size_t size, const struct hist *hist)
 		snprintf(low, sizeof low, "low %d bits", __builtin_ctz(past));
 	if (over > 0 && (hist->extent ? hist->greatest >= 2.0 * past : over > hist->samples / 2))
 		snprintf(advice, size,
-			 hist->axis.type.code_bytes <= 2
-				 ? "; if the high bits are flags, --mask=0x%lx keeps the %s"
-				 : "; if the high bits are flags, --mod -b %lu keeps the %s",
-			 (unsigned long)past - (hist->axis.type.code_bytes <= 2), low);
+			 mask ? "; if the high bits are flags, --mask=0x%lx keeps the %s"
+			      : "; if the high bits are flags, --mod -b %lu keeps the %s",
+			 (unsigned long)past - mask, low);
 }
 
 /*
@@ -153,7 +157,8 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
 	used = (int)strlen(advice);
-	name_mod(advice + used, ADVICE - (size_t)used, hist);
+	if (!text)
+		name_mod(advice + used, ADVICE - (size_t)used, hist);
 }
 
 /*

@@ -77,6 +77,10 @@ for options in '-b 4' '-b 2' '-r 0:4' '-r 0:8 -b 2' '-b 5' '-b 32768' '-t i16 -b
 done
 run gpuhist -t u16 --mod -b 4 flags
 run gpuhist -t u24 -b 4 flags
+# What is named can be typed
+for options in '-t u24 -b 4 --stats' '-t i16 -b 4' '-t u16 --mask=0xfff0 -b 4' '-t u12bit -b 4' '--text -t u16 -b 4'; do
+	shell "echo 3000 | gpuhist $options --ignore-tail 2>&1 >/dev/null | tail -n 1"
+done
 # A range of integers has a bin for each of up to 256 values
 run gpuhist -t i32 -r -2:1 twelve
 run gpuhist -t i32 -r -2:1 --closed -b 2 -q twelve
