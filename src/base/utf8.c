@@ -27,6 +27,30 @@ size_t utf8_length(const unsigned char *p, size_t left)
 	return length;
 }
 
+unsigned utf8_columns(const unsigned char *p, size_t length)
+{
+	/* Combining marks and variation selectors, then wide characters. */
+	static const struct {
+		uint32_t first, last;
+		unsigned columns;
+	} BLOCKS[] = {
+		{0x300, 0x36f, 0},     {0x200b, 0x200f, 0},   {0x20d0, 0x20ff, 0},
+		{0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0x1100, 0x115f, 2},
+		{0x2e80, 0x303e, 2},   {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},
+		{0xf900, 0xfaff, 2},   {0xfe30, 0xfe6f, 2},   {0xff01, 0xff60, 2},
+		{0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2},
+		{0x1f900, 0x1f9ff, 2}, {0x20000, 0x3ffff, 2},
+	};
+	uint32_t c = length > 1 ? p[0] & (0xffu >> (length + 1)) : p[0];
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	for (size_t i = 0; i < sizeof(BLOCKS) / sizeof(*BLOCKS); i++)
+		if (c >= BLOCKS[i].first && c <= BLOCKS[i].last)
+			return BLOCKS[i].columns;
+	return 1;
+}
+
 /* Value of the four digits of \uXXXX at p; -1: not digits. */
 static int32_t hexadecimal(const unsigned char *p)
 {

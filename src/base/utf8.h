@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8: finds valid UTF-8, and characters that control a terminal. */
+/* utf8: finds valid UTF-8, its width, and characters that control a terminal. */
 #ifndef GPUHIST_UTF8_H
 #define GPUHIST_UTF8_H
 
@@ -11,6 +11,12 @@
  * valid.
  */
 size_t utf8_length(const unsigned char *p, size_t left);
+
+/*
+ * Columns of a terminal that a valid character of this length takes: 0 if it joins the one before,
+ * 2 for most of East Asia's and most emoji, else 1. The C library knows only those of its locale.
+ */
+unsigned utf8_columns(const unsigned char *p, size_t length);
 
 /*
  * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair.

@@ -309,24 +309,38 @@ double picture_round(double x)
 	return floor(x + 0.5 + 1e-9);
 }
 
-size_t picture_cut(const char *text, size_t characters)
+/* The columns of the character at p, and its length; an invalid byte takes one. */
+static unsigned columns_of(const char *p, size_t *length)
 {
-	size_t used = 0;
+	const unsigned char *const at = (const unsigned char *)p;
 
-	for (; text[used] && characters > 0; characters--) {
-		const size_t length =
-			utf8_length((const unsigned char *)text + used, strlen(text + used));
-		used += length > 0 ? length : 1;
+	*length = utf8_length(at, strlen(p));
+	if (*length > 0)
+		return utf8_columns(at, *length);
+	*length = 1;
+	return 1;
+}
+
+size_t picture_cut(const char *text, size_t columns)
+{
+	size_t used = 0, length;
+
+	while (text[used]) {
+		const unsigned width = columns_of(text + used, &length);
+		if (width > columns)
+			break;
+		columns -= width;
+		used += length;
 	}
 	return used;
 }
 
 size_t picture_width(const char *text)
 {
-	size_t n = 0;
+	size_t n = 0, length;
 
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
+	for (; *text; text += length)
+		n += columns_of(text, &length);
 	return n;
 }
 

@@ -92,8 +92,8 @@ void picture_unit(char text[UNIT_TEXT], const struct picture *p);
 /* Round x to a whole number; halves go up, even if a logarithm left them slightly too small. */
 double picture_round(double x);
 
-size_t picture_cut(const char *text, size_t characters); /* bytes of the first characters */
-size_t picture_width(const char *text);                  /* number of characters */
+size_t picture_cut(const char *text, size_t columns); /* bytes of the characters that fit */
+size_t picture_width(const char *text);               /* columns of a terminal */
 
 /* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
 void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples);

@@ -131,9 +131,15 @@ static void write_name(struct output *out, const struct table *t, unsigned width
 		return;
 	}
 	const unsigned dots = t->canvas->utf8 ? 1 : 3, tail = (width - dots) / 2;
-	output_write(out, text, picture_cut(text, width - dots - tail));
+	const size_t head = picture_cut(text, width - dots - tail);
+	size_t rest = picture_cut(text, all - tail);
+	if (picture_width(text + rest) > tail) /* the cut is inside a wide character */
+		rest += picture_cut(text + rest, 2);
+	output_write(out, text, head);
 	output_text(out, t->canvas->utf8 ? "\u2026" : "...");
-	output_text(out, text + picture_cut(text, all - tail));
+	text[head] = '\0';
+	output_print(out, "%s%*s", text + rest,
+		     (int)(width - dots - picture_width(text) - picture_width(text + rest)), "");
 }
 
 /* The text of a figure by its name in figures_list. */

@@ -107,6 +107,11 @@ name=$(printf 'a\033[2J\nb')
 cp ten "$name"
 shell "$c --each=file -f plot -r 97:102 -b 5 a?*b"
 shell "$c -r 97:102 -b 5 --each=4 -f plot ten >/dev/full; echo \$?"
+# Names are aligned by the columns that their characters take
+for name in 名前 'u\0314\0210' x; do
+	cp ten "$(printf %b "$name").w"
+done
+shell "LC_ALL=C.UTF-8 COLUMNS=50 $c --each=file -f plot --title=直方図直方図直方図直方図直方図直方図直方図直方図 -r 97:102 -b 5 *.w"
 # Random bytes are dark from end to end, though 256 bins and 47 cells do not divide
 perl -e '$x = 1; print pack "C*", map { $x = $x * 16807 % 2147483647; $x >> 8 & 255 } 1..65536' >noise
 run env LC_ALL=C.UTF-8 $c --each=64K -f plot noise
