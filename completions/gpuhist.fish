@@ -31,6 +31,8 @@ complete -c gpuhist -s f -l format -x -a 'csv tsv raw npy json plot svg prom' -d
 complete -c gpuhist -s o -l output -r -d 'write to a file'
 complete -c gpuhist -l every -x -d 'time between partial outputs'
 complete -c gpuhist -l into -r -d 'add this run to a JSON file'
+complete -c gpuhist -l compare -r -d 'report the distance to a JSON file'
+complete -c gpuhist -l alarm -x -d 'largest KS of --compare'
 complete -c gpuhist -l merge -d 'add up JSON histograms'
 complete -c gpuhist -l tee -d 'copy the input to standard output'
 complete -c gpuhist -l finish -d 'stop at Ctrl-C, and write the counts so far'

@@ -15,6 +15,7 @@
 #include "document/into.h"
 #include "document/sum.h"
 #include "each/list.h"
+#include "hist/compare.h"
 #include "input/tee.h"
 #include "output/output.h"
 #include "output/format.h"
@@ -54,7 +55,8 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 static void check_reports(const struct job *job, struct fail *fail)
 {
 	errno = msg_lost();
-	if (errno != 0 && fail->status == STATUS_OK && (job->tabled || job->voice == VOICE_VERBOSE))
+	if (errno != 0 && fail->status == STATUS_OK &&
+	    (job->tabled || job->compare || job->voice == VOICE_VERBOSE))
 		fail_errno(fail, "standard error");
 }
 
@@ -105,8 +107,35 @@ void command_tensors(const struct job *job, struct fail *fail)
 	check_reports(job, fail);
 }
 
-void command_count(const struct job *job, struct fail *fail)
+/* --compare: read the reference of a copy of the job. -1: it cannot be used. */
+static int read_reference(struct job *job, struct document *reference, struct fail *fail)
 {
+	*reference = (struct document){.options = NULL};
+	if (!job->compare)
+		return 0;
+	job->reference = &reference->hist;
+	return document_only(reference, job->compare, fail);
+}
+
+/* --alarm: fail after all is written if the histogram is too far from the reference. */
+static void raise_alarm(const struct job *job, const struct hist *hist, struct fail *fail)
+{
+	char channel[32] = "";
+	uint32_t c;
+
+	if (!hist->compared || !(comparison_worst(hist, &c) > job->alarm))
+		return;
+	if (hist->channels > 1)
+		snprintf(channel, sizeof(channel), " of channel %lu", (unsigned long)c);
+	fail_set(fail, STATUS_ALARM, "KS%s is %.6g, more than --alarm %s allows (%s)", channel,
+		 hist->compared[c].ks, job->alarm_text, job->compare);
+}
+
+void command_count(const struct job *asked, struct fail *fail)
+{
+	struct job with_reference = *asked;
+	const struct job *const job = &with_reference;
+	struct document reference;
 	struct output *out = NULL;
 	struct hist hist = {.channels = 0};
 	struct run_report report = {.gpu.state = GPU_NONE};
@@ -119,14 +148,17 @@ void command_count(const struct job *job, struct fail *fail)
 		return;
 	}
 	/* Report an unwritable output before the work. */
-	if (job->into && into_check(job->into, fail) != 0)
+	if ((job->into && into_check(job->into, fail) != 0) ||
+	    read_reference(&with_reference, &reference, fail) != 0)
 		return;
-	if (!job->output_none && output_open(&out, job->output, fail) != 0)
+	if (!job->output_none && output_open(&out, job->output, fail) != 0) {
+		document_free(&reference);
 		return;
+	}
 	set_interrupted(job);
 	const int rc = count(job, out, &hist, &report, fail);
 	msg_interrupted(NULL);
-	if (rc == 0) {
+	if (rc == 0 && (!job->compare || hist_compare(&hist, &reference.hist, fail) == 0)) {
 		const struct provenance from = run_provenance(job, &report.totals);
 		struct style style = report.style;
 		if (job_draws_in_place(job))
@@ -137,6 +169,7 @@ void command_count(const struct job *job, struct fail *fail)
 			publish(out, list_format(job->format, &hist), &style, &hist, &from, fail);
 		report_picture(job, &report.style, &hist, &from, fail);
 		report_stats(job, &hist);
+		report_comparison(job, &hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
 		check_reports(job, fail);
@@ -144,10 +177,12 @@ void command_count(const struct job *job, struct fail *fail)
 		if (job->into && fail->status == STATUS_OK &&
 		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
 			report_into(job, sum.samples, sum.inputs);
-		hist_free(&hist);
+		raise_alarm(job, &hist, fail);
 	} else {
 		output_abort(out);
 	}
+	hist_free(&hist);
+	document_free(&reference);
 }
 
 /* Apply -b and --stats to a sum. */
@@ -168,19 +203,41 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	return stats || hist->stats ? hist_set_stats(hist, &job->quantiles, fail) : 0;
 }
 
-void command_merge(const struct job *job, struct fail *fail)
+/* --compare: compare the sum with the reference. */
+static int compare_sum(const struct job *job, struct hist *hist, const struct hist *reference,
+		       struct fail *fail)
 {
+	char why[AXIS_WHY];
+
+	if (!job->compare)
+		return 0;
+	if (!sum_fits(why, reference, hist))
+		return fail_set(fail, STATUS_DATA, "the sum cannot be compared with %s: %s",
+				job->compare, why);
+	return hist_compare(hist, reference, fail);
+}
+
+void command_merge(const struct job *asked, struct fail *fail)
+{
+	struct job with_reference = *asked;
+	const struct job *const job = &with_reference;
+	struct document reference;
 	struct style style = job->style;
 	struct output *out;
 	struct sum sum;
 	char title[64];
 
-	if (output_open(&out, job->output, fail) != 0)
+	if (read_reference(&with_reference, &reference, fail) != 0)
 		return;
+	if (output_open(&out, job->output, fail) != 0) {
+		document_free(&reference);
+		return;
+	}
 	set_interrupted(job);
 	const int rc = merge_files(&sum, job->source.paths, job->source.path_count, fail);
 	msg_interrupted(NULL);
-	if (rc == 0 && rework(job, &sum.total, fail) == 0) {
+	if (rc == 0 && rework(job, &sum.total, fail) == 0 &&
+	    compare_sum(job, &sum.total.hist, &reference.hist, fail) == 0) {
 		if (!job->titled && sum.documents > 1)
 			style.canvas.title = title;
 		snprintf(title, sizeof(title), "sum of %llu histograms",
@@ -189,10 +246,13 @@ void command_merge(const struct job *job, struct fail *fail)
 			&sum.total.from, fail);
 		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
 		report_stats(job, &sum.total.hist);
+		report_comparison(job, &sum.total.hist);
 		report_sum(job, &sum);
 		check_reports(job, fail);
+		raise_alarm(job, &sum.total.hist, fail);
 	} else {
 		output_abort(out);
 	}
 	sum_free(&sum);
+	document_free(&reference);
 }

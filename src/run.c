@@ -631,6 +631,17 @@ static int reserve(const struct run *run, struct fail *fail)
 		job->each > 0 ? "use fewer bins or longer rows of --each" : "use fewer bins", fail);
 }
 
+/* --compare: the reference must have the bins of this run. */
+static int check_reference(const struct job *job, const struct hist *hist, struct fail *fail)
+{
+	char why[AXIS_WHY];
+
+	if (sum_fits(why, job->reference, hist))
+		return 0;
+	return fail_set(fail, STATUS_DATA, "this run cannot be compared with %s: %s", job->compare,
+			why);
+}
+
 /* Set *lost if the run failed because a GPU failed and took its counts with it. */
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail)
@@ -645,6 +656,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	/* Report an unsuitable FILE before the work. */
 	if (rc == 0 && job->into)
 		rc = into_compare(job->into, &run.hist, fail);
+	if (rc == 0 && job->reference)
+		rc = check_reference(job, &run.hist, fail);
 	if (rc == 0)
 		rc = reserve(&run, fail);
 	if (rc == 0)

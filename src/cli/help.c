@@ -96,6 +96,8 @@ static const char OTHER_OPTIONS[] =
 "Adding up:\n"
 "      --merge             add histograms that -f json wrote\n"
 "      --into=FILE.json    add this run to FILE.json\n"
+"      --compare=REF.json  report how far this histogram is from REF.json\n"
+"      --alarm=KS          exit with status 6 if it is farther than KS\n"
 "      --part=K/N          count only the K-th of N slices; --merge adds them\n"
 "\n"
 "Engines:\n"

@@ -85,8 +85,12 @@ struct job {
 	enum color color;           /* --color */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */
 	const char *each_text;
-	const char *into; /* --into: document to add to; NULL: none */
-	bool output_none; /* --into without -o and -f: write nothing else */
+	const char *into;    /* --into: document to add to; NULL: none */
+	bool output_none;    /* --into without -o and -f: write nothing else */
+	const char *compare; /* --compare: document of the reference; NULL: none */
+	double alarm;        /* --alarm; NaN: not given */
+	const char *alarm_text;
+	const struct hist *reference; /* --compare: once it was read; borrowed */
 	/* --every: seconds between partial outputs; 0: none */
 	double every;
 	bool tee;    /* --tee: copy the inputs to standard output */

@@ -35,7 +35,7 @@ struct known;
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_text, read_number, read_ends, read_edges, read_channels,
 	read_rows, read_part, read_each, read_word, read_format, read_every, read_plot, read_stats,
-	read_device;
+	read_device, read_alarm;
 
 enum about {
 	WRITES,      /* output of the counts */
@@ -134,6 +134,11 @@ static const struct known KNOWN[] = {
 	{"every", 0, "=TIME", COUNTS, READ(read_every, job.every),
 		.must = "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms"},
 	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into)},
+	{"compare", 0, "=REF.json", WRITES, .text = TO(job.compare),
+		.apart = {{"each", "rows are histograms of their own"}}},
+	{"alarm", 0, "=KS", WRITES, READ(read_alarm, job.alarm), .text = TO(job.alarm_text),
+		.must = "must be a number from 0 to 1, such as 0.01",
+		.needs = {"compare", "needs --compare, whose KS may be so large"}},
 	{"merge", 0, NULL, WRITES, FLAG(job.merge)},
 	{"tee", 0, NULL, COUNTS, FLAG(job.tee)},
 	{"finish", 0, NULL, COUNTS, FLAG(job.finish)},
@@ -534,6 +539,16 @@ void given_stats(struct given *g)
 	(void)read_stats(g, known_named("stats"), NULL);
 }
 
+static int read_alarm(struct given *g, const struct known *o, const char *text)
+{
+	struct number n;
+
+	if (number_parse(&n, text, strlen(text)) != 0 || !(n.value >= 0) || !(n.value <= 1))
+		return -1;
+	*(double *)to(g, o) = n.value;
+	return 0;
+}
+
 static int read_device(struct given *g, const struct known *o, const char *text)
 {
 	struct job *const job = to(g, o);
@@ -812,6 +827,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.source.paths = STDIN,
 		.source.path_count = 1,
 		.layout_options.limit = UINT64_MAX,
+		.alarm = NAN,
 		.style.header = true,
 	};
 	const enum options_result result = read_words(&g, argc, argv);

@@ -13,6 +13,7 @@
 #include "cli/msg.h"
 #include "cli/progress.h"
 #include "each/list.h"
+#include "hist/compare.h"
 #include "output/figures.h"
 #include "output/picture.h"
 
@@ -481,23 +482,41 @@ static void cell_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t 
 		shorten(text, figure == FIGURE_MEAN || figure == FIGURE_DEVIATION);
 }
 
-/* Print a row for channels first .. end - 1, unless all its cells are empty. */
-static void report_row(const struct hist *hist, uint32_t first, uint32_t end, size_t row, int width)
+/* A row's name of a table with a column for each channel, and its cells, which may be "". */
+struct channel_table {
+	const char *title;
+	int width; /* of the names */
+	size_t rows;
+	void (*name)(char text[NUMBER_TEXT], const struct hist *hist, size_t row);
+	void (*cell)(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row);
+};
+
+static void row_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
 {
-	char name[NUMBER_TEXT + 1], cell[NUMBER_TEXT], line[FAIL_TEXT];
+	if (row < FIGURE_ROWS) {
+		snprintf(text, NUMBER_TEXT, "%s", ROWS[row].name);
+		return;
+	}
+	quantile_name(text, &hist->asked, (unsigned)(row - FIGURE_ROWS));
+	strcat(text, "%");
+}
+
+/* Print a row for channels first .. end - 1, unless all its cells are empty. */
+static void report_row(const struct channel_table *t, const struct hist *hist, uint32_t first,
+		       uint32_t end, size_t row, int width)
+{
+	char name[NUMBER_TEXT], cell[NUMBER_TEXT], line[FAIL_TEXT];
 	size_t used = 0, said = 0;
 
-	if (row >= FIGURE_ROWS)
-		quantile_name(name, &hist->asked, (unsigned)(row - FIGURE_ROWS));
 	for (uint32_t c = first; c < end; c++) {
-		cell_text(cell, hist, c, row);
+		t->cell(cell, hist, c, row);
 		said += strlen(cell);
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "  %-*s",
 					 c + 1 < end ? width : 0, *cell ? cell : "-");
 	}
+	t->name(name, hist, row);
 	if (said > 0)
-		msg_asked("stats: %-10s%s", row < FIGURE_ROWS ? ROWS[row].name : strcat(name, "%"),
-			  line);
+		msg_asked("%s: %-*s%s", t->title, t->width, name, line);
 }
 
 /* Print a line for each channel, unless the output has them. */
@@ -517,33 +536,92 @@ static void report_list(const struct job *job, const struct hist *hist)
 	(void)output_commit(out, &lost);
 }
 
-void report_stats(const struct job *job, const struct hist *hist)
+/* Print a table, of as many channels side by side as the terminal has room for. */
+static void report_channels(const struct channel_table *t, const struct hist *hist)
 {
-	if (job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none)
-		return;
-	const size_t rows = FIGURE_ROWS + hist->asked.n;
-	const int columns = (int)msg_columns() - (int)strlen("stats: at minimum");
+	const int columns =
+		(int)msg_columns() - (int)strlen(t->title) - (int)strlen(": ") - t->width;
 	int longest = 1;
 	char cell[NUMBER_TEXT];
 
-	/* A document's figures may have been added although nobody asked for them. */
-	if (!hist->stats || !job->tabled)
-		return;
-	if (hist_is_list(hist)) {
-		report_list(job, hist);
-		return;
-	}
 	for (uint32_t c = 0; c < hist->channels; c++)
-		for (size_t row = 0; row < rows; row++) {
-			cell_text(cell, hist, c, row);
+		for (size_t row = 0; row < t->rows; row++) {
+			t->cell(cell, hist, c, row);
 			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
 		}
 	const uint32_t each = columns > longest + 2 ? (uint32_t)(columns / (longest + 2)) : 1;
 	for (uint32_t first = 0; first < hist->channels; first += each) {
 		const uint32_t left = hist->channels - first;
-		for (size_t row = 0; row < rows; row++)
-			report_row(hist, first, first + (left < each ? left : each), row, longest);
+		for (size_t row = 0; row < t->rows; row++)
+			report_row(t, hist, first, first + (left < each ? left : each), row,
+				   longest);
 	}
+}
+
+/* Does -q leave a table to the JSON, which has its figures? */
+static bool json_has_them(const struct job *job)
+{
+	return job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none;
+}
+
+void report_stats(const struct job *job, const struct hist *hist)
+{
+	const struct channel_table table = {"stats", 10, FIGURE_ROWS + hist->asked.n, row_name,
+					    cell_text};
+
+	/* A document's figures may have been added although nobody asked for them. */
+	if (!hist->stats || !job->tabled || json_has_them(job))
+		return;
+	if (hist_is_list(hist))
+		report_list(job, hist);
+	else
+		report_channels(&table, hist);
+}
+
+/* ---- --compare ---- */
+
+enum compared_row { COMPARED_CHANNEL, COMPARED_KS, COMPARED_AT, COMPARED_MOVED, COMPARED_BITS };
+
+static void compared_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
+{
+	static const char *const NAMES[] = {"channel", "KS", "KS at", "Wasserstein", "JS, bits"};
+
+	(void)hist;
+	snprintf(text, NUMBER_TEXT, "%s", NAMES[row]);
+}
+
+static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
+			  size_t row)
+{
+	const struct comparison *const c = &hist->compared[channel];
+	const double x = row == COMPARED_KS      ? c->ks
+			 : row == COMPARED_AT    ? c->at
+			 : row == COMPARED_MOVED ? c->wasserstein
+						 : c->divergence;
+
+	text[0] = '\0';
+	if (row == COMPARED_CHANNEL && hist->channels > 1)
+		number_format_count(text, channel);
+	else if (row > COMPARED_CHANNEL && !isnan(x))
+		snprintf(text, NUMBER_TEXT, "%.6g", x);
+}
+
+void report_comparison(const struct job *job, const struct hist *hist)
+{
+	const struct channel_table table = {"compare", 11, COMPARED_BITS + 1, compared_name,
+					    compared_cell};
+
+	uint32_t worst;
+
+	if (!hist->compared || json_has_them(job))
+		return;
+	if (!hist_is_list(hist)) {
+		report_channels(&table, hist);
+		return;
+	}
+	comparison_worst(hist, &worst);
+	for (size_t row = 0; row < table.rows; row++)
+		report_row(&table, hist, worst, worst + 1, row, 0);
 }
 
 /* ---- -v ---- */

@@ -56,6 +56,9 @@ void report_picture(const struct job *job, const struct style *asked, const stru
  */
 void report_stats(const struct job *job, const struct hist *hist);
 
+/* --compare: print the distances of each channel, of many those of the farthest. */
+void report_comparison(const struct job *job, const struct hist *hist);
+
 /* Warn about samples out of range, partial records and saturated bins. */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 

@@ -123,6 +123,30 @@ static void forget_channel(struct documents *d)
 	memset(d->value, 0, sizeof(d->value));
 }
 
+int document_only(struct document *document, const char *path, struct fail *fail)
+{
+	struct documents *documents;
+	struct document second;
+
+	*document = (struct document){.options = NULL};
+	if (documents_open(&documents, path, fail) != 0)
+		return -1;
+	int rc = documents_next(documents, document, fail);
+	if (rc == 0)
+		fail_set(fail, STATUS_DATA, "%s holds no histogram", path);
+	if (rc > 0 && documents_next(documents, &second, fail) != 0) {
+		document_free(&second);
+		document_free(document);
+		*document = (struct document){.options = NULL};
+		rc = fail_set(
+			fail, STATUS_DATA,
+			"%s holds more than one histogram; add them up with gpuhist --merge first",
+			path);
+	}
+	documents_close(documents);
+	return rc > 0 ? 0 : -1;
+}
+
 void documents_close(struct documents *d)
 {
 	if (!d)

@@ -58,30 +58,11 @@ static int find_file(const char *path, struct fail *fail)
 /* 1: *document is FILE's, and the caller frees it. 0: no FILE. -1: not exactly one document. */
 static int read_document(const char *path, struct document *document, struct fail *fail)
 {
-	struct documents *documents;
-	struct document second;
-	int rc = find_file(path, fail);
+	const int there = find_file(path, fail);
 
 	*document = (struct document){.options = NULL};
-	if (rc <= 0)
-		return rc;
 	/* The options refuse a FILE named "-". */
-	if (documents_open(&documents, path, fail) != 0)
-		return -1;
-	rc = documents_next(documents, document, fail);
-	if (rc == 0)
-		rc = fail_set(fail, STATUS_DATA,
-			      "%s holds no histogram; remove it to start a new one", path);
-	if (rc > 0 && documents_next(documents, &second, fail) != 0) {
-		document_free(&second);
-		document_free(document);
-		rc = fail_set(
-			fail, STATUS_DATA,
-			"%s holds more than one histogram; add them up with gpuhist --merge first",
-			path);
-	}
-	documents_close(documents);
-	return rc;
+	return there <= 0 ? there : document_only(document, path, fail) == 0 ? 1 : -1;
 }
 
 int into_check(const char *path, struct fail *fail)
@@ -165,6 +146,7 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	char name[PATH_MAX], this_run[] = "this run";
 	struct document run = {.hist = *hist, .from = *from, .name = this_run};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
+	run.hist.compared = NULL; /* with something else than the sum */
 	/* Keep the lock for the rescue, so that runs that fail together find different names. */
 	const int folder = lock_folder(path, &why);
 

@@ -50,9 +50,11 @@ void hist_free(struct hist *h)
 	hist_drop_stats(h);
 	free(h->count);
 	free(h->flow);
+	free(h->compared);
 	edges_free(&h->axis.edges);
 	h->count = NULL;
 	h->flow = NULL;
+	h->compared = NULL;
 }
 
 /* The sums for packed types: of bytes that hold several samples. */

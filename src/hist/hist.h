@@ -19,6 +19,8 @@
 #include "count/stats.h"
 #include "hist/codebook.h"
 
+struct comparison; /* compare.h */
+
 /* The samples of one channel that are in no bin. */
 struct hist_flow {
 	uint64_t under, over, nan;
@@ -62,6 +64,7 @@ struct hist {
 	struct hist_stats *stats;       /* --stats: figures of each channel; owned; else NULL */
 	struct quantiles asked;         /* the quantiles of the figures */
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
+	struct comparison *compared;    /* --compare: of each channel; owned; else NULL */
 	bool binned; /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
@@ -139,6 +142,9 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
  * is unchanged.
  */
 int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
+
+/* AUTO, RANKS: make a copy, without statistics, whose bins are at a k that is not smaller. */
+int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fail);
 
 /*
  * For a histogram from documents: compute the figures of its statistics, or, without any, the

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hist/hist_stats.h"
 
@@ -57,6 +58,28 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, &all);
 	add_flow(h, more);
+	return 0;
+}
+
+int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fail)
+{
+	const struct auto_bins *const bins = &h->axis.edges.auto_bins;
+	const struct auto_span at_k = {RUN_NONE, false, RUN_NONE, k};
+	const struct auto_span span = auto_span_both(bins, &h->axis.edges.span, &at_k);
+
+	*copy = (struct hist){.axis = h->axis,
+			      .stride = (size_t)auto_span_bins(&span) + 1,
+			      .samples = h->samples};
+	if (edges_copy(&copy->axis.edges, &h->axis.edges) != 0 ||
+	    hist_open(copy, h->channels) != 0 ||
+	    !(copy->count = calloc(h->channels * copy->stride, sizeof(*copy->count)))) {
+		hist_free(copy);
+		*copy = (struct hist){.channels = 0};
+		return fail_errno(fail, "a copy of %lu bins", (unsigned long)axis_bins(&h->axis));
+	}
+	memcpy(copy->flow, h->flow, h->channels * sizeof(*h->flow));
+	edges_place(&copy->axis.edges, &span);
+	add_bins(copy->count, copy->stride, &span, h);
 	return 0;
 }
 

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hist/compare.h"
 #include "output/figures.h"
 
 /*
@@ -234,6 +235,25 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	write_digest(out, hist, channel);
 }
 
+/* Unknown figures are left out. */
+static void write_comparison(struct output *out, const struct comparison *c)
+{
+	const struct {
+		const char *name;
+		double x;
+	} MEMBERS[] = {{"compare_ks", c->ks},
+		       {"compare_ks_at", c->at},
+		       {"compare_wasserstein", c->wasserstein},
+		       {"compare_jensen_shannon", c->divergence}};
+	char text[NUMBER_TEXT];
+
+	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
+		number_format(text, MEMBERS[i].x);
+		if (isfinite(MEMBERS[i].x))
+			member(out, MEMBERS[i].name, text);
+	}
+}
+
 /* Write two edges as LO:HI. */
 static void write_range(char range[RANGE_TEXT], const struct edges *edges, uint32_t first,
 			uint32_t end)
@@ -288,6 +308,8 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "nan", flow->nan);
 	if (hist->stats)
 		write_stats(out, hist, channel);
+	if (hist->compared)
+		write_comparison(out, &hist->compared[channel]);
 	member_count(out, "bytes", from->bytes);
 	member_count(out, "skipped", from->skipped);
 	member_count(out, "tail", from->tail);

@@ -54,6 +54,7 @@ for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
+cp hour.i16 day.i16
 numbers 400 4096 2 >adc.bin
 numbers 300 256 1 >adc.u12bit
 numbers 400 256 1 >capture.bin

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare: how far a histogram is from a reference with the same bins (--compare).
+ *
+ * Nothing is interpolated: shares are compared where bins end. Bins of AUTO and RANKS at different k
+ * are joined to those of the larger k.
+ */
+#ifndef GPUHIST_COMPARE_H
+#define GPUHIST_COMPARE_H
+
+#include "base/fail.h"
+#include "hist/hist.h"
+
+/* How far a channel is from the reference's. */
+struct comparison {
+	double ks; /* the largest difference between the shares of samples below a value */
+	double at; /* the least such value; NaN: the shares do not differ anywhere */
+	/* Of the samples at the middles of their bins, in their unit; NaN: some are in no bin. */
+	double wasserstein;
+	double divergence; /* Jensen-Shannon, in bits */
+};
+
+/*
+ * Compare each channel with the reference's, which has the same channels and an axis that fits
+ * (axis_fits), and set h->compared. -1: a side has no samples besides NaN (STATUS_DATA), or no
+ * memory.
+ */
+int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail);
+
+/* Largest KS of all channels; *channel is where. */
+double comparison_worst(const struct hist *h, uint32_t *channel);
+
+#endif
