@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step; `make help` lists the rest.
-# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX with the folders below it and DESTDIR
-# are the user's, by the command line or the environment: what the build needs is in other variables and is never lost.
+# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, DESTDIR, PREFIX and the directories below it belong
+# to the user, on the command line or in the environment. The build keeps the flags that it needs in other variables.
 
 VERSION = 0.4.0-dev
 
-# make's own defaults for these two are no choice of the user's.
+# make's own defaults for these two are not the user's choice.
 CC     := $(if $(filter default,$(origin CC)),cc,$(CC))
 CXX    := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 BUILD   = build
@@ -16,10 +16,10 @@ Q       = $(if $(filter 1,$(V)),,@)
 say     = $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s%s\n' $(1) $@ '$(2)')
 
 #: make                  builds ./gpuhist
-#: make SAN=address,undefined check   instrumented, owners of locks checked too, in a folder of its own; also SAN=thread
-#: make DEBUG=1          for a debugger: little optimised, asserts on, owners of locks checked, in build/debug
-#: make V=1              shows the commands; GPU_ARCHS=native (or 90) makes kernels for this machine's GPUs alone, NVCC= none
-# Each mode has a folder of its own. MODE is what makes it one, and stays if the user sets CFLAGS.
+#: make SAN=address,undefined check   instrumented, checks owners of locks too, in its own directory; also SAN=thread
+#: make DEBUG=1          for a debugger: barely optimised, asserts on, checks owners of locks, in build/debug
+#: make V=1              shows the commands; GPU_ARCHS=native (or 90) makes kernels only for this machine's GPUs, NVCC= none
+# Each mode has its own directory. MODE holds its flags, which remain if the user sets CFLAGS.
 comma   = ,
 ifdef SAN
 BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
@@ -27,13 +27,13 @@ CFLAGS ?= -O1 -g1
 MODE    = -fsanitize=$(SAN)$(if $(findstring undefined,$(SAN)),$(comma)float-cast-overflow) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(findstring thread,$(SAN)),,-DLOCKS_CHECKED)
 TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
 else ifdef FUZZ
-# What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
+# For `make fuzz`, with clang: no kernels, no hardening.
 BUILD   = build/fuzz
 CFLAGS ?= -O1 -g1
 MODE    = -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 override NVCC =
 else ifdef SCHED
-# Threads under the scheduler of the tests (tests/sched/schedule.h), without kernels.
+# Threads under the tests' scheduler (tests/sched/schedule.h), without kernels.
 BUILD   = build/sched
 CFLAGS  = -O1 -g
 MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192 -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
@@ -51,7 +51,7 @@ CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
 all: $(PROGRAM)
 
-# Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them. _FORTIFY_SOURCE means nothing without -O.
+# Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them. _FORTIFY_SOURCE needs -O.
 WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 FORTIFY = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,\
 	  $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
@@ -61,14 +61,14 @@ ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' $(if $(SCHED),-Ite
 ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS) $(MODE)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(MODE) $(LDFLAGS)
 ALL_LDLIBS   = $(LDLIBS) $(ZSTD) -lm -ldl
-# ZSTD=-l:libzstd.a has the library in the program.
+# ZSTD=-l:libzstd.a links the library statically.
 ZSTD    = -lzstd
-# Helpers of the tests and benches, which are not what is tested: fast in an instrumented build, too.
+# Tools of the tests and benchmarks are not under test themselves: they are fast in instrumented builds, too.
 TOOL_FLAGS   = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread $(CPPFLAGS)
 
 # ---- flags are a dependency ----
-# $(eval $(call stamp,FILE,VARIABLE,AFTER,COMMAND)): FILE has the variable's text; all that is made with that depends on FILE,
-# which is written only if the text has changed, and after COMMAND succeeded. So a second make does nothing.
+# $(eval $(call stamp,FILE,VARIABLE,AFTER,COMMAND)): FILE holds the variable's text, and everything built with the variable
+# depends on FILE. FILE is written only if the text has changed and COMMAND succeeds. So a second make does nothing.
 quoted  = '$(subst ','\'',$(strip $(1)))'
 was     = $(strip $(file <$(1)))
 differs = $(if $(and $(findstring $(strip $(2)),$(was)),$(findstring $(was),$(strip $(2)))),,FORCE)
@@ -82,22 +82,22 @@ FORCE:
 FLAGS = $(BUILD)/flags
 include kernels/kernels.mk
 
-# The loops that count, that add to statistics and that decode zstd: once for each instruction set that is chosen at run time.
+# The loops that count, add to statistics and decode zstd are compiled for each instruction set; a run chooses one.
 X86  := $(filter x86_64% amd64%,$(shell $(CC) -dumpmachine 2>/dev/null))
 LOOPS = base $(if $(X86),avx2 avx512)
 FLAGS_avx2   = -mavx2 -mbmi2 -mfma
 FLAGS_avx512 = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mbmi2 -mfma
-# Short loops of wide instructions lose 5% if they cross a line; without this the linker decides.
+# Short loops of wide instructions lose 5% if they cross a cache line; without this, the linker decides.
 LOOPS_ALIGN  = -falign-functions=64 -falign-loops=64
-# No trap of floating point is ever enabled. If the compiler must allow for one it computes floors one at a time.
+# No floating-point trap is ever enabled. If the compiler has to allow for one, it computes floors one by one.
 LOOPS_FLAGS  = $(if $(DEBUG)$(COVERAGE),,-O3) -fno-trapping-math $(LOOPS_ALIGN)
 FLAGS_TEXT := $(call version,$(CC),1p) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
 	      $(GPU_IMAGE) $(LOOPS_FLAGS) $(foreach l,$(LOOPS),$(FLAGS_$(l))) $(TOOL_FLAGS)
-# First of all: a compiler without zstd.h would say so a hundred times over.
+# Checked first: without zstd.h, every file would give the same error.
 $(eval $(call stamp,$(FLAGS),FLAGS_TEXT,,; $$(CC) $$(ALL_CPPFLAGS) $$(CFLAGS) -E packaging/needs.c >/dev/null))
 
-# How -V says this program was built, and what a program for other computers needs: set by the packaging. A development
-# build names its commit, too.
+# For -V: the kind of package and what it needs on other computers, both set by the packaging, and a development build's
+# commit.
 COMMIT    := $(if $(filter %-dev,$(VERSION)),$(shell git --git-dir=.git rev-parse --short HEAD 2>/dev/null))
 FORM_FLAGS = $(if $(COMMIT),-DCOMMIT='" ($(COMMIT))"') $(if $(FORM),-DFORM='"$(FORM)"') \
 	$(if $(NEEDS),-DNEEDS='"needs: $(NEEDS)\n"')
@@ -113,7 +113,7 @@ objects   = $(patsubst %.c,$(OBJ_DIR)/%.o,$(1))
 LOOPS_OBJ = $(filter-out %/block_avx512.o %/text_avx512.o,$(foreach s,$(LOOPS_SRC:%_loops.c=%),$(LOOPS:%=$(OBJ_DIR)/$(s)_%.o)))
 OBJ       = $(call objects,$(filter-out $(LOOPS_SRC),$(SOURCES))) $(LOOPS_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
-# OWN is what one file needs beside the flags of all.
+# OWN holds the additional flags of one file.
 COMPILE = $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(OWN)
 define compile
 	@mkdir -p $(@D)
@@ -128,20 +128,20 @@ $(OBJ_DIR)/%_$(1).o: %_loops.c $(FLAGS)
 $(OBJ_DIR)/%_$(1).o: OWN = $(LOOPS_FLAGS) $(FLAGS_$(1)) -DISA=$(1)
 endef
 $(foreach l,$(LOOPS),$(eval $(call loops,$(l))))
-# The increment of a table's entry took 1.5 times as long when it happened to cross a line.
+# Incrementing a counter took 1.5 times as long when the loop happened to cross a cache line.
 $(OBJ_DIR)/src/count/count.o: OWN = $(LOOPS_ALIGN)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: $(KERNELS)
 $(OBJ_DIR)/src/cli/help.o: OWN = $(FORM_FLAGS)
 $(OBJ_DIR)/src/cli/help.o: $(BUILD)/form
-# The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
+# The oracle, its driver and the torture share nothing with src.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
 $(OBJ_DIR)/tests/sched/schedule.o: COMPILE = $(TOOL_FLAGS)
 $(OBJ_DIR)/tests/torture/preload.o: OWN = $(TORTURE_CPPFLAGS) -fPIC
 $(OBJ_DIR)/bench/bench.o $(OBJ_DIR)/bench/sample.o: COMPILE = $(TOOL_FLAGS) -O3
 
-# Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of the fuzzers, and what
-# measures or checks the kernels. The thread sanitizer has nothing to see if there is one thread.
+# Each tests/test_X.c, fuzzer, kernel check and kernel benchmark is a program of its own, linked with everything but main.
+# The thread sanitizer needs only those with several threads.
 THREADS   = 'pthread|readers\.h|source_open|run_job|watch_start|snapshot'
 TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/test_*.c),$(wildcard tests/test_*.c))
 TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
@@ -170,22 +170,22 @@ $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BUILD)/overlap: $(OBJ_DIR)/bench/overlap.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
-# The program, but the size of a block of text comes from a variable.
+# The program, but an environment variable sets the size of a block of text.
 $(OBJ_DIR)/tests/source_text.o: src/input/source_text.c $(FLAGS)
 	$(compile)
 $(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
 $(BUILD)/gpuhist_blocks: $(filter-out %/source_text.o,$(OBJ)) $(OBJ_DIR)/tests/source_text.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
-# Its instructions in plain C come before the compiler's.
+# Its plain C versions of the instructions come before the compiler's headers.
 $(OBJ_DIR)/tests/test_positional.o: OWN = -Itests/soft
-# A library between the program and libc that makes calls fail, and what gives it its plans.
+# A library between the program and libc that makes calls fail, and the program that plans the failures.
 $(BUILD)/torture: $(call objects,$(filter-out %/preload.c,$(wildcard tests/torture/*.c)))
 $(BUILD)/torture_preload.so: $(OBJ_DIR)/tests/torture/preload.o
 
 include tests/fakecuda/fakecuda.mk
 
-# ---- tests; SEED, JOBS and SECONDS are of the random jobs ----
+# ---- tests; SEED, JOBS and SECONDS are for the random jobs ----
 SEED      = 1
 JOBS      = 2500
 SECONDS   = 60
@@ -193,7 +193,7 @@ SECONDS   = 60
 test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
-#: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
+#: make check            all tests, some minutes; SEED, JOBS and SECONDS are for the random jobs
 check-programs: $(PROGRAM) $(BLOCKS) $(TESTS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
 	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
 check: check-programs $(if $(MODE),,schedules)
@@ -209,7 +209,7 @@ torture: $(PROGRAM) $(TORTURE)
 	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so $(SEED) $(SECONDS)
 	sh tests/valgrind.sh $(PROGRAM)
 
-#: make fuzz             every harness for FUZZ_SECONDS (60), by clang
+#: make fuzz             every fuzzer for FUZZ_SECONDS (60), by clang
 FUZZ_CC      = clang
 FUZZ_SECONDS ?= 60
 fuzz:
@@ -217,10 +217,10 @@ fuzz:
 	sh tests/fuzz/run.sh build/fuzz $(FUZZ_SECONDS) $(SEED)
 fuzzers: $(FUZZERS)
 
-# For a compiler that is asked for its warnings alone.
+# Compile only, for the warnings of another compiler.
 compiled: $(OBJ) $(TEST_SRC:%.c=$(OBJ_DIR)/%.o)
 
-#: make coverage         which lines `make test` runs, by file and folder; TIER=check: which `make check` runs (gcc)
+#: make coverage         lines that `make test` runs, by file and directory; TIER=check: that `make check` runs (gcc)
 TIER    = test
 coverage:
 	$(MAKE) COVERAGE=1 coverage-programs
@@ -239,14 +239,14 @@ check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS) build/one_kernel
 	build/one_kernel $(PROGRAM) 4194304 1000 | cmp - build/one_kernel.csv
 
 # ---- measuring ----
-#: make demo             the bytes of /bin/sh as a picture, and the rate of a count: 256 MiB as a 10-bit converter makes them
+#: make demo             the bytes of /bin/sh as a picture, and the rate for 256 MiB like those of a 10-bit ADC
 demo: $(PROGRAM) $(BUILD)/sample
 	./$(PROGRAM) -t u8 -f plot /bin/sh
 	$(BUILD)/sample 256 > $(BUILD)/sample.u32
 	./$(PROGRAM) -v -b 1024 -o $(BUILD)/sample.csv $(BUILD)/sample.u32
 
-#: make bench            whole runs beside their ceilings and peers; a few minutes
-#: make bench-loops      one worker on every type, samples that repeat and noise, beside reading and OTHER=PROGRAM
+#: make bench            whole runs compared with ceilings and other programs; a few minutes
+#: make bench-loops      one worker on every type, repeated samples and noise, compared with reading and OTHER=PROGRAM
 #: make bench-readme     the table of README.md
 #: make bench-gpu        on a machine with a GPU: the kernels alone, then the engines side by side
 GIB     = 1
@@ -266,7 +266,7 @@ bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
 include packaging/packaging.mk
-#: make clean            removes all that was built
+#: make clean            removes everything that was built
 clean:
 	rm -rf build gpuhist
 help:

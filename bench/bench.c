@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench: whole runs of gpuhist beside their ceilings and peers.
+ * bench: whole runs of gpuhist compared with ceilings and other programs.
  * usage: bench GPUHIST [GIB [RUNS]]          files of GIB GiB in $TMPDIR; default 1, 5 runs
- *        bench GPUHIST GIB RUNS loops [OTHER]   one worker on every type, beside another gpuhist
+ *        bench GPUHIST GIB RUNS loops [OTHER]   one worker on every type, compared with OTHER
  *        bench GPUHIST GIB RUNS gpu          cpu, gpu and auto on a machine with a GPU
  *        bench GPUHIST GIB RUNS readme       the table of README.md
  *
  * The commands of a line alternate, A B A B, so that a machine that slows down slows both. Times are
- * whole processes, start to end, on files that are in the page cache. The first table shows medians
- * and the median of the ratios of the pairs. That of loops shows the least processor time of each,
- * which other programs disturb less than the wall clock; there is one thread.
+ * for whole processes, start to end, on files in the page cache. The first table shows medians
+ * and the median ratio of the pairs. The table of loops, with one thread, shows each program's least
+ * CPU time, which other programs disturb less than the wall-clock time.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -37,7 +37,7 @@ static int runs = 5;
 struct limit {
 	int fd;
 	uint64_t next; /* atomic */
-	bool count;    /* the bare loop; else reading alone */
+	bool count;    /* the bare loop; otherwise only reads */
 	uint64_t sink;
 };
 
@@ -67,7 +67,7 @@ static void *limit_thread(void *arg)
 	return NULL;
 }
 
-/* The child of "read|bare FILE THREADS". */
+/* Run the child "read|bare FILE THREADS". */
 static int limit_file(const char *what, const char *path, int threads)
 {
 	struct limit l = {.fd = open(path, O_RDONLY), .count = strcmp(what, "bare") == 0};
@@ -81,7 +81,7 @@ static int limit_file(const char *what, const char *path, int threads)
 	return l.fd < 0 || l.sink == 42;
 }
 
-/* The child of "drain": a reader that widens the pipe and throws the data away. */
+/* Run the child "drain": widen the pipe, read it and discard the data. */
 static int limit_drain(void)
 {
 	char *p = aligned_alloc(4096, BLOCK);
@@ -109,7 +109,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs a shell command and discards its output. */
+/* Run a shell command and discard its output. */
 static struct timing timed(const char *command)
 {
 	const double start = now();
@@ -210,7 +210,7 @@ static void make_file(const char *name, enum data data)
 	free(p);
 }
 
-/* One sample of so many different bytes, repeated. */
+/* Write a file that repeats one sample of `size` different bytes. */
 static void make_repeated(const char *name, unsigned size)
 {
 	FILE *const f = opened(name);
@@ -224,7 +224,7 @@ static void make_repeated(const char *name, unsigned size)
 	free(p);
 }
 
-/* 1001 edges in [0, 1] that no guess from the range finds: half of them in the first hundredth. */
+/* Write 1001 edges in [0, 1] that a guess from the range misses: half lie in the first hundredth. */
 static void make_edges(void)
 {
 	FILE *const f = opened("edges");
@@ -237,7 +237,7 @@ static void make_edges(void)
 	closed(f, "edges");
 }
 
-/* What is made of the files by others; what is not installed makes lines that failed. */
+/* Make files with other programs; a missing program shows up as lines that failed. */
 static void prepare(void)
 {
 	static const char *const COMMANDS[] = {
@@ -256,9 +256,9 @@ static void prepare(void)
 /* ---- the table of whole runs ---- */
 
 /*
- * A command that begins with - is gpuhist's options, for FILE; others are the shell's, where $G is
- * gpuhist and $B this program. No second one: reading, by as many threads as there are cores. Rates
- * are of FILE's bytes.
+ * A command that begins with - is gpuhist's options, for FILE; others are for the shell, with gpuhist
+ * as $G and this program as $B. Without a second command, reading with a thread for each core is
+ * timed. Rates count FILE's bytes.
  */
 struct row {
 	const char *what, *file, *mine, *beside, *theirs;
@@ -317,7 +317,7 @@ static const struct row ROWS[] = {
 	{"u32, 2^20 bins", "noise", "-b 1M -r full -f raw", NULL, NULL},
 	{"u32, 2^24 bins", "noise", "-b 16M -r full -f raw", NULL, NULL},
 	{"u32, 2^28 bins", "noise", "-b 256M -r full -f raw", NULL, NULL},
-	/* ways to bin, beside equal bins of the same samples */
+	/* ways to bin, compared with equal bins of the same samples */
 	{"f32, --edges, 1000 irregular", "floats", "-t f32 --edges=@edges", "f32, 1000 bins",
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f32, --log", "floats", "-t f32 -b 1000 --log=1e-6:1", "f32, 1000 bins",
@@ -330,7 +330,7 @@ static const struct row ROWS[] = {
 	 "-t f32 -b 1000 -r 0:1"},
 	{"f64, --auto", "doubles", "-t f64 -b 1000 --auto", "f64, 1000 bins",
 	 "-t f64 -b 1000 -r 0:1"},
-	/* figures, on one core, beside the same bins alone */
+	/* figures, on one core, compared with only the bins */
 	{"u32, --stats, one thread", "noise", "-T 1 -b 1000 -r full --stats", "without", "-T 1 -b 1000 -r full"},
 	{"u64, --stats, one thread", "noise", "-T 1 -t u64 -b 1024 -r full --stats", "without",
 	 "-T 1 -t u64 -b 1024 -r full"},
@@ -338,7 +338,7 @@ static const struct row ROWS[] = {
 	 "-T 1 -t f32 -b 1000 -r 0:1"},
 	{"f64, --stats, one thread", "doubles", "-T 1 -t f64 -b 1000 -r 0:1 --stats", "without",
 	 "-T 1 -t f64 -b 1000 -r 0:1"},
-	/* channels beside the same bytes as one channel; gaps beside reading */
+	/* channels compared with one channel of the same bytes; gaps compared with reading */
 	{"u8, 3 channels", "noise", "-t u8 -b 256 -c 3 --ignore-tail", "u8", "-t u8 -b 256"},
 	{"i16, 64 channels", "noise", "-t i16 -b 100 -r full -c 64", "i24, 64 channels",
 	 "-t i24 -b 100 -r full -c 64 --ignore-tail"},
@@ -381,7 +381,8 @@ static void table(int cores)
 {
 	char mine[100], bare[100], what[100];
 
-	printf("| gpuhist | GB/s | beside | GB/s | times as fast |\n|---|---|---|---|---|\n");
+	printf("| gpuhist | GB/s | compared with | GB/s | times as fast "
+	       "|\n|---|---|---|---|---|\n");
 	for (int t = 1; t <= cores; t *= 2) {
 		snprintf(what, sizeof(what), "u32, 1024 bins, -T %d", t);
 		snprintf(mine, sizeof(mine), "-T %d -b 1024", t);
@@ -529,7 +530,7 @@ static void loops(bool other)
 
 static const char *const DEVICES[] = {"cpu", "gpu", "auto"};
 
-/* The median seconds and processor seconds of each device on a file that is named so often. */
+/* Time each device on a file named several times: median seconds and CPU seconds. */
 static void devices(const char *arguments, const char *file, int times, double *seconds,
 		    double *cpu)
 {
@@ -552,7 +553,7 @@ static void devices(const char *arguments, const char *file, int times, double *
 	}
 }
 
-/* Whole runs by engine: rate, CPU-seconds per 100 GB, and what auto is worth. */
+/* Print whole runs by engine: rate, CPU seconds per 100 GB, and the gain of auto. */
 static void engines(void)
 {
 	static const struct {

@@ -4,9 +4,9 @@
  * them. On a machine with a GPU.
  * usage: kernels [GIB]               (of data; default 3, below 4)
  *
- * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading: what the
- * fastest of the kernels that only look for the least and greatest sample makes of the same memory. Clearing the
- * counters is included. The time is the host's, from launch to event, so some 10 us of it are not the kernel's.
+ * Each line is a job and each column a kind of data, in GB/s. The last column is the lowest rate divided by the rate of
+ * reading, which is that of the fastest kernel that only looks for the minimum and maximum. Times include clearing the
+ * counters. They are taken on the host, from launch to event, so some 10 us are not the kernel's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static uint64_t draw(void)
 	return x;
 }
 
-/* bins + 1 regular edges; the memory is kept. */
+/* Return bins + 1 regular edges; the memory is kept. */
 static const double *make_list(const struct bench_job *job)
 {
 	double *const list = calloc((size_t)job->bins + 1, sizeof(*list));
@@ -74,7 +74,7 @@ static const double *make_list(const struct bench_job *job)
 	return list;
 }
 
-/* A value in [0, values) at place i of n. */
+/* Return a value in [0, values) for sample i of n. */
 static double value(enum skew skew, double values, size_t i, size_t n)
 {
 	const uint64_t x = draw();
@@ -109,14 +109,14 @@ static void put(unsigned char *p, const struct sample_type *t, double v)
 		p[t->big ? t->code_bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
-/* A piece of samples, page-locked, and where it is on the device. */
+/* A piece of samples in page-locked memory, and its address on the device. */
 struct piece {
 	unsigned char *data;
 	struct kernel_chunk on;
 	CUevent done;
 };
 
-/* Waits for all that is queued. */
+/* Wait for everything that is queued. */
 static void finish(struct piece *s)
 {
 	CUresult r;
@@ -127,7 +127,7 @@ static void finish(struct piece *s)
 	must(r, "work");
 }
 
-/* What kernels read beside the rule goes to the device as a lane does it, but in one copy. */
+/* Copy the tables of the binning to the device, as the program does, but in one copy. */
 static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
 {
 	must(plan->table_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
@@ -137,8 +137,8 @@ static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t
 }
 
 /*
- * Fills a piece with samples first .. first + n - 1 of `all`; of other data than sorted, every
- * piece is the same. Making each sample would take minutes: sorted samples are in runs of 512, of
+ * Fill a piece with samples first .. first + n - 1 of `all`; unless the data is sorted, every piece
+ * is the same. Making every sample would take minutes: sorted samples come in runs of 512, and for
  * the other kinds a quarter is made and repeated.
  */
 static void fill(struct piece *s, const struct sample_type *t, enum skew skew, double values,
@@ -157,7 +157,7 @@ static void fill(struct piece *s, const struct sample_type *t, enum skew skew, d
 		memcpy(s->data + i * bytes, s->data, own * bytes);
 }
 
-/* GB/s of work that is queued by f and lies behind event. */
+/* Return the GB/s of the work that f queues before the event. */
 static double best_of(struct piece *s, size_t bytes, void (*f)(struct piece *, void *), void *arg)
 {
 	double best = 1e9;
@@ -187,7 +187,7 @@ static void kernel(struct piece *s, void *arg)
 	kernel_launch(l->plan, &cuda, &s->on, l->samples, NULL, false);
 }
 
-/* As near to reading as a kernel of the program's comes. */
+/* The kernel of the program that comes closest to plain reading. */
 static void read_only(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
@@ -208,7 +208,7 @@ static void copy_in(struct piece *s, void *arg)
 	must(cuda.to_device(s->on.data, s->data, l->bytes, s->on.stream), "copy");
 }
 
-/* Of f64: two instructions for 8 bytes. */
+/* With f64: two instructions for 8 bytes. */
 static double read_rate(struct piece *s, size_t bytes)
 {
 	struct kernel_plan plan = {0};
@@ -244,7 +244,7 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 	}
 }
 
-/* All pieces of the device's memory get samples of this skew. */
+/* Fill the device's memory with samples of this skew. */
 static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t,
 		   enum skew skew, size_t piece, size_t bytes)
 {

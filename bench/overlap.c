@@ -27,13 +27,13 @@ static CUresult (*elapsed)(float *ms, CUevent from, CUevent to);
 static struct kernel_plan plan;
 static struct counting counting;
 
-/* Where the pieces of a run are, and when they ran, in microseconds. */
+/* The copies and kernels of a run, with their times in microseconds. */
 struct trace {
 	unsigned streams;
 	CUevent event[CHUNKS][STEPS + 1];
 	double begin[CHUNKS][STEPS], end[CHUNKS][STEPS];
-	double all;           /* from the first copy's begin to the last one's end */
-	double copying, both; /* a copy to the device ran; and a kernel or a copy back beside it */
+	double all;           /* from the start of the first copy to the end of the last */
+	double copying, both; /* a copy to the device ran; another step ran then, too */
 };
 
 struct slot {
@@ -96,7 +96,7 @@ static void open_all(struct slot *slot, CUstream *stream)
 	}
 }
 
-/* Queues the chunks as the program does, and waits for all of them. */
+/* Queue the chunks as the program does, and wait for all of them. */
 static void run(struct trace *t, struct slot *slot, CUstream *stream)
 {
 	for (int i = 0; i < CHUNKS; i++) {
@@ -129,7 +129,7 @@ static double at(const struct trace *t, int chunk, int event)
 	return 1e3 * (double)ms;
 }
 
-/* Is a copy to the device (`kernels` false), or a step after one, under way at that time? */
+/* Return whether a copy to the device (or, if `kernels`, a later step) was running at that time. */
 static bool busy(const struct trace *t, double time, bool kernels)
 {
 	for (int i = 0; i < CHUNKS; i++)
@@ -164,7 +164,7 @@ static void measure(struct trace *t)
 static void say(const struct trace *t)
 {
 	printf("%u stream%s: %.0f us, %.1f GB/s; the bus to the device was busy for %.1f%% of the "
-	       "time, and for %.1f%% kernels or copies back ran beside it\n",
+	       "time, and for %.1f%% kernels or copies back ran at the same time\n",
 	       t->streams, t->streams > 1 ? "s" : "", t->all,
 	       CHUNKS * (double)BYTES / t->all * 1e-3, 100 * t->copying / t->all,
 	       100 * t->both / t->all);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # bash completion for gpuhist(1). It needs nothing but bash itself.
-# shellcheck shell=bash disable=SC2207 # no blanks in any of the words
+# shellcheck shell=bash disable=SC2207 # no word has blanks
 _gpuhist() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} given='' values=''
 
@@ -46,7 +46,7 @@ _gpuhist() {
 			--flow --nonzero --no-header --device --no-check -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))
 	elif [[ " ${COMP_WORDS[*]} " == *' --merge '* && ! $given ]]; then
-		# What --merge reads, and folders; names may have blanks.
+		# Files that --merge reads, and directories; names may have blanks.
 		local IFS=$'\n'
 		compopt +o default +o bashdefault -o filenames 2>/dev/null
 		COMPREPLY=($(compgen -f -X '!*.json' -- "$cur") $(compgen -d -- "$cur"))

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Packs what `make install` installs for other computers: the program has libzstd inside, and `gpuhist -V` says which form it
-# is and which glibc and driver it needs. Built from what packaging/dist.sh packs, with one set of kernels for all; always the
-# same bytes from the same tree, compilers and libzstd.
+# Pack an installed program for other computers. It contains libzstd; `gpuhist -V` names its form and the glibc and driver
+# that it needs. The sources are those that packaging/dist.sh packs, and all forms share one set of kernels. The same tree,
+# compilers and libzstd always give the same bytes.
 #
-#   tarball           FOLDER/NAME-linux-MACHINE.tar.gz
-#   wheel             FOLDER/NAME-py3-none-manylinux_X_Y_MACHINE.whl, for pip
-#   static            FOLDER/NAME-linux-MACHINE-static.tar.gz: needs no library, and has no kernels for GPUs
+#   tarball           DIRECTORY/NAME-linux-MACHINE.tar.gz
+#   wheel             DIRECTORY/NAME-py3-none-manylinux_X_Y_MACHINE.whl, for pip
+#   static            DIRECTORY/NAME-linux-MACHINE-static.tar.gz: needs no library, and has no kernels for GPUs
 #   aarch64-tarball   and aarch64-wheel: by Debian's cross compiler, without kernels
 #
-# usage: packaging/binary.sh NAME FOLDER FORM...       by make, whose variables are those of the build
+# usage: packaging/binary.sh NAME DIRECTORY FORM...       by make, whose variables configure the build
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -20,7 +20,7 @@ mkdir -p "$2"
 folder=$(realpath "$2")
 shift 2
 forms=$*
-# The licences of what is linked in go with it.
+# Libraries that are linked in bring their licences.
 licence_of() { echo "/usr/share/doc/$1/copyright"; }
 for package in libzstd-dev libc6-dev; do
 	[ -e "$(licence_of $package)" ] || {
@@ -69,21 +69,21 @@ for form in $forms; do
 	built=build/$machine
 	[ "$kind" != static ] || built=build/static
 	program=$built/gpuhist
-	# Nothing in it names this folder: there is no debug information, and kernels do so only where nvcc optimises less.
+	# The program must not name this directory: no debug information, and kernels fully optimised, which drops the name.
 	set -- BUILD="$built" PROGRAM="$program" FORM="$kind for Linux" CFLAGS=-O2 CPPFLAGS= LDFLAGS=-s LDLIBS= \
 		ZSTD=-l:libzstd.a NVCCFLAGS=-O3
 	if [ "$kind" = static ]; then
-		# The linker warns of dlopen, which is not called where there are no kernels.
+		# The linker warns of dlopen, which a program without kernels never calls.
 		set -- "$@" LDFLAGS='-s -static-pie' NVCC=
 	elif [ "$kind" != "$form" ]; then
 		cross=$tree/build/cross/$machine
 		sh "$tree/packaging/cross_zstd.sh" "$machine" "$cross"
-		# Without kernels: the memory shared with the GPU process was never tried on a machine with weak ordering.
+		# Without kernels: memory shared with the GPU process was never tested on a machine with weak memory ordering.
 		set -- "$@" CC="$machine-linux-gnu-gcc" CPPFLAGS="-I$cross/zstd/include" LDFLAGS="-s -L$cross/zstd/lib" NVCC=
 	fi
 	make "$@" "$program"
 	if [ "$kind" != static ]; then
-		# Once to see what it needs, then that line of -V anew.
+		# The first build shows which glibc it needs; the second one reports that in -V.
 		glibc=$(needed)
 		set -- "$@" NEEDS_GLIBC="$glibc"
 		make "$@" "$program"

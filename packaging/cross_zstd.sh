@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fetches libzstd for another processor from Debian's archive by apt-get, into FOLDER/zstd/include and FOLDER/zstd/lib.
-# Nothing is installed, and nothing is done where it is there already.
-# usage: packaging/cross_zstd.sh aarch64 FOLDER
+# Fetch libzstd for another processor from Debian's archive, into DIRECTORY/zstd/include and DIRECTORY/zstd/lib, unless it
+# is there. apt-get downloads it and installs nothing.
+# usage: packaging/cross_zstd.sh aarch64 DIRECTORY
 set -eu
 triplet=$1-linux-gnu zstd=$2/zstd apt=$2/apt
 [ ! -e "$zstd/lib/libzstd.a" ] || exit 0
@@ -10,7 +10,7 @@ case $1 in
 aarch64) debian=arm64 ;;
 *) debian=$1 ;;
 esac
-# Below this folder apt-get has lists of its own, of this architecture alone. Ubuntu keeps it on another host than its own.
+# apt-get keeps separate lists here, for this architecture only. Ubuntu has other architectures on another host.
 mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/sources" "$zstd/lib"
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
 	[ ! -f "$file" ] || sed 's,//[a-z.]*\(archive\|security\)\.ubuntu\.com/ubuntu,//ports.ubuntu.com/ubuntu-ports,' \
@@ -24,6 +24,6 @@ apt-get "$@" update
 dpkg-deb -x "$apt"/libzstd-dev_*.deb "$apt/unpacked"
 rm -rf "$zstd/include"
 cp -r "$apt/unpacked/usr/include" "$zstd/include"
-# The static library alone, so that the emulator need not find the other one.
+# Only the static library, so that the emulator needs no shared one.
 cp "$apt/unpacked/usr/lib/$triplet/libzstd.a" "$zstd/lib/libzstd.a"
 rm -r "$apt"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes a Debian package of this tree as it is, in FOLDER: dpkg-buildpackage builds a copy below FOLDER, as root or by
-# fakeroot.
-# usage: packaging/deb.sh NAME FOLDER [PROFILE]
+# Make a Debian package of this tree as it is: dpkg-buildpackage builds a copy of it in DIRECTORY, as root or by fakeroot.
+# usage: packaging/deb.sh NAME DIRECTORY [PROFILE]
 set -eu
 name=$1 profile=${3:-}
 cd "$(dirname "$0")/.."
@@ -25,13 +24,13 @@ folder=$(realpath "$2")
 rm -rf "$folder/deb"
 mkdir -p "$folder/deb/$name"
 tar --create --exclude=./build --exclude=./.git --exclude=./gpuhist . | tar --extract --directory="$folder/deb/$name"
-# Between two releases the package has an entry of its own.
+# Between releases, add a changelog entry for the development version.
 case $version in *-dev)
 	printf 'gpuhist (%s~dev) UNRELEASED; urgency=medium\n\n  * A development build.\n\n%s\n\n' "${version%-dev}" \
 		"$(sed -n '/^ -- /{p;q;}' debian/changelog)" | cat - debian/changelog >"$folder/deb/$name/debian/changelog"
 	;;
 esac
-# The make that runs this must not give its flags and variables to the one of the package.
+# The package's own make must not inherit flags and variables from the make that runs this script.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 cd "$folder/deb/$name"
 dpkg-buildpackage -us -uc -b ${profile:+"--build-profiles=$profile"}

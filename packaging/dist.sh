@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Packs the sources into FOLDER/NAME.tar.gz, always the same bytes from the same tree. They are what git has committed.
-# Without git or .git they are all files, in order, owned by root, with the Makefile's time.
-# usage: packaging/dist.sh NAME FOLDER
+# Pack the committed sources into DIRECTORY/NAME.tar.gz. The same tree always gives the same bytes.
+# Without git or .git, pack all files, in order, owned by root, with the Makefile's time.
+# usage: packaging/dist.sh NAME DIRECTORY
 set -eu
 name=$1 folder=$2
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ out=$folder/$name.tar.gz
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A tree inside another one's checkout has no .git of its own.
+# A tree inside another checkout has no .git.
 if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
 	[ -z "$(git status --porcelain)" ] || echo 'dist: changes that are not committed are left out' >&2
 	git archive --format=tar --prefix="$name/" HEAD >"$work/tar"

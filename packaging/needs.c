@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the compiler: preprocessed once, before anything is compiled. */
+/* Check the compiler: this file is preprocessed once, before anything is compiled. */
 #ifndef __SIZEOF_INT128__
 #error this compiler has no 128-bit integers: gpuhist is for 64-bit systems
 #endif

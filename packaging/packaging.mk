@@ -9,13 +9,13 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/gpuhist
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 
-# FILE:WHERE of all that is installed beside the program; of these only what the tree has.
+# FILE:DESTINATION of everything installed but the program. Files that the tree lacks are skipped.
 INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
 	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
 	$(foreach f,README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
-# README's links to other files of the sources are no links in its copy.
+# The installed README has no links to files that are only in the sources.
 UNLINKED  = \(bench\|kernels\|src\|tests\|[A-Z]*\.md\)
 from = $(firstword $(subst :, ,$(1)))
 to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
@@ -29,18 +29,18 @@ install: $(PROGRAM)
 	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
 	sed -i 's,\[\([^]]*\)\]($(UNLINKED)[^)]*),\1,g' "$(DESTDIR)$(DOCDIR)/README.md"
 
-# Folders that other programs share stay; those of the documents go if nothing else is in them.
+# Leave directories shared with other programs; remove our own if they are empty.
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
-	for folder in /examples/cluster /examples /docs ''; do \
-		rmdir "$(DESTDIR)$(DOCDIR)$$folder" 2>/dev/null || :; done
+	for directory in /examples/cluster /examples /docs ''; do \
+		rmdir "$(DESTDIR)$(DOCDIR)$$directory" 2>/dev/null || :; done
 
-#: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
+#: make dist             build/gpuhist-VERSION.tar.gz: the committed sources, or all of a tree without .git
 DIST = gpuhist-$(VERSION)
 dist:
 	$(Q)sh packaging/dist.sh $(DIST) build
 
-#: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: what is installed, for other computers
+#: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: an installed tree, for other computers
 dist-bin:
 	+$(Q)sh packaging/binary.sh $(DIST) build tarball
 
@@ -52,7 +52,7 @@ wheel:
 deb:
 	$(Q)sh packaging/deb.sh $(DIST) build $(if $(NVCC),pkg.gpuhist.nvcc)
 
-#: make release          all that a release page holds, each tried, in build/release; FORMS='source deb' makes these alone
+#: make release          every file of a release page, each tried, in build/release; FORMS='source deb': only these
 FORMS   = source tarball wheel static deb aarch64-tarball aarch64-wheel
 release:
 	+$(Q)sh packaging/release.sh $(DIST) build/release $(FORMS)

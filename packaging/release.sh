@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes FOLDER anew with all that a release page holds: each FORM, tried in a folder of its own; NOTES.md, from CHANGELOG's
-# newest section, with what each file says of itself; SHA256SUMS. The same bytes again from the same commit and tools.
-# A line names what could not be made or tried here, and the exit status is 0 only where there is no such line.
-# usage: packaging/release.sh NAME FOLDER FORM...       source, deb, or one of packaging/binary.sh; by make
+# Fill DIRECTORY, after emptying it, with the files of a release page: each FORM, tried in a directory of its own; NOTES.md,
+# from CHANGELOG's newest section and the -V of each file; SHA256SUMS. The same commit and tools give the same bytes.
+# A line names each file that could not be made or tried here; the exit status is 0 only if there is none.
+# usage: packaging/release.sh NAME DIRECTORY FORM...       source, deb, or one of packaging/binary.sh; by make
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -22,21 +22,21 @@ lacks() {
 	echo "release: $*" >&2
 	status=1
 }
-# has FORM TOOL PACKAGES: whether FORM can be made here.
+# has FORM TOOL PACKAGES: succeed if FORM can be made here.
 has() {
 	command -v "$2" >/dev/null && return
 	lacks "$1 is left out: $2 is missing: apt-get install $3"
 	return 1
 }
 
-# All of it from one set of sources, though the tree goes on meanwhile.
+# Make everything from one copy of the sources, even if the tree changes meanwhile.
 binary=
 sh packaging/dist.sh "$name" "$work" >/dev/null
 tar -xzf "$work/$name.tar.gz" -C "$work"
 for form; do
 	case $form in
 	source) cp "$work/$name.tar.gz" "$folder" && continue ;;
-	# Its tests are .ci/deep's.
+	# .ci/deep runs the package's tests.
 	deb) has deb dh 'dpkg-dev debhelper' || continue
 		if (cd "$work/$name" && DEB_BUILD_OPTIONS=nocheck make deb) >"$work/log" 2>&1; then
 			cp "$work/$name/build"/gpuhist_[0-9]*.deb "$folder"
@@ -53,7 +53,7 @@ done
 # shellcheck disable=SC2086 # words
 [ -z "$binary" ] || sh "$work/$name/packaging/binary.sh" "$name" "$folder" $binary || lacks "not all of$binary were made"
 
-# tried FILE FORM [EMULATOR]...: whether it runs, and has all that is installed.
+# tried FILE FORM [EMULATOR]...: succeed if the program runs and FILE has everything that is installed.
 tried() {
 	file=$1 form=$2 root=$work/root
 	shift 2
@@ -65,7 +65,7 @@ tried() {
 	*) tar -xzf "$file" -C "$root" ;;
 	esac || return
 	program=$(find "$root" -path '*/bin/gpuhist' -o -path '*/scripts/gpuhist')
-	# A zip's modes are for pip.
+	# Only pip applies the modes of a zip.
 	chmod +x "$program"
 	for part in man1/gpuhist.1 completions/gpuhist site-functions/_gpuhist vendor_completions.d/gpuhist.fish LICENSE \
 		LICENSE.glibc; do

@@ -3,7 +3,7 @@
 usage: python3 dask_count.py PARTS OUTPUT OPTION... FILE...
   python3 dask_count.py 64 all.json -t f32 -r -1:1 -b 1000 /data/big.f32
 
-As it is it runs on this computer; with dask.distributed.Client("scheduler:8786") before compute() on a cluster whose workers
+It runs on this computer; with dask.distributed.Client("scheduler:8786") before compute(), it runs on a cluster whose workers
 have gpuhist and see the FILEs. A part that fails raises its message here, and OUTPUT stays as it was.
 """
 import subprocess
@@ -14,7 +14,7 @@ import dask.bag
 
 def count(part):
     done = subprocess.run(["gpuhist", f"--part={part}", "-T1", "-fjson", *arguments], capture_output=True)
-    if done.returncode != 0:  # never read what a failed run may have left
+    if done.returncode != 0:  # never read the output of a failed run
         raise RuntimeError(f"part {part}: status {done.returncode}: {done.stderr.decode()}")
     return done.stdout
 
@@ -22,5 +22,5 @@ def count(part):
 parts, output, arguments = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 if __name__ == "__main__":
     bag = dask.bag.from_sequence([f"{k}/{parts}" for k in range(1, parts + 1)], npartitions=parts)
-    lines = bag.map(count).compute(scheduler="threads")  # a task waits for its gpuhist: no process is needed for it
+    lines = bag.map(count).compute(scheduler="threads")  # threads are enough: a task only waits for gpuhist
     sys.exit(subprocess.run(["gpuhist", "--merge", "-o", output], input=b"".join(lines)).returncode)

@@ -4,12 +4,12 @@
 # usage: [MPIRUN='mpirun --hostfile hosts'] sh mpirun.sh FOLDER RANKS OPTION... FILE...
 #   MPIRUN='mpirun --hostfile hosts --map-by node --bind-to none' sh mpirun.sh /scratch/run1 8 -t f32 -r -1:1 -b 1000 /data/big.f32
 #
-# FOLDER must be seen by all hosts. Results go to files and not through mpirun: that would be slower by far, and the texts of
-# some launchers get in between. If a rank fails the launcher ends the others, and nothing is added up.
+# All hosts must see FOLDER. Results go to files, not through mpirun, which would be much slower and may mix messages of the
+# launcher into them. If a rank fails, the launcher ends the others, and nothing is added up.
 set -eu
 folder=$1 ranks=$2 && shift 2
 mkdir -p "$folder"
-rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; what was killed leaves the latter
+rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; a killed run leaves the latter
 status=0
 # Open MPI numbers its ranks in one variable, MPICH, Intel MPI and Cray in another.
 # shellcheck disable=SC2016,SC2086 # for the ranks' shells; options of the launcher

@@ -4,9 +4,9 @@
 # usage: sh slurm-array.sh FOLDER PARTS OPTION... FILE...
 #   sh slurm-array.sh /scratch/run1 64 -t f32 -r -1:1 -b 1000 /data/a.f32 /data/b.f32
 #
-# FOLDER, which all nodes must see, gets part.K.json of each part and then all.json. If a task fails the last job is
-# cancelled, and there is no all.json; the same command starts again, and only the parts that are not there. So each FOLDER
-# is for one set of inputs and options. What a task takes of the cluster is said here:
+# FOLDER, which all nodes must see, gets part.K.json for each part and then all.json. If a task fails, Slurm cancels the last
+# job, and no all.json is written. The same command again starts only the missing parts, so use one FOLDER for one set of
+# inputs and options. The resources of a task are set here:
 #SBATCH --cpus-per-task=2
 #SBATCH --time=1:00:00
 set -eu
@@ -25,7 +25,7 @@ after=
 if [ -n "$missing" ]; then
 	shift 2
 	array=$(sbatch --parsable --job-name=part --array="$missing" "$log" "$0" task "$folder" "$parts" "$@")
-	# Without the second option a sum that can never start waits for ever.
+	# Without the second option, a merge that can never start would wait forever.
 	after="--dependency=afterok:${array%;*} --kill-on-invalid-dep=yes"
 fi
 # shellcheck disable=SC2086 # two words, or none

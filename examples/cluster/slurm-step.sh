@@ -4,9 +4,8 @@
 # usage: sbatch [OPTION]... slurm-step.sh FOLDER OPTION... FILE...
 #   sbatch --nodes=2 --gpus-per-node=4 --ntasks-per-node=4 --cpus-per-task=8 slurm-step.sh /scratch/run1 --device=gpu -t f32 /data/*
 #
-# srun numbers the tasks from 0. Of the GPUs of its node each task sees the one of its own
-# place; where Slurm has bound one to each task, that one. The first task that fails ends the others and the job, with its
-# status; nothing is added up then.
+# srun numbers the tasks from 0. Each task sees one GPU of its node: the one that Slurm bound to it, or the one with its
+# number on the node. The first task that fails ends the others and the job, with its status, and nothing is added up.
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=1
@@ -14,7 +13,7 @@
 set -eu
 folder=$1 && shift
 mkdir -p "$folder"
-rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; what was killed leaves the latter
+rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; a killed run leaves the latter
 status=0
 # shellcheck disable=SC2016 # for the tasks' shells
 srun --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" sh -c '

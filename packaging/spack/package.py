@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# For Spack, untried with it: put this file into packages/gpuhist of a repository of your own, and the tarball of
-# `make dist` into the folder where spack is run.
+# For Spack, not tested with it: put this file into packages/gpuhist of your own repository, and the tarball of
+# `make dist` into the directory where you run spack.
 import os
 
 from spack.package import *
