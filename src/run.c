@@ -488,7 +488,8 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 /* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no room. */
 static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
-	const bool document = job->into || job->format->write == write_json;
+	const bool document = job->into || job->format->write == write_json ||
+			      job->format->kind == FORMAT_PERCENTILES;
 
 	if (layout_is_many(shape->channels))
 		return 0;

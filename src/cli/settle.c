@@ -285,7 +285,7 @@ static int check_format(const struct given *g, struct fail *fail)
 
 	if (only)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
-	if (format->kind >= FORMAT_METRIC && style->counter >= COUNTER_SAT8)
+	if (format->kind >= FORMAT_PERCENTILES && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE,
 				"-C %s does not go with %s, which holds exact counts",
 				COUNTERS[style->counter].name, format->name);
@@ -297,10 +297,7 @@ static int check_format(const struct given *g, struct fail *fail)
 	return 0;
 }
 
-/*
- * Choose the name of the metric, which must be one that Prometheus accepts, and imply --stats for
- * its sum.
- */
+/* Choose the name of the metric, which must be one that Prometheus accepts. */
 static int settle_metric(struct given *g, struct fail *fail)
 {
 	static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:";
@@ -309,19 +306,30 @@ static int settle_metric(struct given *g, struct fail *fail)
 	const char *const title = given_text(g, "title"), *const name =
 								  title ? title : "gpuhist_samples";
 
+	g->job.style.metric = name;
+	if (strspn(name, LETTERS) > 0 && name[strspn(name, MORE)] == '\0')
+		return 0;
+	return given_refuse("title", *name ? name : "''",
+			    "is not the name of a metric, which has letters, digits, _ and :, and "
+			    "no digit first, as in adc_samples",
+			    fail);
+}
+
+/* Imply --stats for formats that need its figures. */
+static int settle_figures(struct given *g, struct fail *fail)
+{
+	const struct format *const format = g->job.format;
+
+	if (format->kind != FORMAT_PERCENTILES && format->kind != FORMAT_METRIC)
+		return 0;
 	if (given(g, "mod"))
 		return fail_set(fail, STATUS_USAGE,
-				"--mod does not go with prom: residues are not the samples; for "
-				"the low bits of words, use --mask=0xfff");
-	if (strspn(name, LETTERS) == 0 || name[strspn(name, MORE)] != '\0')
-		return given_refuse("title", *name ? name : "''",
-				    "is not the name of a metric, which has letters, digits, _ "
-				    "and :, and no digit first, as in adc_samples",
-				    fail);
-	g->job.style.metric = name;
+				"--mod does not go with %s: residues are not the samples; for the "
+				"low bits of words, use --mask=0xfff",
+				format->name);
 	if (g->job.quantiles.n == 0)
 		given_stats(g);
-	return 0;
+	return format->kind == FORMAT_METRIC ? settle_metric(g, fail) : 0;
 }
 
 /* Is the default output a plot? A terminal gets one unless an option needs a table. */
@@ -364,9 +372,8 @@ static int settle_output(struct given *g, struct fail *fail)
 		job->plot = false;
 	if (!given(g, "counter"))
 		job->style.counter = job->format->counter;
-	if (job->format->kind == FORMAT_METRIC && settle_metric(g, fail) != 0)
-		return -1;
-	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
+	if (settle_figures(g, fail) != 0 || check_format(g, fail) != 0 ||
+	    (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
