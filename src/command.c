@@ -107,14 +107,18 @@ void command_tensors(const struct job *job, struct fail *fail)
 	check_reports(job, fail);
 }
 
-/* --compare: read the reference of a copy of the job. -1: it cannot be used. */
-static int read_reference(struct job *job, struct document *reference, struct fail *fail)
+/* Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be used. */
+static int read_like(struct job *job, struct document *like, struct fail *fail)
 {
-	*reference = (struct document){.options = NULL};
-	if (!job->compare)
-		return 0;
-	job->reference = &reference->hist;
-	return document_only(reference, job->compare, fail);
+	*like = (struct document){.options = NULL};
+	if (job->compare) {
+		job->like = like;
+		job->reference = &like->hist;
+		return document_only(like, job->compare, fail);
+	}
+	const int there = job->into ? into_read(job->into, like, fail) : 0;
+	job->like = there > 0 ? like : NULL;
+	return there < 0 ? -1 : 0;
 }
 
 /* --alarm: fail after all is written if the histogram is too far from the reference. */
@@ -133,9 +137,9 @@ static void raise_alarm(const struct job *job, const struct hist *hist, struct f
 
 void command_count(const struct job *asked, struct fail *fail)
 {
-	struct job with_reference = *asked;
-	const struct job *const job = &with_reference;
-	struct document reference;
+	struct job with_like = *asked;
+	const struct job *const job = &with_like;
+	struct document like;
 	struct output *out = NULL;
 	struct hist hist = {.channels = 0};
 	struct run_report report = {.gpu.state = GPU_NONE};
@@ -149,16 +153,16 @@ void command_count(const struct job *asked, struct fail *fail)
 	}
 	/* Report an unwritable output before the work. */
 	if ((job->into && into_check(job->into, fail) != 0) ||
-	    read_reference(&with_reference, &reference, fail) != 0)
+	    read_like(&with_like, &like, fail) != 0)
 		return;
 	if (!job->output_none && output_open(&out, job->output, fail) != 0) {
-		document_free(&reference);
+		document_free(&like);
 		return;
 	}
 	set_interrupted(job);
 	const int rc = count(job, out, &hist, &report, fail);
 	msg_interrupted(NULL);
-	if (rc == 0 && (!job->compare || hist_compare(&hist, &reference.hist, fail) == 0)) {
+	if (rc == 0 && (!job->compare || hist_compare(&hist, &like.hist, fail) == 0)) {
 		const struct provenance from = run_provenance(job, &report.totals);
 		struct style style = report.style;
 		if (job_draws_in_place(job))
@@ -182,7 +186,7 @@ void command_count(const struct job *asked, struct fail *fail)
 		output_abort(out);
 	}
 	hist_free(&hist);
-	document_free(&reference);
+	document_free(&like);
 }
 
 /* Apply -b and --stats to a sum. */
@@ -219,25 +223,25 @@ static int compare_sum(const struct job *job, struct hist *hist, const struct hi
 
 void command_merge(const struct job *asked, struct fail *fail)
 {
-	struct job with_reference = *asked;
-	const struct job *const job = &with_reference;
-	struct document reference;
+	struct job with_like = *asked;
+	const struct job *const job = &with_like;
+	struct document like;
 	struct style style = job->style;
 	struct output *out;
 	struct sum sum;
 	char title[64];
 
-	if (read_reference(&with_reference, &reference, fail) != 0)
+	if (read_like(&with_like, &like, fail) != 0)
 		return;
 	if (output_open(&out, job->output, fail) != 0) {
-		document_free(&reference);
+		document_free(&like);
 		return;
 	}
 	set_interrupted(job);
 	const int rc = merge_files(&sum, job->source.paths, job->source.path_count, fail);
 	msg_interrupted(NULL);
 	if (rc == 0 && rework(job, &sum.total, fail) == 0 &&
-	    compare_sum(job, &sum.total.hist, &reference.hist, fail) == 0) {
+	    compare_sum(job, &sum.total.hist, &like.hist, fail) == 0) {
 		if (!job->titled && sum.documents > 1)
 			style.canvas.title = title;
 		snprintf(title, sizeof(title), "sum of %llu histograms",
@@ -254,5 +258,5 @@ void command_merge(const struct job *asked, struct fail *fail)
 		output_abort(out);
 	}
 	sum_free(&sum);
-	document_free(&reference);
+	document_free(&like);
 }

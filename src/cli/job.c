@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "document/document.h"
 #include "each/row.h"
 #include "input/first.h"
 
@@ -288,6 +289,8 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 				path_shown(job->source.paths[0]));
 	if (asked.channels == 0)
 		asked.channels = channels;
+	if (asked.channels <= 1 && !together && !header && job->like)
+		asked.channels = job->like->hist.channels;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
 	shape->header_last = asked.last ? said->last : 0;
@@ -332,8 +335,11 @@ static struct axis_spec bins_of(const struct job *job, const struct sample_type 
 	struct axis_spec bins = job->bins;
 	const bool drawn = job->format && job->format->write == write_plot && !job->style.table &&
 			   !sample_is_code(type);
-	const bool asked = bins.edges.kind != AXIS_DEFAULT || bins.edges.bins > 0;
+	const bool asked = bins.edges.kind != AXIS_DEFAULT || bins.edges.bins > 0 ||
+			   bins.edges.closed || bins.clamp;
 
+	if (!asked && job->like)
+		return job->like->bins;
 	if (rows && job->quantiles.n > 0 && !asked && !drawn &&
 	    axis_settle(&bins.edges, type).kind == AXIS_AUTO) {
 		bins.edges.kind = AXIS_RANGE;
@@ -426,6 +432,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	/* Names give the type only if neither -t nor a header does. */
 	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
+	if (job->like && !said->format && !job->source.typed && !job_names_type(job))
+		type = job->like->hist.axis.type;
 	if (job->mask > 0 && set_mask(&type, job->mask, fail) != 0)
 		return -1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)

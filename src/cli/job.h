@@ -63,6 +63,8 @@ struct machine {
 	const char *memory_text;  /* -M as the user wrote it, or "default", for messages */
 };
 
+struct document; /* document/document.h */
+
 struct job {
 	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
 	struct sample_type type;   /* -t, if source.typed */
@@ -90,6 +92,8 @@ struct job {
 	const char *compare; /* --compare: document of the reference; NULL: none */
 	double alarm;        /* --alarm; NaN: not given */
 	const char *alarm_text;
+	/* --compare, else --into: it has the type, bins and channels that nothing else gives; or NULL */
+	const struct document *like;
 	const struct hist *reference; /* --compare: once it was read; borrowed */
 	/* --every: seconds between partial outputs; 0: none */
 	double every;

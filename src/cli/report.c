@@ -339,7 +339,8 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			    " left out (--skip-bad); the first is line %llu of %s, which %s",
 			    COUNT(totals->text.bad, "bad line"), (ull)totals->text.bad_line,
 			    totals->text.bad_name, totals->text.bad_why);
-	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
+	if (!job->source.type_said && !job->like && !run->header.format && run->samples > 0 &&
+	    msg_terminal())
 		msg_note("samples were read as u32, little endian (use -t for another type)");
 	advise(advice, hist, job->source.text.on);
 	warn_outside(hist, advice);

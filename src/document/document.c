@@ -349,6 +349,9 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
+	e->definition = false;
+	e->list = e->kind == AXIS_EDGES ? axis->edges.list : NULL;
+	d->document->bins = spec;
 	return !axis_kind_of(axis)->from_samples ||
 			       place_bins(axis, e, text_of(d, ZERO), (uint32_t)bins)
 		       ? NULL

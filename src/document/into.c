@@ -55,8 +55,7 @@ static int find_file(const char *path, struct fail *fail)
 	return 1;
 }
 
-/* 1: *document is FILE's, and the caller frees it. 0: no FILE. -1: not exactly one document. */
-static int read_document(const char *path, struct document *document, struct fail *fail)
+int into_read(const char *path, struct document *document, struct fail *fail)
 {
 	const int there = find_file(path, fail);
 
@@ -84,7 +83,7 @@ int into_check(const char *path, struct fail *fail)
 int into_compare(const char *path, const struct hist *like, struct fail *fail)
 {
 	struct document document;
-	const int there = read_document(path, &document, fail);
+	const int there = into_read(path, &document, fail);
 
 	if (there <= 0)
 		return there;
@@ -119,7 +118,7 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 {
 	struct document document;
 	struct sum sum = {.documents = 0};
-	const int there = read_document(path, &document, fail);
+	const int there = into_read(path, &document, fail);
 
 	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)

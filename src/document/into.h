@@ -16,6 +16,7 @@
 #define GPUHIST_INTO_H
 
 #include "base/fail.h"
+#include "document/document.h"
 #include "hist/hist.h"
 #include "output/format.h"
 
@@ -24,6 +25,9 @@
  * directory can be locked. Leaves nothing behind.
  */
 int into_check(const char *path, struct fail *fail);
+
+/* Read FILE's document, for the bins of this run. 1: the caller frees it. 0: there is no FILE yet. */
+int into_read(const char *path, struct document *document, struct fail *fail);
 
 /*
  * Check, once the bins are known, that FILE does not exist or is one histogram to which a run with

@@ -176,3 +176,25 @@ shell "$c --into=\$(ls | grep xxx) a 2>&1 | sed 's|/[^ ]*/|/.../|; s/xxx*/xxx/'"
 gpuhist --merge gpuhist-*.rescue.json
 rm gpuhist-*.rescue.json
 ls -A | grep -v -e json -e '^.$' -e '^p[12]$'
+
+echo
+echo '# What options leave open is taken from the file'
+seq 1 400 | tr -d '\n' | head -c 1088 >digits
+cp digits digits.i16
+for o in '-t i16 -c 2 -r 0:20000 -b 50' '-t u8' '-t f32 --auto -b 30' '-t u16 --mask=0xfff -b 100 -r 0:100 --closed' \
+	'-t f64 --edges=-1,0,1e5,1e9' '-t u32 --log=auto -b 20' '-t u32 --mod -b 7' '-t i32 --log=1:1e6 -b 9' \
+	'-t u64 -b 12 --clamp' '-t u16 -r full -b 256'; do
+	rm -f like.json
+	# shellcheck disable=SC2086 # several words
+	gpuhist -q $o --raw --into=like.json digits && gpuhist -q --raw --into=like.json digits && gpuhist -q $o --raw digits -o one.json
+	gpuhist -q --merge one.json one.json -o both.csv
+	gpuhist -q --merge like.json -o like.csv
+	cmp both.csv like.csv && echo "$o: the same"
+	gpuhist --raw --compare=like.json --alarm=0 -o again.csv digits 2>&1 | grep -c 'KS  *0'
+	gpuhist -q --raw -o one.csv --compare=one.json digits 2>/dev/null; cmp one.csv again.csv
+done
+gpuhist -q -t i16 -c 2 -r 0:20000 -b 50 -o like.json digits
+refused gpuhist --compare=like.json digits -t u8
+refused gpuhist --compare=like.json -b 4 digits.i16
+refused gpuhist --compare=like.json -c 1 digits.i16
+run gpuhist --compare=like.json digits.i16 -q -o again.csv
