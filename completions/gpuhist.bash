@@ -21,6 +21,7 @@ _gpuhist() {
 	-f | --format) values='csv tsv raw npy json plot svg prom hgrm' ;;
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
 	--device) values='auto cpu gpu' ;;
+	--linearity) values='sine ramp' ;;
 	-r | --range) values=full ;;
 	--log) values=auto ;;
 	-c | --channels) values=last ;;
@@ -44,7 +45,7 @@ _gpuhist() {
 			-S --skip -n --count -c --channels --text --record --offset --rows --part --tensor --each --skip-bad --ignore-tail --raw --zstd
 			-C --counter -f --format -o --output --every --into --compare --alarm --merge --tee --finish -p --plot --title --color --stats
 			--flow --nonzero --no-header --device --no-check -T --threads -M --memory -q --quiet -v --verbose
-			--progress --no-progress -h --help -V --version' -- "$cur"))
+			--linearity --progress --no-progress -h --help -V --version' -- "$cur"))
 	elif [[ " ${COMP_WORDS[*]} " == *' --merge '* && ! $given ]]; then
 		# Files that --merge reads, and directories; names may have blanks.
 		local IFS=$'\n'

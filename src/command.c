@@ -56,7 +56,8 @@ static void check_reports(const struct job *job, struct fail *fail)
 {
 	errno = msg_lost();
 	if (errno != 0 && fail->status == STATUS_OK &&
-	    (job->tabled || job->compare || job->voice == VOICE_VERBOSE))
+	    (job->tabled || job->compare || job->linearity != WAVE_NONE ||
+	     job->voice == VOICE_VERBOSE))
 		fail_errno(fail, "standard error");
 }
 
@@ -105,6 +106,12 @@ void command_tensors(const struct job *job, struct fail *fail)
 	else
 		output_abort(out);
 	check_reports(job, fail);
+}
+
+/* --linearity */
+static int measure(const struct job *job, struct hist *hist, struct fail *fail)
+{
+	return job->linearity == WAVE_NONE ? 0 : linearity_measure(hist, job->linearity, fail);
 }
 
 /* Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be used. */
@@ -162,7 +169,8 @@ void command_count(const struct job *asked, struct fail *fail)
 	set_interrupted(job);
 	const int rc = count(job, out, &hist, &report, fail);
 	msg_interrupted(NULL);
-	if (rc == 0 && (!job->compare || hist_compare(&hist, &like.hist, fail) == 0)) {
+	if (rc == 0 && measure(job, &hist, fail) == 0 &&
+	    (!job->compare || hist_compare(&hist, &like.hist, fail) == 0)) {
 		const struct provenance from = run_provenance(job, &report.totals);
 		struct style style = report.style;
 		if (job_draws_in_place(job))
@@ -174,6 +182,7 @@ void command_count(const struct job *asked, struct fail *fail)
 		report_picture(job, &report.style, &hist, &from, fail);
 		report_stats(job, &hist);
 		report_comparison(job, &hist);
+		report_linearity(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
 		check_reports(job, fail);
@@ -204,7 +213,14 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	/* The runs' options give another number of bins. */
 	if (bins > 0)
 		total->from.options = NULL;
-	return stats || hist->stats ? hist_set_stats(hist, &job->quantiles, fail) : 0;
+	if ((stats || hist->stats) && hist_set_stats(hist, &job->quantiles, fail) != 0)
+		return -1;
+	const char *const why =
+		job->linearity != WAVE_NONE ? linearity_refuses(&hist->axis, hist->channels) : NULL;
+	if (why)
+		return fail_set(fail, STATUS_DATA, "--linearity %s (the type is %s)", why,
+				hist->axis.type.name);
+	return measure(job, hist, fail);
 }
 
 /* --compare: compare the sum with the reference. */
@@ -251,6 +267,7 @@ void command_merge(const struct job *asked, struct fail *fail)
 		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
 		report_stats(job, &sum.total.hist);
 		report_comparison(job, &sum.total.hist);
+		report_linearity(&sum.total.hist);
 		report_sum(job, &sum);
 		check_reports(job, fail);
 		raise_alarm(job, &sum.total.hist, fail);

@@ -169,6 +169,7 @@ if [ -z "$quick" ]; then
 	test_in_python 'import prometheus_client.parser' prom_check "$here/prom_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' text_check "$here/text_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' compare_check "$here/compare_check.py" "$gpuhist" "$seed"
+	test_in_python 'import fractions' linearity_check "$here/linearity_check.py" "$gpuhist" "$seed"
 	test_in_python 'import statistics' density_check "$here/density_check.py" "$gpuhist"
 	test_in_python 'import tempfile' tables_check "$here/tables_check.py" "$build/gpuhist_blocks" "$seed"
 	test_in_python 'import pty; pty.openpty()' progress_pty "$here/progress_pty.py" "$gpuhist"

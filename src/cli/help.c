@@ -83,6 +83,7 @@ static const char OTHER_OPTIONS[] =
 "      --no-header         leave out the first line (csv, tsv)\n"
 "  -p, --plot[=log]        also draw a plot on standard error\n"
 "      --stats[=Q,...]     print mean, std, entropy, quantiles on standard error\n"
+"      --linearity=WAVE    DNL and INL of a converter of a sine or ramp\n"
 "      --title=TEXT        the title of plot and svg; the name of a metric (prom)\n"
 "      --color=WHEN        auto, always or never\n"
 "      --every=TIME        write the counts so far every TIME (10s, 5m)\n"

@@ -442,6 +442,12 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	if (make_axis(&shape->axis, job, &type, job->each > 0 || layout_is_many(shape->channels),
 		      fail) != 0)
 		return -1;
+	const char *const why = job->linearity != WAVE_NONE
+					? linearity_refuses(&shape->axis, shape->channels)
+					: NULL;
+	if (why)
+		return fail_set(fail, STATUS_USAGE, "--linearity %s (the type is %s)", why,
+				type.name);
 	const char *const declines = gpu_declines(job, shape);
 	if (declines && job->machine.device == DEVICE_GPU)
 		return fail_set(fail, STATUS_DEVICE,

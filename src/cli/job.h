@@ -11,6 +11,7 @@
 #include "bins/sample.h"
 #include "cli/terminal.h"
 #include "count/layout.h"
+#include "hist/linearity.h"
 #include "input/header.h"
 #include "input/source.h"
 #include "output/format.h"
@@ -83,6 +84,7 @@ struct job {
 	struct quantiles quantiles; /* --stats; n is 0 if neither given nor implied */
 	bool tabled;                /* --stats was given, so its table is printed */
 	bool titled;                /* --title was given */
+	enum waveform linearity;    /* --linearity */
 	bool plot;                  /* -p: a picture on stderr too */
 	enum color color;           /* --color */
 	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */

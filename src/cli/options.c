@@ -35,7 +35,7 @@ struct known;
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_text, read_number, read_ends, read_edges, read_channels,
 	read_rows, read_part, read_each, read_word, read_format, read_every, read_plot, read_stats,
-	read_device, read_alarm;
+	read_device, read_alarm, read_wave;
 
 enum about {
 	WRITES,      /* output of the counts */
@@ -148,6 +148,10 @@ static const struct known KNOWN[] = {
 	{"title", 0, "=TEXT", .about = WRITES},
 	{"stats", 0, "[=Q,...]", WRITES, READ(read_stats, job.quantiles),
 		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, such as 2,50,98,99.9"},
+	{"linearity", 0, "=WAVE", WRITES, READ(read_wave, job.linearity),
+		.must = "must be sine or ramp, the wave that the converter had",
+		.apart = {{"each", "a row holds too few samples of each code"},
+			{"every", "only all samples tell the widths of codes"}}},
 	{"flow", 0, NULL, WRITES, FLAG(job.style.flow)},
 	{"nonzero", 0, NULL, WRITES, FLAG(job.style.nonzero)},
 	{"no-header", 0, NULL, WRITES, FLAG(job.style.header), .off = true},
@@ -458,6 +462,16 @@ static int read_word(struct given *g, const struct known *o, const char *text)
 		word += strspn(word, ", ");
 	}
 	return -1;
+}
+
+static int read_wave(struct given *g, const struct known *o, const char *text)
+{
+	enum waveform *const wave = to(g, o);
+
+	*wave = strcmp(text, "sine") == 0   ? WAVE_SINE
+		: strcmp(text, "ramp") == 0 ? WAVE_RAMP
+					    : WAVE_NONE;
+	return *wave == WAVE_NONE ? -1 : 0;
 }
 
 static int read_every(struct given *g, const struct known *o, const char *text)

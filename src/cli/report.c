@@ -625,6 +625,32 @@ void report_comparison(const struct job *job, const struct hist *hist)
 		report_row(&table, hist, worst, worst + 1, row, 0);
 }
 
+/* ---- --linearity ---- */
+
+static void describe_worst(char text[80], const struct hist *hist, const double *values,
+			   uint32_t bin)
+{
+	char code[NUMBER_TEXT];
+
+	edges_format(&hist->axis.edges, bin, code);
+	snprintf(text, 80, "%.3f at %.20s", values[bin], code);
+}
+
+void report_linearity(const struct hist *hist)
+{
+	char dnl[80], inl[80], channel[32] = "";
+
+	for (uint32_t c = 0; c < hist->channels && hist->linearity; c++) {
+		const struct linearity *const l = &hist->linearity[c];
+		describe_worst(dnl, hist, l->dnl, l->worst_dnl);
+		describe_worst(inl, hist, l->inl, l->worst_inl);
+		if (hist->channels > 1)
+			snprintf(channel, sizeof(channel), "channel %lu: ", (unsigned long)c);
+		msg_asked("linearity: %sDNL %s, INL %s, " COUNTED ", standard error of DNL %.2g",
+			  channel, dnl, inl, COUNT(l->missing, "missing code"), l->error);
+	}
+}
+
 /* ---- -v ---- */
 
 static double share(uint64_t part, uint64_t whole)

@@ -59,6 +59,9 @@ void report_stats(const struct job *job, const struct hist *hist);
 /* --compare: print the distances of each channel, of many those of the farthest. */
 void report_comparison(const struct job *job, const struct hist *hist);
 
+/* --linearity: print the worst DNL and INL of each channel, missing codes, and the error of DNL. */
+void report_linearity(const struct hist *hist);
+
 /* Warn about samples out of range, partial records and saturated bins. */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 

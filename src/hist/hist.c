@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hist/hist_stats.h"
+#include "hist/linearity.h"
 
 int hist_open(struct hist *h, uint32_t channels)
 {
@@ -51,10 +52,14 @@ void hist_free(struct hist *h)
 	free(h->count);
 	free(h->flow);
 	free(h->compared);
+	if (h->linearity)
+		free(h->linearity->dnl);
+	free(h->linearity);
 	edges_free(&h->axis.edges);
 	h->count = NULL;
 	h->flow = NULL;
 	h->compared = NULL;
+	h->linearity = NULL;
 }
 
 /* The sums for packed types: of bytes that hold several samples. */

@@ -65,6 +65,7 @@ struct hist {
 	struct quantiles asked;         /* the quantiles of the figures */
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
 	struct comparison *compared;    /* --compare: of each channel; owned; else NULL */
+	struct linearity *linearity;    /* --linearity: of each channel; owned; else NULL */
 	bool binned; /* stats are from bins: no extremes, mean, deviation, digest */
 };
 

@@ -6,8 +6,11 @@
 #include "output/format.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "hist/linearity.h"
 
 struct listing {
 	struct output *out;
@@ -16,14 +19,21 @@ struct listing {
 	char comma;
 };
 
+/* Write DNL or INL, six decimals; 0 has no sign. */
+static size_t format_linearity(char *text, double x)
+{
+	return (size_t)snprintf(text, NUMBER_TEXT, "%.6f", fabs(x) < 5e-7 ? 0 : x);
+}
+
 /*
  * Write a row: three fields, each shorter than NUMBER_TEXT, and a count per channel, which is
- * count[c * stride] for channel c.
+ * count[c * stride] for channel c. With --linearity, DNL and INL of this bin follow, if it has any.
  */
 static void row(const struct listing *t, const char *const fields[3], const uint64_t *count,
-		size_t stride)
+		size_t stride, uint32_t bin)
 {
-	char line[(3 + LAYOUT_CHANNELS_FEW) * (NUMBER_TEXT + 1)];
+	const struct linearity *const linearity = t->hist->linearity;
+	char line[(3 + 3 * LAYOUT_CHANNELS_FEW) * (NUMBER_TEXT + 1)];
 	size_t used = 0;
 
 	assert(!layout_is_many(t->hist->channels)); /* else a channel is a row (each/list.h) */
@@ -38,6 +48,13 @@ static void row(const struct listing *t, const char *const fields[3], const uint
 					    counter_clip(t->style->counter, count[c * stride]));
 		line[used++] = t->comma;
 	}
+	for (uint32_t c = 0; c < t->hist->channels && linearity; c++) {
+		const bool has = linearity_has(&linearity[c], bin);
+		used += has ? format_linearity(line + used, linearity[c].dnl[bin]) : 0;
+		line[used++] = t->comma;
+		used += has ? format_linearity(line + used, linearity[c].inl[bin]) : 0;
+		line[used++] = t->comma;
+	}
 	line[used - 1] = '\n';
 	output_write(t->out, line, used);
 }
@@ -46,7 +63,7 @@ static void flow_row(const struct listing *t, const char *name, const char *lowe
 		     const char *upper, const uint64_t *count)
 {
 	row(t, (const char *[]){name, lower, upper}, count,
-	    sizeof(struct hist_flow) / sizeof(*count));
+	    sizeof(struct hist_flow) / sizeof(*count), UINT32_MAX);
 }
 
 static void write_rows(const struct listing *t)
@@ -65,6 +82,10 @@ static void write_rows(const struct listing *t)
 		for (uint32_t c = 0; c < hist->channels; c++)
 			output_print(t->out, hist->channels > 1 ? "%ccount%u" : "%ccount", t->comma,
 				     c);
+		for (uint32_t c = 0; c < hist->channels && hist->linearity; c++)
+			output_print(t->out,
+				     hist->channels > 1 ? "%cdnl%u%cinl%u" : "%cdnl%.0u%cinl%.0u",
+				     t->comma, c, t->comma, c);
 		output_text(t->out, "\n");
 	}
 	edges_format(edges, 0, upper);
@@ -80,7 +101,7 @@ static void write_rows(const struct listing *t)
 		edge = i + 1;
 		edges_format(edges, residues ? i : edge, upper);
 		number_format_count(bin, i);
-		row(t, (const char *[]){bin, lower, upper}, hist->count + i, hist->stride);
+		row(t, (const char *[]){bin, lower, upper}, hist->count + i, hist->stride, i);
 	}
 	if (flow) {
 		edges_format(edges, bins, lower);

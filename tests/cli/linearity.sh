@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# --linearity: DNL and INL in columns, the worst on standard error; what has no codes is refused.
+# shellcheck shell=sh
+printf 'abbbbcdddeeeef' >ramp
+printf 'aaaaabbbcccdddddeeeeeeeeee' >sine
+run gpuhist -t u8 --linearity=ramp --nonzero ramp
+run gpuhist -t u8 --linearity=sine --nonzero sine
+# Samples out of range are the ends' too; a missing code; -q keeps the line that was asked for
+run gpuhist -t u8 -r 98:102 --linearity=ramp -q --flow ramp
+printf 'abbddeef' >missing
+run gpuhist -t u8 -r 97:103 --linearity=ramp --no-header missing
+printf 'aAbBbCbDcEdF' >two
+run gpuhist -t u8 -c 2 -r 65:101 -f tsv --nonzero --linearity=ramp two
+# Documents
+run gpuhist -t u8 -o a.json ramp
+run gpuhist --merge --linearity=ramp --nonzero a.json a.json
+run gpuhist -t u8 -f npy -o a.npy --linearity=ramp ramp
+run gpuhist -t u8 -b 16 -r full -q -o wide.json ramp
+# Refusals
+refused gpuhist -t u8 --linearity=triangle ramp
+refused gpuhist -t u8 -b 16 -r full --linearity=ramp ramp
+refused gpuhist -t u8 --mod -b 16 --linearity=ramp ramp
+refused gpuhist -t u8 --closed -r 97:102 -b 5 --linearity=ramp ramp
+refused gpuhist -t u16 --linearity=ramp ramp
+refused gpuhist -t f16 -b 16 --linearity=ramp ramp
+refused gpuhist -t u32 -b 16 --linearity=ramp ramp
+refused gpuhist -t u8 -c 65 -b 256 --linearity=ramp ramp
+refused gpuhist -t u8 --each=2 --linearity=ramp ramp
+refused gpuhist -t u8 --every=1s -o a.json --linearity=ramp ramp
+refused gpuhist --merge --linearity=ramp wide.json
+shell 'printf ab | gpuhist -t u8 --linearity=ramp'
+shell 'printf "aAbAcA" | gpuhist -t u8 -c 2 --linearity=sine'
+refused gpuhist -t u8 --linearity=sine /dev/null
