@@ -11,7 +11,7 @@
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
  * because a page may be light when the system is dark.
  */
-#include "output/format.h"
+#include "output/svg.h"
 
 #include <float.h>
 #include <limits.h>
@@ -24,35 +24,18 @@
 #include "output/picture.h"
 #include "output/sheet.h"
 
-/* Lengths in units, about a point each if the picture is not scaled. */
-#define LEFT 100 /* left edge of the panels */
-#define ACROSS 700
 #define RIGHT (LEFT + ACROSS)
 #define WIDTH (RIGHT + 26)
-#define TOP 62       /* top of the first panel, below the headings */
-#define PANEL_TOP 22 /* a line of text above each panel */
-#define PANEL_GAP 14
-#define BOTTOM 52 /* numbers and name of the axis */
 #define MAP_HEIGHT 480
 #define MAP_GAP 12
 
-#define DIGIT 7.7       /* widest digit of the usual fonts */
-#define X_CHARACTERS 90 /* characters that fit side by side below the axis */
-#define HEADING 66      /* characters of the title above the picture */
+#define DIGIT 7.7  /* widest digit of the usual fonts */
+#define HEADING 66 /* characters of the title above the picture */
 #define DOT " \u00b7 "
-#define AT "%.7g" /* a coordinate, to hundredths even for 64 panels, without zeros at its end */
-#define START "text-anchor=\"start\""
 #define MIDDLE "text-anchor=\"middle\""
 #define END "text-anchor=\"end\""
 
 typedef unsigned long long ull;
-
-/* A rectangle with two axes. */
-struct panel {
-	int left, top, width, height;
-	const struct scale *x, *y;
-	bool map; /* y goes down, and no lines are drawn across */
-};
 
 static const char STYLE[] =
 	"<style>\n"
@@ -155,8 +138,7 @@ static double text_width(const char *text)
 	return DIGIT * (double)strlen(text) + 3 * (double)(digits > 0 ? (digits - 1) / 3 : 0);
 }
 
-static void text_at(struct output *out, const char *attributes, double x, double y,
-		    const char *text)
+void svg_text(struct output *out, const char *attributes, double x, double y, const char *text)
 {
 	if (text[0] == '\0')
 		return;
@@ -178,8 +160,7 @@ static void put_title(struct output *out, const char *title, const char *options
 	output_text(out, text[used] ? "\u2026" : "");
 }
 
-/* Write everything before the panels; the line below the title is left open. */
-static void open_svg(struct output *out, int height, const char *title, const char *options)
+void svg_open(struct output *out, int height, const char *title, const char *options)
 {
 	options = options ? options : "";
 	output_print(out,
@@ -213,72 +194,66 @@ static double along(double at, int units)
 	return picture_round(at * (100.0 * units)) / 100;
 }
 
-static double x_at(const struct panel *p, double at)
+double svg_x(const struct panel *p, double at)
 {
 	return p->left + along(at, p->width);
 }
 
-static double y_at(const struct panel *p, double at)
+double svg_y(const struct panel *p, double at)
 {
 	return p->map ? p->top + along(at, p->height) : p->top + p->height - along(at, p->height);
 }
 
-/* Draw horizontal lines at the left axis' ticks, and vertical ones if x is logarithmic. */
-static void draw_grid(struct output *out, const struct panel *p)
+void svg_grid(struct output *out, const struct panel *p)
 {
 	output_text(out, "<path class=\"grid\" d=\"");
 	for (unsigned i = 0; i < p->x->ticks && p->x->log; i++)
 		if (p->x->tick[i].text[0])
-			output_print(out, "M" AT " %dV%d", x_at(p, p->x->tick[i].at), p->top,
+			output_print(out, "M" AT " %dV%d", svg_x(p, p->x->tick[i].at), p->top,
 				     p->top + p->height);
 	for (unsigned i = 0; i < p->y->ticks; i++)
 		if (p->y->tick[i].text[0])
-			output_print(out, "M%d " AT "H%d", p->left, y_at(p, p->y->tick[i].at),
+			output_print(out, "M%d " AT "H%d", p->left, svg_y(p, p->y->tick[i].at),
 				     p->left + p->width);
 	output_text(out, "\"/>\n");
 }
 
-/* Draw both axes with ticks, and the left labels; `below`: the labels of the x axis too. */
-static void draw_axes(struct output *out, const struct panel *p, bool below)
+void svg_axes(struct output *out, const struct panel *p, bool below)
 {
 	const int base = p->top + p->height;
 
 	output_print(out, "<path class=\"axis\" d=\"M%d %dV%dH%d", p->left, p->top, base,
 		     p->left + p->width);
 	for (unsigned i = 0; i < p->y->ticks; i++)
-		output_print(out, "M%d " AT "h-%d", p->left, y_at(p, p->y->tick[i].at),
+		output_print(out, "M%d " AT "h-%d", p->left, svg_y(p, p->y->tick[i].at),
 			     p->y->tick[i].text[0] ? 5 : 3);
 	for (unsigned i = 0; i < p->x->ticks; i++)
-		output_print(out, "M" AT " %dv%d", x_at(p, p->x->tick[i].at), base,
+		output_print(out, "M" AT " %dv%d", svg_x(p, p->x->tick[i].at), base,
 			     p->x->tick[i].text[0] ? 5 : 3);
 	output_text(out, "\"/>\n");
 	for (unsigned i = 0; i < p->y->ticks; i++)
-		text_at(out, END, p->left - 8, y_at(p, p->y->tick[i].at) + 4, p->y->tick[i].text);
+		svg_text(out, END, p->left - 8, svg_y(p, p->y->tick[i].at) + 4, p->y->tick[i].text);
 	for (unsigned i = 0; below && i < p->x->ticks; i++) {
 		/* A long number at the right end must stay within the picture. */
-		const double x = x_at(p, p->x->tick[i].at);
+		const double x = svg_x(p, p->x->tick[i].at);
 		const bool outer = x + text_width(p->x->tick[i].text) / 2 > WIDTH - 2;
-		text_at(out, outer ? END : MIDDLE, outer ? WIDTH - 2 : x, base + 19,
-			p->x->tick[i].text);
+		svg_text(out, outer ? END : MIDDLE, outer ? WIDTH - 2 : x, base + 19,
+			 p->x->tick[i].text);
 	}
 }
 
-/*
- * Name both axes, the left one upwards with its centre at `middle`, next to the numbers of `y`; end
- * the picture.
- */
-static void close_svg(struct output *out, const char *below, const char *left,
-		      const struct scale *y, int middle, int base)
+void svg_close(struct output *out, const char *below, const char *left, const struct scale *y,
+	       int middle, int base)
 {
 	double widest = 0;
 
 	for (unsigned i = 0; i < y->ticks; i++)
 		widest = fmax(widest, text_width(y->tick[i].text));
-	text_at(out, MIDDLE, LEFT + ACROSS / 2, base + 40, below);
+	svg_text(out, MIDDLE, LEFT + ACROSS / 2, base + 40, below);
 	if (*left) {
 		output_print(out, "<g transform=\"translate(%d %d) rotate(-90)\">",
 			     (int)fmax(16, LEFT - 16 - widest), middle);
-		text_at(out, MIDDLE, 0, 0, left);
+		svg_text(out, MIDDLE, 0, 0, left);
 		output_text(out, "</g>\n");
 	}
 	output_text(out, "</svg>\n");
@@ -296,8 +271,7 @@ static void name_values(char name[NAME], const struct axis *axis, const struct s
 		 x->log ? ", logarithmic" : "");
 }
 
-/* Find ticks for values; if no round numbers fit between the ends, use the ends. */
-static void find_ticks(struct scale *x, const struct axis *axis, unsigned most)
+void svg_ticks(struct scale *x, const struct axis *axis, unsigned most)
 {
 	char text[NUMBER_TEXT];
 
@@ -326,20 +300,20 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 		double at[2] = {0, 0};
 		if (value > 0)
 			ruler_span(&p->ruler, p->bar[k].first, p->bar[k].end, at);
-		const double from = x_at(panel, at[0]);
+		const double from = svg_x(panel, at[0]);
 		if (end > 0 && (value <= 0 || from > end)) {
 			output_print(out, "H" AT "V%dZ", end, base);
 			end = 0;
 		}
 		if (value <= 0)
 			continue;
-		const double y = fmin(y_at(panel, scale_at(panel->y, value)), base - 1);
+		const double y = fmin(svg_y(panel, scale_at(panel->y, value)), base - 1);
 		if (end <= 0)
 			output_print(out, "M" AT " %dV" AT, from, base, y);
 		else if (y < top || y > top)
 			output_print(out, "H" AT "V" AT, end, y);
 		top = y;
-		end = x_at(panel, at[1]);
+		end = svg_x(panel, at[1]);
 	}
 	output_text(out, "\"/>\n");
 }
@@ -371,8 +345,7 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-/* Describe the data below the title. */
-static void describe(struct output *out, const struct hist *hist, const struct provenance *from)
+void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
 
@@ -431,6 +404,10 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	struct panel panel = {LEFT, 0, ACROSS, height, &p.ruler.x, &y, false};
 	char below[NAME], left[NAME];
 
+	if (hist->linearity) {
+		svg_linearity(out, hist, style, from);
+		return;
+	}
 	if (picture_open(&p, hist, true, BARS_MOST) != 0) {
 		output_fail(out);
 		return;
@@ -439,19 +416,19 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	picture_count(&p);
 	scale_values(&y, &p, style->canvas.log, height);
 	if (p.bars > 0)
-		find_ticks(&p.ruler.x, &hist->axis, 10);
-	open_svg(out, end + BOTTOM, style->canvas.title, from->options);
-	describe(out, hist, from);
+		svg_ticks(&p.ruler.x, &hist->axis, 10);
+	svg_open(out, end + BOTTOM, style->canvas.title, from->options);
+	svg_describe(out, hist, from);
 	for (int c = 0; c < channels && !output_failed(out); c++) {
 		panel.top = TOP + c * each + PANEL_TOP;
 		note_channel(out, &p, (uint32_t)c, panel.top - 8);
-		draw_grid(out, &panel);
+		svg_grid(out, &panel);
 		draw_bars(out, &p, (uint32_t)c, &panel);
-		draw_axes(out, &panel, c + 1 == channels);
+		svg_axes(out, &panel, c + 1 == channels);
 	}
 	name_heights(left, &p, y.log);
 	name_values(below, &hist->axis, &p.ruler.x);
-	close_svg(out, below, left, &y, (TOP + PANEL_TOP + end) / 2, end);
+	svg_close(out, below, left, &y, (TOP + PANEL_TOP + end) / 2, end);
 	picture_free(&p);
 }
 
@@ -576,8 +553,8 @@ static void draw_ramp(struct output *out, int y)
 		output_print(out,
 			     "<rect x=\"%d\" y=\"%d\" width=\"8\" height=\"12\" fill=\"#%06x\"/>\n",
 			     left + 8 * i, y - 10, RAMP[i].rgb);
-	text_at(out, END, left - 6, y, "in each row: few samples");
-	text_at(out, END, RIGHT, y, "most");
+	svg_text(out, END, left - 6, y, "in each row: few samples");
+	svg_text(out, END, RIGHT, y, "most");
 }
 
 /* Write the names of inputs next to their rows. */
@@ -587,7 +564,7 @@ static void name_rows(struct output *out, const struct sheet *s, const struct pa
 		const char *const slash = strrchr(s->names[r], '/');
 		const char *const file = slash ? slash + 1 : s->names[r];
 		output_print(out, "<text " END " x=\"%d\" y=\"" AT "\">", LEFT - 8,
-			     y_at(p, (r + 0.5) / s->rows) + 4);
+			     svg_y(p, (r + 0.5) / s->rows) + 4);
 		output_escaped(out, file, picture_cut(file, 13), escape);
 		output_text(out, "</text>\n");
 	}
@@ -609,23 +586,23 @@ static void write_map(struct output *out, const struct sheet *s)
 	char name[NAME];
 
 	p.width = (ACROSS + gap) / channels - gap;
-	find_ticks(&x, s->axis, channels > 5 ? 2 : 10 / (unsigned)channels);
-	open_svg(out, p.top + height + BOTTOM, s->canvas->title, s->options);
+	svg_ticks(&x, s->axis, channels > 5 ? 2 : 10 / (unsigned)channels);
+	svg_open(out, p.top + height + BOTTOM, s->canvas->title, s->options);
 	describe_rows(out, s);
 	draw_ramp(out, TOP + PANEL_TOP - 8);
 	for (int c = 0; c < channels; c++) {
 		p.left = LEFT + c * (ACROSS + gap) / channels;
 		snprintf(name, sizeof(name), "channel %d", c);
-		text_at(out, START, p.left, p.top - 8, channels > 1 && channels < 6 ? name : "");
+		svg_text(out, START, p.left, p.top - 8, channels > 1 && channels < 6 ? name : "");
 		if (rows > 0)
 			draw_map(out, s, (uint32_t)c, &p);
-		draw_axes(out, &p, channels < 6);
+		svg_axes(out, &p, channels < 6);
 		if (c == 0 && named)
 			name_rows(out, s, &p);
 		p.y = &none; /* has its numbers by now */
 	}
 	name_values(name, s->axis, &x);
-	close_svg(out, name, named ? "" : name_of_rows(s), &y, p.top + height / 2, p.top + height);
+	svg_close(out, name, named ? "" : name_of_rows(s), &y, p.top + height / 2, p.top + height);
 }
 
 /* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
@@ -640,8 +617,8 @@ static void trace(struct output *out, const struct sheet *s, uint32_t channel, u
 		const double middle = (r + 0.5) * (double)s->joined / (double)s->count;
 		if (row[CURVE_COUNT] <= 0)
 			continue;
-		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', x_at(panel, fmin(middle, 1)),
-			     y_at(panel, scale_at(panel->y, row[curve])));
+		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', svg_x(panel, fmin(middle, 1)),
+			     svg_y(panel, scale_at(panel->y, row[curve])));
 		begun = true;
 	}
 }
@@ -723,7 +700,7 @@ static void write_curves(struct output *out, const struct sheet *s)
 	for (int i = 0; i < 2; i++)
 		if (y[i].lo < y[i].hi)
 			scale_ticks(&y[i], (unsigned)height / 30 + 1, UINT_MAX);
-	open_svg(out, end + BOTTOM, s->canvas->title, s->options);
+	svg_open(out, end + BOTTOM, s->canvas->title, s->options);
 	describe_rows(out, s);
 	for (int i = 0; i < panels && !output_failed(out); i++) {
 		const uint32_t c = (uint32_t)(i / each_channel);
@@ -731,17 +708,17 @@ static void write_curves(struct output *out, const struct sheet *s)
 		panel.top = TOP + i * each + PANEL_TOP;
 		panel.y = &y[!entropy];
 		name_curves(name, s, c, entropy);
-		text_at(out, START, LEFT, panel.top - 8, name);
-		draw_grid(out, &panel);
+		svg_text(out, START, LEFT, panel.top - 8, name);
+		svg_grid(out, &panel);
 		if (!entropy && high > low)
 			draw_area(out, s, c, low, high, &panel);
 		for (uint32_t q = low; q <= high && s->quantiles; q++)
 			draw_line(out, s, c, q, &panel);
 		if (!s->quantiles)
 			draw_line(out, s, c, entropy ? CURVE_ENTROPY : CURVE_MEAN, &panel);
-		draw_axes(out, &panel, i + 1 == panels);
+		svg_axes(out, &panel, i + 1 == panels);
 	}
-	close_svg(out, name_of_rows(s), "", &y[0], 0, end);
+	svg_close(out, name_of_rows(s), "", &y[0], 0, end);
 }
 
 void write_svg_sheet(struct output *out, const struct sheet *s)
