@@ -27,15 +27,16 @@ static unsigned buckets_of(double most)
 /* Write a value 12 characters wide: 3 decimals, or for floats 6 significant digits. */
 static void put_value(struct output *out, const struct hist *hist, double value)
 {
-	output_print(out, hist->axis.type.kind == SAMPLE_FLOAT ? "%12.6g" : "%12.3f", value);
+	output_print(out, hist->axis.type.kind == SAMPLE_FLOAT ? "%12.6g" : "%12.3f", value + 0.0);
 }
 
-/* The level after this one; levels are percentages below 100. */
+/* The level after this one, below 100; 100 if binary64 has none between. */
 static double next_level(double level)
 {
 	const double halves = exp2(floor(log(100 / (100 - level)) / log(2)) + 1);
+	const double next = level + 100 / (TICKS * halves);
 
-	return level + 100 / (TICKS * halves);
+	return next > level ? next : 100;
 }
 
 static void put_level(struct output *out, const struct hist *hist, double value, double level,
@@ -61,6 +62,11 @@ static void put_levels(struct output *out, const struct hist *hist, uint32_t cha
 		if (!isfinite(value))
 			continue;
 		sum += count;
+		/* In 16 bits, -0 has a cell of its own before that of 0. */
+		uint32_t next = i + 1;
+		if (signbit(value) && digest_next(&s->digest, &next, &count) &&
+		    next == s->digest.rule.zero)
+			continue;
 		/* The last cell has one level, and then 100%. */
 		for (bool more = true;
 		     more && level < 100 && 100.0 * (double)sum / (double)all >= level;

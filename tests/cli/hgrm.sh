@@ -14,7 +14,16 @@ bytes '\000\000\200\077\000\000\000\000\000\000\300\177\000\000\000\000\000\000\
 run gpuhist -t f32 -r 0:2 -b 2 -f hgrm five
 bytes '\000\074\000\000\000\176\000\174' >four
 run gpuhist -t f16 -f hgrm -q four
+# -0 is 0
+bytes '\000\200\000\000\000\200\000\074' >zeros
+run gpuhist -t f16 -f hgrm -q zeros
+shell 'tail -c 4 zeros | gpuhist -t f16 -f hgrm -q'
 run gpuhist -t u64 -f hgrm -q /dev/null
+# Levels end where binary64 has none between them and 100 percent
+printf '1\n2\n' | gpuhist --text -t u32 -r 0:4 -b 4 --stats -f json -q |
+	sed 's/\[0,0,1,1,0,0\]/[0,0,1152921504606846976,1,0,0]/; s/"stats_digest": "1 1,/"stats_digest": "1 1152921504606846976,/
+		s/"\(samples\|stats_count\)": 2/"\1": 1152921504606846977/g' >many.json
+shell 'gpuhist --merge -f hgrm many.json | tail -n 5'
 refused gpuhist -t i8 -f hgrm -q eight
 bytes '\000\000\200\277' | refused gpuhist -t f32 -f hgrm -q
 bytes '\000\000\200\377' | refused gpuhist -t f32 -f hgrm -q
