@@ -34,6 +34,7 @@
  * decoder refuses whatever libzstd refuses, and decodes the rest alike: fuzz_block compares the two
  * and has found no difference in millions of damaged frames.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +51,9 @@
 
 /* ---- memory; without the lock ---- */
 
-static uint64_t ring_room(uint64_t window, unsigned slots)
+static uint64_t ring_bytes(uint64_t window, unsigned slots)
 {
-	return slots > 0 ? huge_size((size_t)(window + (slots + 1) * FRAME_BLOCK_MAX)) : 0;
+	return slots > 0 ? window + (slots + 1) * (uint64_t)FRAME_BLOCK_MAX : 0;
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)
@@ -67,7 +68,7 @@ static unsigned coders_of(unsigned slots, unsigned threads)
 
 uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads)
 {
-	return sizeof(struct blocks) + ring_room(window, slots) +
+	return sizeof(struct blocks) + huge_size((size_t)ring_bytes(window, slots)) +
 	       rooms_of(slots, coders_of(slots, threads));
 }
 
@@ -94,7 +95,8 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	b->holds = blocks_bytes(window, slots, threads);
 	b->slots = slots;
 	b->coders.count = coders_of(slots, threads);
-	b->ring.bytes = (size_t)ring_room(window, slots);
+	/* Not all of the huge pages: tests would not see that it is too small. */
+	b->ring.bytes = (size_t)ring_bytes(window, slots);
 	if (slots == 0) /* a device decodes all of it */
 		return b;
 	b->ring.memory = huge_alloc(b->ring.bytes);
@@ -124,12 +126,15 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
 	const unsigned slots = j->cut.pieces;
 
-	if (!b || b->slots != slots || b->ring.bytes < ring_room(window, slots)) {
+	if (!b || b->slots != slots || b->ring.bytes < ring_bytes(window, slots)) {
 		blocks_free(b);
 		b = make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
+	/* The bytes that may be in use, and the gap at the ring's end, which no block fits. */
+	assert(slots == 0 ||
+	       b->ring.bytes >= window + slots * (uint64_t)FRAME_BLOCK_MAX + (FRAME_BLOCK_MAX - 1));
 	b->coders.idle = b->coders.count;
 	block_scan_begin(&b->scan, j->cut.window);
 	block_past_begin(&b->past, j->cut.window);

@@ -49,6 +49,13 @@ for options in --tensor=w --tensor=b '--tensor=w --title=mine' '--tensor=w --eac
 	gpuhist $options -q -f plot n.safetensors m.safetensors >drawn
 	head -n 1 drawn
 done
+# A tensor larger than any buffer, between others
+file large.safetensors "$(tensor a U8 2 0,2),$(tensor l U8 3000001 2,3000003),$(tensor b U8 2 3000003,3000005)" '\001\002'
+head -c 3000001 /dev/zero >>large.safetensors
+printf '\003\004' >>large.safetensors
+run $c --tensor=l large.safetensors
+shell "cat large.safetensors | $c --tensor=l"
+shell 'gpuhist --each=tensor --stats=0,100 --no-header -q -f csv -b 4 large.safetensors'
 refused $c --tensor=nothing m.safetensors n.safetensors
 refused $c --tensor=mask2 m.safetensors
 refused $c --tensor=masc n.safetensors m.safetensors

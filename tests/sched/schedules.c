@@ -86,6 +86,12 @@ static const struct scene SCENES[] = {
 	 .command = "-t u8 -T $T -M 600K -o out long.zst long.zst long.zst"},
 	{.name = "long frames of rows",
 	 .command = "-t u8 -T $T --each=file -o out long.zst long.zst long.zst"},
+	{.name = "long frame with a late place, up to a record",
+	 .command = "-t u8 -T $T -n 100000 -o out late.zst"},
+	{.name = "headers that end in frames",
+	 .command = "-T $T -o out wave.zst wave.zst wave.zst"},
+	{.name = "headers that end in frames, rows",
+	 .command = "-T $T --each=file -o out wave.zst wave.zst wave.zst"},
 	{.name = "frames", .command = "-t u8 -T $T -o out frames.zst"},
 	{.name = "frames, up to a record",
 	 .command = "-t u24 -T $T -n 10001 -r full -b 7 -o out frames.zst"},
@@ -176,10 +182,29 @@ static void make_text(void)
 	put_file("text.bad", text, n);
 }
 
+/* A WAVE file of 20,000 samples and a list behind them, in frames that declare no size. */
+static void make_wave(void)
+{
+	static unsigned char bytes[44 + 20000 + 8 + 30000] =
+		"RIFF____WAVEfmt \20\0\0\0\1\0\1\0\100\37\0\0\100\37\0\0\1\0\10\0data";
+	struct pack packed = {.state = 1};
+
+	memcpy(bytes + 4, &(uint32_t){sizeof(bytes) - 8}, 4);
+	memcpy(bytes + 40, &(uint32_t){20000}, 4);
+	memcpy(bytes + 44, data, 20000);
+	memcpy(bytes + 20044, "LIST", 4);
+	memcpy(bytes + 20048, &(uint32_t){30000}, 4);
+	for (size_t at = 0; at < sizeof(bytes); at += 5000)
+		pack_frame(&packed, bytes + at,
+			   sizeof(bytes) - at < 5000 ? sizeof(bytes) - at : 5000, 1, false, true,
+			   14);
+	put_file("wave.zst", packed.data, packed.bytes);
+}
+
 /* Byte i is i mod 4 in its lowest bits; the others are noise in some places. */
 static void make_files(uint64_t state)
 {
-	struct pack frames = {.state = state | 1}, one = {.state = state | 1};
+	struct pack frames = {.state = state | 1}, one = {.state = state | 1}, late = {.state = 1};
 
 	for (size_t i = 0; i < MOST; i++)
 		data[i] = (unsigned char)(i % 4 | (i >> 12 & 1 ? check_random(&state) & 0xfc : 0));
@@ -198,6 +223,10 @@ static void make_files(uint64_t state)
 	put_file("frames.zst", frames.data, frames.bytes);
 	frames.data[frames.bytes / 2] ^= 16;
 	put_file("frames.bad.zst", frames.data, frames.bytes);
+	pack_frame(&late, data, 30000, 1, false, true, 14);
+	pack_frame(&late, data, 150000, 1, true, true, 14);
+	put_file("late.zst", late.data, late.bytes);
+	make_wave();
 	pack_frame(&one, data, 150000, 1, true, true, 14);
 	put_file("long.zst", one.data, one.bytes);
 	one.data[one.bytes / 3] ^= 16;
