@@ -135,6 +135,10 @@ if [ -z "$quick" ]; then
 		*/san-* | */coverage*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
 		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
 		esac
+		case $((seed % 2))$build${QUICK:+,quick} in
+		0*/san-address,quick | 1*/san-thread,quick) ;;
+		*) test_of gpu_auto "$@" sh "$here/gpu_auto.sh" "$gpuhist" "$fake" "$seed" ;;
+		esac
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
 		test_of unpack_check "$@" "$build/unpack_check" "$seed"
 		# An old device: what fits the shared memory of a newer one is in its memory.
@@ -142,7 +146,7 @@ if [ -z "$quick" ]; then
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
 	else
-		for name in gpu_faults gpu_check unpack_check gpu_random_jobs; do
+		for name in gpu_faults gpu_auto gpu_check unpack_check gpu_random_jobs; do
 			left_out "$name (built without nvcc)"
 		done
 	fi
