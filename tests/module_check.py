@@ -132,6 +132,9 @@ except AttributeError:
     check("an attribute that is missing", True)
 parts = [gpuhist.run(part, range=(-1, 1), bins=4, stats=True) for part in (x[:99], x[99:])]
 total = gpuhist.merge(parts)
+check("compare", gpuhist.compare(parts[0], parts[0])["ks"] == 0)
+pair = [gpuhist.run(bytes(values), type="u8", channels=2, bins=4) for values in ([0, 1, 0, 1], [0, 3, 1, 3])]
+check("compare channels", [found["ks"] for found in gpuhist.compare(*pair)] == [0.5, 1])
 check("merge", total["storage"]["values"] == gpuhist.run(x, range=(-1, 1), bins=4)["storage"]["values"])
 with tempfile.TemporaryDirectory() as folder:
     names = [pathlib.Path(folder) / f"{i}.json" for i in (0, 1)]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["Error", "__version__", "histogram", "merge", "program", "run"]
+__all__ = ["Error", "__version__", "compare", "histogram", "merge", "program", "run"]
 
 # struct's letters for the items of a memoryview.
 _KINDS = dict.fromkeys("?cBHILQN", "u") | dict.fromkeys("bhilqn", "i") | dict.fromkeys("efd", "f")
@@ -240,3 +240,18 @@ def merge(histograms: Any, **options: Any) -> dict[str, Any]:
     texts = [json.dumps(part) if isinstance(part, dict) else pathlib.Path(part).read_text(encoding="utf-8-sig")
              for part in parts]
     return _run("\n".join(texts).encode(), options | {"merge": True})
+
+
+def compare(histogram: Any, reference: Any) -> Any:  # pylint: disable=redefined-outer-name
+    """Return how far a histogram is from a reference; each is a document of run or the name of a JSON file.
+
+    The dict has ks, ks_at, wasserstein and jensen_shannon, as far as they are known. Several channels give a list.
+    """
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        if isinstance(reference, dict):
+            json.dump(reference, file)
+            file.flush()
+        document = merge(histogram, compare=file.name if isinstance(reference, dict) else os.fspath(reference))
+    found = [{name.removeprefix("compare_"): value for name, value in channel["writer_info"]["gpuhist"].items()
+              if name.startswith("compare_")} for channel in _channels(document)]
+    return found if len(found) > 1 else found[0]
