@@ -41,6 +41,11 @@
 #define TELLING_SECONDS 0.02
 #define TELLING_FEW ((uint64_t)8 << 20)
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * Let `workers` workers count in private tables or, if shared, in the table of totals. Returns the
  * bytes that they need.
@@ -61,6 +66,9 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	const size_t totals = many && counting_adds_stats(&p->counting)
 				      ? shape->channels * stats_bytes(&p->counting.counted)
 				      : 0;
+	if (job->by_text)
+		counting_keep_keys(&p->counting,
+				   least(job->machine.memory / 4, PRIVATE_MAX) / workers);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
@@ -111,11 +119,6 @@ static size_t part_of(const struct shape *shape, size_t block)
 	return (row < records ? row : records) * shape->record;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -144,7 +147,7 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
 	const bool digests = job->quantiles.n > 0 && !sample_is_code(&shape->axis.type) &&
 			     shape->row == 0 && !layout_is_many(shape->channels);
-	p.digests = digests ? memory / DIGEST_SHARE : 0;
+	p.digests = digests ? memory / DIGEST_SHARE : 0; /* --by: of its sums, too */
 	p.workers = workers_within(&p, job, shape, (facts->plain ? memory : half) - p.digests);
 	if (p.tables > memory) { /* a single worker may take more than half */
 		p.workers = 0;

@@ -24,11 +24,13 @@
 #include "cli/msg.h"
 #include "document/into.h"
 #include "each/each.h"
+#include "each/list.h"
 #include "gpu_helper/cuda.h"
 #include "gpu_helper/gpu_image.h"
 #include "gpu/gpu_plan.h"
 #include "gpu/gpu_resident.h"
 #include "gpu/gpu_unpack.h"
+#include "input/text_keys.h"
 #include "partial.h"
 #include "plan.h"
 #include "watch.h"
@@ -51,6 +53,8 @@ struct run {
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
 	struct codebook book;
+	struct keys keys;             /* --by */
+	struct text_keys *names;      /* --by in text: what their numbers stand for */
 	struct hist_scratch *scratch; /* for hist */
 	struct run_report report;
 
@@ -399,6 +403,9 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	spec.prompt = job->every > 0 || job->each > 0;
 	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
+	if (spec.text.by && !(run->names = text_keys_new()))
+		return fail_errno(fail, "--by");
+	spec.text.keys = run->names;
 	if (source_open(source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(*source);
@@ -502,18 +509,28 @@ static int take_memory(struct run *run, struct fail *fail)
 	const struct job *const job = run->job;
 	const struct counting *const counting = &run->plan.counting;
 	const struct axis *const axis = &run->shape.axis;
-	const uint32_t channels = run->shape.channels;
+	const bool by = job->by_text;
+	const uint32_t channels = by ? keys_most(axis_bins(axis)) : run->shape.channels;
 
+	if (by && keys_open(&run->keys, &run->shape.by, axis_bins(axis), fail) != 0)
+		return -1;
 	if (hist_reserve(&run->hist, axis, channels, fail) != 0 ||
 	    codebook_init(&run->book, axis, fail) != 0 ||
-	    counts_init(&run->counts, counting->cells, fail) != 0)
+	    (by ? counts_init_keys(&run->counts, counting->cells, &run->keys, fail)
+		: counts_init(&run->counts, counting->cells, fail)) != 0)
 		return -1;
 	run->scratch = hist_scratch_new(&axis->type, channels);
 	if (!run->scratch)
 		return fail_errno(fail, "the histogram");
 	run->plan.counting.words = run->book.words;
 	run->plan.counting.ranks = run->book.ranks;
-	if (job->quantiles.n > 0 && job->each == 0 &&
+	run->hist.keyed = by;
+	run->plan.counting.keys = by ? &run->keys : NULL;
+	if (by && job->quantiles.n > 0 &&
+	    (hist_keep_stats(&run->hist, &job->quantiles, 0, fail) != 0 ||
+	     keys_keep_stats(&run->keys, &counting->counted, run->plan.digests, fail) != 0))
+		return -1;
+	if (job->quantiles.n > 0 && job->each == 0 && !by &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, digest_digits(job, &run->shape), fail) !=
 		     0 ||
 	     counts_keep_stats(&run->counts, &counting->counted, channels, counting->digits,
@@ -605,7 +622,14 @@ static int count_all(struct run *run, struct fail *fail)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.work.records * run->shape.samples;
+	if (run->job->by_text)
+		run->hist.channels = run->keys.n;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
+	if (run->job->by_text &&
+	    (hist_set_keys(&run->hist, &run->keys, run->names ? text_keys_names(run->names) : NULL,
+			   fail) != 0 ||
+	     list_check(run->job->format, &run->hist, fail) != 0))
+		return -1;
 	return audit(run, fail);
 }
 
@@ -669,9 +693,11 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	each_close(run.work.each);
 	free(run.row.begin);
 	counts_free(&run.counts);
+	keys_free(&run.keys);
 	codebook_free(&run.book);
 	free(run.scratch);
 	source_close(run.work.source);
+	text_keys_free(run.names);
 	if (rc == 0)
 		*hist = run.hist;
 	else

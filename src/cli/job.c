@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "cli/options_given.h"
 #include "document/document.h"
 #include "each/row.h"
 #include "input/first.h"
@@ -300,6 +301,8 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 						      : 1;
 	if (asked.channels == 0)
 		asked.channels = 1;
+	if (job->source.text.by) /* a number and the index of its key (text.h) */
+		asked.record = type->bits / 8 + TEXT_KEY;
 	if (check_packed(&asked, type, fail) != 0 || check_layout(&asked, type, fail) != 0)
 		return -1;
 	/* The layout treats a group of packed samples as one sample. */
@@ -313,6 +316,8 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 		.pitch = asked.pitch,
 	};
 	const bool apart = asked.record > 0 || asked.width > 0;
+	shape->by = job->by;
+	shape->by.offset = job->source.text.by ? type->bits / 8 : job->by.offset;
 
 	if (layout_init(&shape->layout, &layout, (uint32_t)sample_bytes(type, packed), &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
@@ -370,6 +375,8 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 {
 	const struct sample_type *const type = &shape->axis.type;
 
+	if (job->by_text)
+		return "only the cores count by keys";
 	if (layout_is_many(shape->channels))
 		return "only the cores count more than 64 channels";
 	if (sample_unpacks(type))
@@ -412,6 +419,25 @@ static int check_many(const struct shape *shape, const struct job *job, struct f
 	return 0;
 }
 
+/* Refuse what does not go with keys. */
+static int check_by(const struct shape *shape, const struct job *job, struct fail *fail)
+{
+	const char *const why =
+		axis_kind_of(&shape->axis)->from_samples
+			? "needs bins that are known before the first sample, or --stats; use -r, "
+			  "--edges, --log=LO:HI or --mod, or -b with integers"
+		: shape->channels > 1
+			? "does not go with several channels; each record has one sample and its "
+			  "key"
+		: shape->by.offset + shape->by.bytes > shape->record
+			? "is outside of the record (--record)"
+		: job->style.nonzero && job->format && job->format->kind == FORMAT_ROWS
+			? "does not go with --nonzero: the line of a key has a column for each bin"
+			: NULL;
+
+	return why ? given_refuse("by", job->by_text, why, fail) : 0;
+}
+
 static int set_mask(struct sample_type *type, uint32_t mask, struct fail *fail)
 {
 	const char *const why = sample_type_mask(type, mask);
@@ -438,9 +464,10 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 		return -1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)
 		return -1;
-	type.binned = type.code_bytes == 2 && layout_is_many(shape->channels);
-	if (make_axis(&shape->axis, job, &type, job->each > 0 || layout_is_many(shape->channels),
-		      fail) != 0)
+	type.binned = (type.code_bytes == 2 && layout_is_many(shape->channels)) ||
+		      (type.code_bytes <= 2 && job->by_text);
+	const bool rows = job->each > 0 || job->by_text || layout_is_many(shape->channels);
+	if (make_axis(&shape->axis, job, &type, rows, fail) != 0)
 		return -1;
 	const char *const why = job->linearity != WAVE_NONE
 					? linearity_refuses(&shape->axis, shape->channels)
@@ -452,6 +479,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	if (declines && job->machine.device == DEVICE_GPU)
 		return fail_set(fail, STATUS_DEVICE,
 				"--device=gpu cannot be used: %s; leave --device out", declines);
+	if (job->by_text && check_by(shape, job, fail) != 0)
+		return -1;
 	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)
 		return fail_set(fail, STATUS_USAGE,
 				"--each %s needs bins that are known before the first sample; use "

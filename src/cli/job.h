@@ -10,6 +10,7 @@
 #include "bins/axis.h"
 #include "bins/sample.h"
 #include "cli/terminal.h"
+#include "count/keys.h"
 #include "count/layout.h"
 #include "hist/linearity.h"
 #include "input/header.h"
@@ -49,6 +50,7 @@ struct shape {
 	uint32_t packed;          /* records that share bytes; 1: they do not */
 	uint64_t samples;         /* samples of all channels in a record */
 	uint64_t limit;           /* -n; UINT64_MAX: not given */
+	struct key_place by;      /* --by: where a record has its key */
 	uint64_t row;             /* --each: records, or ROW_IS_INPUT; 0: not given */
 	uint32_t header_channels; /* number of channels required of later headers (source_use) */
 	uint64_t header_last;     /* length required of the last axis of later arrays */
@@ -71,6 +73,9 @@ struct job {
 	struct sample_type type;   /* -t, if source.typed */
 	uint32_t mask;             /* --mask; 0: not given */
 	struct layout_options layout_options;
+	const char *by_text; /* --by as given; NULL: not given */
+	struct key_place
+		by; /* --by=TYPE@OFFSET; in text the reader makes the records (job_shape) */
 	struct axis_spec bins; /* bins that the user asked for */
 	/* value of --range or --log as the user wrote it, for messages; NULL: none */
 	const char *bins_text;

@@ -62,7 +62,7 @@ struct known {
 	const char *must; /* message for an invalid value */
 	int choice;       /* new value of the enum */
 	bool off;         /* set the flag to false, not true */
-	struct other apart[3], needs;
+	struct other apart[7], needs;
 };
 
 #define TO(member) offsetof(struct given, member)
@@ -98,6 +98,14 @@ static const struct known KNOWN[] = {
 		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 65536, or last"},
 	{"text", 0, "[=COLUMN]", DECIDES, READ(read_text, job.source.text),
 		.must = "must be the number of a column, from 1, or its name"},
+	{"by", 0, "=KEY", DECIDES, .text = TO(job.by_text),
+		.apart = {{"each", "both say what a row of the output is"},
+			{"every", "the rows of keys are written at the end"},
+			{"into", "JSON does not hold keys"},
+			{"linearity", "it is of all samples"},
+			{"compare", "JSON does not hold keys"},
+			{"part", "parts are added by --merge, and JSON does not hold keys"},
+			{"channels", "each record has one sample and its key"}}},
 	{"record", 0, "=SIZE", DECIDES, NUMBER(job.layout_options.record, 1, LAYOUT_BYTES_MAX),
 		.text = TO(job.layout_options.record_text),
 		.must = "must be a number of bytes from 1 " TO_16M,

@@ -13,6 +13,8 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "cli/options_given.h"
+#include "bins/number.h"
+#include "each/list.h"
 #include "each/row.h"
 #include "input/sigmf.h"
 #include "output/output.h"
@@ -158,6 +160,45 @@ static int settle_text(struct given *g, struct fail *fail)
 			type->name, type->kind == SAMPLE_SIGNED ? "i16" : "u16");
 	job->source.text.type = job->type;
 	job->source.typed = job->source.raw = true;
+	return 0;
+}
+
+/* Read --by: a column of text, or TYPE@OFFSET. */
+static int settle_by(struct given *g, struct fail *fail)
+{
+	static const char what[] =
+		"must be TYPE@OFFSET, with u8, u16 or u32 and the key's byte in "
+		"each record, such as u16@2; or a column with --text=COLUMN";
+	struct job *const job = &g->job;
+	struct text_spec *const text = &job->source.text;
+	const char *const by = job->by_text, *const at = strchr(by, '@');
+	struct sample_type type;
+	char name[16] = "";
+	uint64_t offset;
+	bool pair;
+
+	job->by = (struct key_place){.bytes = TEXT_KEY};
+	if (text->on && !text->column)
+		return given_refuse("by", by, "needs --text=COLUMN, the column of the numbers",
+				    fail);
+	if (text->on) {
+		text->by = by;
+		if (*by != '\0' && number_parse_count(&text->by_number, by) != 0)
+			text->by_number = 0;
+		else if (text->by_number == 0 && *by != '\0')
+			return given_refuse("by", by, "must be a column from 1, or its name", fail);
+		return 0;
+	}
+	if (at && (size_t)(at - by) < sizeof(name))
+		memcpy(name, by, (size_t)(at - by));
+	if (!at || sample_type_named(&type, &pair, name) != 0 || pair ||
+	    type.kind != SAMPLE_UNSIGNED ||
+	    (type.bits != 8 && type.bits != 16 && type.bits != 32) ||
+	    number_parse_size(&offset, at + 1) != 0 || offset > LAYOUT_BYTES_MAX)
+		return given_refuse("by", by, what, fail);
+	if (!given(g, "record"))
+		return given_refuse("by", by, "needs --record, the size of the records", fail);
+	job->by = (struct key_place){(uint32_t)offset, type.bits / 8, type.big};
 	return 0;
 }
 
@@ -376,6 +417,10 @@ static int settle_output(struct given *g, struct fail *fail)
 	    (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
+	const char *const why =
+		job->by_text ? list_refused(job->format, job->source.text.on) : NULL;
+	if (why)
+		return given_refuse("by", job->by_text, why, fail);
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
@@ -398,6 +443,8 @@ int settle(struct given *g)
 		return fail_set(fail, STATUS_USAGE,
 				"--skip-bad leaves out lines of text; it needs --text");
 	if (job->source.text.on && settle_text(g, fail) != 0)
+		return -1;
+	if (job->by_text && settle_by(g, fail) != 0)
 		return -1;
 	job->source.type_said = job->source.typed || job_names_type(job);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))

@@ -31,7 +31,8 @@
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define HOT_SLOTS 1024u                /* 8 KiB of L1 */
 #define SETTLE ((size_t)1 << 17)       /* samples between two looks at the size of the digests */
-#define PREFETCH 128u                  /* lines of the totals prefetched together: 8 KiB of L1 */
+#define NONE UINT32_MAX
+#define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
 
 struct counter {
 	const struct counting *c;
@@ -46,6 +47,7 @@ struct counter {
 	int k;                  /* k of that rule */
 	struct extent extent;   /* auto_bins.most > 0: of the samples counted, up to known bins */
 	bool knows;             /* the loops can tell whether bins are known (auto_know) */
+	uint32_t *last;   /* --by with statistics: the last sample of each key in a unit, or NONE */
 	uint32_t channel; /* PRIVATE, SHARED: channel of the next sample; 0 after whole records */
 	uint32_t base[];  /* PRIVATE, SHARED: first cell of channel i % channels */
 };
@@ -133,6 +135,18 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 		c->memory += channels * stats_bytes(&c->counted);
 }
 
+void counting_keep_keys(struct counting *c, uint64_t bytes)
+{
+	const uint32_t most = keys_most((uint32_t)c->cells_each - CELL_EXTRA);
+	const uint64_t fit = bytes / (c->cells_each * sizeof(uint32_t));
+
+	c->private = fit < most ? (uint32_t)fit : most;
+	c->tables = 1;
+	c->cells = most * c->cells_each;
+	c->memory = c->private * c->cells_each * sizeof(uint32_t) +
+		    (c->stats ? KEYS_MOST * sizeof(uint32_t) : 0);
+}
+
 static struct stats *open_stats(const struct counting *c)
 {
 	struct stats *const stats = stats_open(&c->counted, c->layout.channels);
@@ -163,11 +177,20 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
-	counter->table = huge_zeroed(entries * sizeof(uint32_t));
-	if (counting_adds_stats(c))
-		counter->stats = open_stats(c);
-	if (!counter->table || (counting_adds_stats(c) && !counter->stats)) {
+	if (c->keys) { /* most of it is never touched */
+		counter->table = calloc(c->private * c->cells_each + 1, sizeof(uint32_t));
+		counter->last = c->stats ? malloc(KEYS_MOST * sizeof(*counter->last)) : NULL;
+		for (size_t i = 0; i < KEYS_MOST && counter->last; i++)
+			counter->last[i] = NONE;
+	} else {
+		counter->table = huge_zeroed(entries * sizeof(uint32_t));
+		if (counting_adds_stats(c))
+			counter->stats = open_stats(c);
+	}
+	if (!counter->table ||
+	    (c->keys ? c->stats && !counter->last : counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
+		free(counter->last);
 		stats_close(counter->stats, c->layout.channels);
 		free(counter);
 		return NULL;
@@ -280,6 +303,22 @@ static struct extent extent_ahead(const struct counting *c, const unsigned char 
 	return c->extent(p, n, bias);
 }
 
+/* Add the private cells of the keys that there are. */
+static void flush_keyed(struct counter *counter)
+{
+	const struct counting *c = counter->c;
+	const uint32_t n = __atomic_load_n(&c->keys->n, __ATOMIC_RELAXED);
+	const size_t cells = (n < c->private ? n : c->private) * c->cells_each;
+
+	counts_add(counter->counts, &(struct tables){.samples = counter->pending,
+						     .narrow = cells > 0 ? counter->table : NULL,
+						     .tables = 1,
+						     .cells = cells,
+						     .channels = 1});
+	memset(counter->table, 0, cells * sizeof(uint32_t));
+	counter->pending = 0;
+}
+
 static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
@@ -299,7 +338,9 @@ void counter_flush(struct counter *counter)
 {
 	if (counter->pending == 0)
 		return;
-	if (counter->c->method == COUNT_SHARED)
+	if (counter->c->keys)
+		flush_keyed(counter);
+	else if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
 	else
 		flush_tables(counter);
@@ -357,6 +398,47 @@ static void add_bins(struct counter *counter, const unsigned char *samples,
 	}
 }
 
+/* ---- keys (--by) ---- */
+
+/* Count cells of the keys' tables: private ones, or those in the totals. */
+static void add_keyed(struct counter *counter, const uint32_t *cells, const uint32_t *index,
+		      size_t n)
+{
+	const size_t each = counter->c->cells_each;
+	const uint32_t private = counter->c->private;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t cell = index[i] * each + cells[i];
+		if (__builtin_expect(index[i] < private, 1))
+			counter->table[cell]++;
+		else
+			counts_add_cell(counter->counts, cell, 1);
+	}
+}
+
+/* Add samples to the statistics of their keys, those of a key together. */
+static void add_keyed_stats(struct counter *counter, const unsigned char *samples,
+			    const uint32_t *index, size_t n)
+{
+	const size_t size = counter->c->counted.code_bytes;
+	unsigned char own[8 * KEYED];
+	uint32_t before[KEYED]; /* the sample of the same key before this one */
+
+	for (uint32_t i = 0; i < n; i++) {
+		before[i] = counter->last[index[i]];
+		counter->last[index[i]] = i;
+	}
+	for (size_t i = n; i-- > 0;) {
+		size_t some = 0;
+		if (counter->last[index[i]] == NONE)
+			continue;
+		counter->last[index[i]] = NONE;
+		for (uint32_t at = (uint32_t)i; at != NONE; at = before[at], some++)
+			memcpy(own + some * size, samples + at * size, size);
+		keys_add_stats(counter->c->keys, index[i], own, some);
+	}
+}
+
 static void flush_stats(struct counter *counter)
 {
 	counts_add_stats(counter->counts, counter->stats);
@@ -382,11 +464,13 @@ static void settle_digests(struct counter *counter)
 		digest_shrink(&counter->stats[c].digest);
 }
 
-/* Set words to what is counted for n codes of 16 bits. */
+/* Set words to what is counted for n codes of 8 or 16 bits. */
 static void widen(uint32_t *restrict words, const uint32_t *restrict table, const unsigned char *p,
-		  size_t n)
+		  size_t n, uint32_t bytes)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && bytes == 1; i++)
+		words[i] = table[p[i]];
+	for (size_t i = 0; i < n && bytes == 2; i++)
 		words[i] = table[p[2 * i] | p[2 * i + 1] << 8];
 }
 
@@ -441,15 +525,43 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 			continue;
 		}
 		if (c->words) {
-			widen(words, c->words, samples, some);
+			widen(words, c->words, samples, some, bytes);
 			counted = ranked = (const unsigned char *)words;
 		}
 		if (c->ranks) {
-			widen(ranks, c->ranks, samples, some);
+			widen(ranks, c->ranks, samples, some, bytes);
 			ranked = (const unsigned char *)ranks;
 		}
 		add_samples(counter, counted, ranked, some);
 	}
+}
+
+void counter_add_keyed(struct counter *counter, const unsigned char *samples, const uint32_t *index,
+		       size_t n)
+{
+	const struct counting *const c = counter->c;
+	const unsigned char *counted = samples, *ranked = samples;
+	const size_t size = c->counted.code_bytes;
+	uint32_t words[KEYED], ranks[KEYED], cells[BLOCK];
+
+	if (c->words) {
+		widen(words, c->words, samples, n, c->type.code_bytes);
+		counted = ranked = (const unsigned char *)words;
+	}
+	if (c->ranks) {
+		widen(ranks, c->ranks, samples, n, c->type.code_bytes);
+		ranked = (const unsigned char *)ranks;
+	}
+	if (counter->pending + n > UINT32_MAX)
+		counter_flush(counter);
+	counter->pending += n;
+	for (size_t i = 0, some; i < n; i += some) {
+		some = n - i < BLOCK ? n - i : BLOCK;
+		(void)c->cells_of(&counter->binning, ranked + i * size, some, cells);
+		add_keyed(counter, cells, index + i, some);
+	}
+	if (counter->last)
+		add_keyed_stats(counter, counted, index, n);
 }
 
 void counter_flush_all(struct counter *counter)
@@ -466,5 +578,6 @@ void counter_close(struct counter *counter)
 	counter_flush_all(counter);
 	stats_close(counter->stats, counter->c->layout.channels);
 	free(counter->table);
+	free(counter->last);
 	free(counter);
 }

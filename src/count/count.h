@@ -51,6 +51,8 @@ struct counting {
 	bool stats;                 /* --stats (see counting_adds_stats) */
 	uint32_t digits;            /* of the digests of statistics; 0: there are none */
 	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
+	struct keys *keys;           /* --by: the keys; shared by all counters; NULL: none */
+	uint32_t private;            /* --by: keys from this index on are counted in the totals */
 	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
 	size_t memory; /* bytes that each counter allocates */
 };
@@ -76,6 +78,12 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits);
 
 /*
+ * Count by keys: each has cells of its own, of which a counter has those of the first keys, as many
+ * as fit into these bytes. The caller sets `keys`.
+ */
+void counting_keep_keys(struct counting *c, uint64_t bytes);
+
+/*
  * Must a counter add each sample to statistics? For codes it need not, because hist.c computes the
  * statistics from the counts.
  */
@@ -92,6 +100,11 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
  * the first channel to the last; with more, records may go on in the next call.
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
+
+/* For --by: count up to KEYED adjacent samples; index[i] is that of the key of sample i. */
+#define KEYED 2048u
+void counter_add_keyed(struct counter *counter, const unsigned char *samples, const uint32_t *index,
+		       size_t n);
 
 /* Add the counts, but not the statistics, to the totals, and empty the tables. */
 void counter_flush(struct counter *counter);

@@ -21,6 +21,16 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 	return 0;
 }
 
+int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail)
+{
+	*counts = (struct counts){.cells = cells, .keys = keys, .extent = EXTENT_NONE};
+	counts->cell = calloc(cells, sizeof(*counts->cell));
+	if (!counts->cell)
+		return fail_errno(fail, "counts of %zu cells", cells);
+	lock_init(&counts->lock);
+	return 0;
+}
+
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
 		      uint32_t digits, struct digest_memory *memory, struct fail *fail)
 {
@@ -51,6 +61,8 @@ void counts_add_stats(struct counts *counts, const struct stats *stats)
 
 int counts_check(const struct counts *counts, struct fail *fail)
 {
+	if (counts->keys && keys_check(counts->keys, fail) != 0)
+		return -1;
 	if (!__atomic_load_n(&counts->lost, __ATOMIC_RELAXED))
 		return 0;
 	const uint64_t need =
@@ -87,7 +99,7 @@ static inline void add_group(uint64_t *cell, const uint32_t *table, unsigned mor
 
 static void add_narrow(struct counts *counts, const struct tables *t)
 {
-	const size_t cells = counts->cells / t->channels;
+	const size_t cells = t->cells > 0 ? t->cells : counts->cells / t->channels;
 
 	for (uint32_t c = 0; c < t->channels; c++) {
 		uint64_t *const cell = counts->cell + c * cells;

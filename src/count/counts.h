@@ -17,6 +17,7 @@
 #include "base/lock.h"
 #include "bins/auto.h"
 #include "bins/sample.h"
+#include "count/keys.h"
 #include "count/stats.h"
 
 struct counts {
@@ -24,6 +25,7 @@ struct counts {
 	size_t cells;               /* number of cells */
 	uint64_t samples;           /* number of samples counted in cell */
 	struct stats *stats;        /* --stats: statistics of each channel, owned; else NULL */
+	struct keys *keys;          /* --by: the keys, each with its cells; borrowed; else NULL */
 	uint32_t stats_channels;    /* channels with statistics */
 	bool lost;                  /* their digests take more memory than they may; atomic */
 	struct lock lock;           /* used only by counts.c */
@@ -34,6 +36,9 @@ struct counts {
 
 /* Make zeroed totals, with all the memory they need, in huge pages if they are large. */
 int counts_init(struct counts *counts, size_t cells, struct fail *fail);
+
+/* The same for --by, of which most cells are never used: without memory until they are. */
+int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail);
 
 /*
  * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest,
@@ -46,7 +51,7 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 /* Add a worker's statistics of all channels. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
 
-/* -1: the digests of the totals take more memory than they may (STATUS_LIMIT). Any thread. */
+/* -1: the digests of the totals, or the keys, take more than they may (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);
 
 /* Free the cells, unless counts_take did, and the statistics. */
@@ -57,6 +62,7 @@ struct tables {
 	uint64_t samples;     /* samples in all tables; for 32 bits: fewer than 2^32 */
 	uint32_t *narrow;     /* 32-bit counts, or NULL */
 	unsigned tables;      /* number of 32-bit tables */
+	size_t cells;         /* cells of the only 32-bit table; 0: all */
 	size_t stride;        /* entries from one 32-bit table to the next */
 	uint32_t channels;    /* table t has the cells of channel t % channels; 1: all cells */
 	uint64_t *wide;       /* 64-bit counts of all cells, or NULL */

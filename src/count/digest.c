@@ -129,13 +129,20 @@ void digest_count(struct digest *d, const uint32_t *indices, size_t n)
 	uint32_t *const count = d->narrow;
 	unsigned char *const touched = d->touched;
 
+	d->pending += n;
+	for (size_t i = 0; i < n && d->wide; i++) {
+		touched[indices[i] / DIGEST_BLOCK] = 1;
+		d->wide[indices[i]]++;
+	}
+	if (d->wide)
+		return;
+
 	/* Only a first sample marks its block: a store less for all others. */
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t index = indices[i];
 		if (__builtin_expect(count[index]++ == 0, 0))
 			touched[index / DIGEST_BLOCK] = 1;
 	}
-	d->pending += n;
 }
 
 void digest_add(struct digest *d, int64_t cell, uint64_t n)

@@ -48,7 +48,8 @@ struct digest {
 	unsigned char *touched;       /* a byte for each block; NULL: there is no digest */
 	uint32_t *narrow;             /* counts of samples; fewer than 2^32 in all */
 	uint64_t *wide;               /* counts that were added */
-	uint64_t pending;             /* samples in narrow */
+	uint64_t pending;             /* samples that digest_count has counted */
+	uint64_t next;                /* --by: `pending` at which to charge again */
 };
 
 /* The rule of a type of more than 16 bits for these digits, or of a smaller one. */
@@ -71,7 +72,7 @@ void digest_unlimited(struct digest *d);
 /* Release the pages of an empty digest. */
 void digest_shrink(struct digest *d);
 
-/* For a digest of samples: count the cells with these indices (stats_loops.cells). */
+/* Count the cells with these indices (stats_loops.cells). */
 void digest_count(struct digest *d, const uint32_t *indices, size_t n);
 
 /* For a wide digest: add n to a cell, or all of a digest of the same type that is no coarser. */

@@ -156,6 +156,21 @@ static void give_runs(const struct sink *to, const unsigned char *p, size_t n, s
 	}
 }
 
+/* Pass on the samples of records with their keys. */
+static void give_keyed(const struct sink *to, const unsigned char *p, size_t n)
+{
+	const struct layout *const l = &to->c->layout;
+	unsigned char scratch[8 * KEYED];
+	uint32_t index[KEYED];
+
+	for (size_t some; n > 0; n -= some, p += some * l->record) {
+		some = n < KEYED ? n : KEYED;
+		copy_together(scratch, p + l->offset, some, to->c->bytes, l->record);
+		keys_find(to->c->keys, index, p, some, l->record);
+		counter_add_keyed(to->counter, scratch, index, some);
+	}
+}
+
 /* Pass on the samples of whole records, or of whole rows if the layout has rows. */
 static void give_units(const struct sink *to, const unsigned char *p, size_t bytes)
 {
@@ -163,7 +178,9 @@ static void give_units(const struct sink *to, const unsigned char *p, size_t byt
 	const size_t samples = (size_t)l->samples * to->c->bytes;
 	size_t n = bytes / layout_bytes(l);
 
-	if (layout_is_contiguous(l, to->c->bytes)) {
+	if (to->c->keys) {
+		give_keyed(to, p, n);
+	} else if (layout_is_contiguous(l, to->c->bytes)) {
 		give(to, p, bytes);
 	} else if (l->row == 0) {
 		give_runs(to, p + l->offset, n, samples, l->record);

@@ -11,7 +11,7 @@ static struct row_spec spec_of(const struct hist *hist, const struct style *styl
 			       const struct format *format, const char *options)
 {
 	return (struct row_spec){
-		.size = ROW_IS_CHANNEL,
+		.size = hist->key ? ROW_IS_KEY : ROW_IS_CHANNEL,
 		.axis = &hist->axis,
 		.channels = 1,
 		.asked = style->figures && hist->stats ? &hist->asked : NULL,
@@ -61,7 +61,8 @@ static void write_list(struct output *out, const struct hist *hist, const struct
 	const struct hist first = hist_view(hist, 0);
 
 	/* A picture without bins is the same for all channels. */
-	if (axis_bins(&hist->axis) == 0 && format->kind == FORMAT_PICTURE && !spec.asked)
+	if (hist->channels > 0 && axis_bins(&hist->axis) == 0 && format->kind == FORMAT_PICTURE &&
+	    !spec.asked)
 		format->write(out, &first, style, from);
 	else
 		write_rows(out, hist, &spec);
@@ -73,6 +74,37 @@ static void write_list(struct output *out, const struct hist *hist, const struct
 	{                                                                                 \
 		write_list(out, hist, style, from, format_find(#name));                   \
 	}
+/* The rows of npy: up to the largest key, which is the last. */
+static uint64_t rows_of(const struct hist *hist)
+{
+	const uint32_t n = hist->channels;
+
+	return n > 0 ? strtoull(hist->key[n - 1].name, NULL, 10) + 1 : 0;
+}
+
+/* A row for each number up to the largest key; those that are no keys have no samples. */
+static void list_npy(struct output *out, const struct hist *hist, const struct style *style,
+		     const struct provenance *from)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+	const uint64_t rows = rows_of(hist);
+	struct hist one = hist_view(hist, 0);
+	uint64_t *const none = calloc((size_t)bins + 1, sizeof(*none));
+	char head[NPY_HEAD + 1];
+
+	npy_head(head, style, &rows, 1, bins);
+	output_write(out, head, NPY_HEAD);
+	if (!none)
+		output_fail(out);
+	for (uint64_t row = 0, c = 0; row < rows && !output_failed(out); row++) {
+		const bool is_key = strtoull(hist->key[c].name, NULL, 10) == row;
+		one.count = is_key ? hist->count + c * hist->stride : none;
+		c += is_key;
+		write_raw(out, &one, style, from);
+	}
+	free(none);
+}
+
 LIST(csv)
 LIST(tsv)
 LIST(plot)
@@ -85,6 +117,7 @@ static const struct format LISTS[] = {
 	{"tsv", {NULL}, list_tsv, FORMAT_ROWS, COUNTER_U64},
 	{"plot", {NULL}, list_plot, FORMAT_PICTURE, COUNTER_U64},
 	{"svg", {NULL}, list_svg, FORMAT_PICTURE, COUNTER_U64},
+	{"npy", {NULL}, list_npy, FORMAT_BINARY, COUNTER_U64},
 };
 
 static const struct format *find(const struct format *format)
@@ -99,12 +132,37 @@ const struct format *list_format(const struct format *format, const struct hist 
 {
 	const struct format *const list = hist_is_list(hist) ? find(format) : NULL;
 
-	return list ? list : format;
+	/* Channels are an array already. */
+	return list && (hist->key || list->kind != FORMAT_BINARY) ? list : format;
+}
+
+const char *list_refused(const struct format *format, bool names)
+{
+	if (!find(format))
+		return "needs csv, tsv, npy, plot or svg as its format";
+	if (names && format->kind == FORMAT_BINARY)
+		return "has names as keys, but npy has a row for each number; use csv or tsv";
+	return NULL;
+}
+
+int list_check(const struct format *format, const struct hist *hist, struct fail *fail)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+
+	if (format->kind != FORMAT_BINARY || rows_of(hist) * bins <= KEYS_CELLS_MOST)
+		return 0;
+	return fail_set(fail, STATUS_LIMIT,
+			"npy would have %llu rows of %lu bins, because the largest key is %s; use "
+			"csv or tsv",
+			(unsigned long long)rows_of(hist), (unsigned long)bins,
+			hist->key[hist->channels - 1].name);
 }
 
 bool list_has_figures(const struct format *format)
 {
-	return find(format);
+	const struct format *const list = find(format);
+
+	return list && list->kind != FORMAT_BINARY;
 }
 
 void list_table(struct output *out, const struct hist *hist, const struct style *style)

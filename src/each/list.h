@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list: a finished histogram of many channels, written as rows: a channel is a row (row.h). */
+/* list: a finished histogram of many channels, or of keys, written as rows: each is a row (row.h). */
 #ifndef GPUHIST_EACH_LIST_H
 #define GPUHIST_EACH_LIST_H
 
@@ -9,7 +9,7 @@
 /* Are the channels of a histogram rows of the output? */
 static inline bool hist_is_list(const struct hist *hist)
 {
-	return layout_is_many(hist->channels);
+	return layout_is_many(hist->channels) || hist->key;
 }
 
 /*
@@ -17,6 +17,12 @@ static inline bool hist_is_list(const struct hist *hist)
  * has rows for them. With style.figures, rows have figures instead of bins.
  */
 const struct format *list_format(const struct format *format, const struct hist *hist);
+
+/* Why the histograms of keys cannot be written in this format; `names`: the keys are text. */
+const char *list_refused(const struct format *format, bool names);
+
+/* -1: the largest key is too large for npy (STATUS_LIMIT). */
+int list_check(const struct format *format, const struct hist *hist, struct fail *fail);
 
 /* Does a list in this format have the figures? */
 bool list_has_figures(const struct format *format);

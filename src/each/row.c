@@ -50,13 +50,21 @@ const char *row_head(const struct row_spec *spec)
 	return spec->size == ROW_IS_TENSOR    ? "tensor"
 	       : spec->size == ROW_IS_INPUT   ? "file"
 	       : spec->size == ROW_IS_CHANNEL ? "channel"
+	       : spec->size == ROW_IS_KEY     ? "key"
 	       : row_has_offset(spec)         ? "offset"
 					      : "record";
 }
 
+const char *row_text(const struct row_spec *spec, const struct row_place *row,
+		     const struct hist *hist)
+{
+	return spec->size == ROW_IS_KEY ? hist->key->name : path_name(row_name(spec, row->path));
+}
+
 bool row_is_named(const struct row_spec *spec)
 {
-	return spec->size == ROW_IS_TENSOR || spec->size == ROW_IS_INPUT;
+	return spec->size == ROW_IS_TENSOR || spec->size == ROW_IS_INPUT ||
+	       spec->size == ROW_IS_KEY;
 }
 
 bool row_has_offset(const struct row_spec *spec)
@@ -154,9 +162,11 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	static const char *const PLACE[] = {"input", "first", "offset", "records", NULL},
 				 *const TENSOR[] = {"input", "tensor", "type", "shape", NULL},
 				 *const CHANNEL[] = {"channel", NULL},
+				 *const KEY[] = {"key", "records", NULL},
 				 *const FLOW[] = {"under", "over", "nan"};
 	const char *const *place = spec->size == ROW_IS_TENSOR    ? TENSOR
 				   : spec->size == ROW_IS_CHANNEL ? CHANNEL
+				   : spec->size == ROW_IS_KEY     ? KEY
 								  : PLACE;
 	struct line l = {.out = out, .comma = comma_of(spec)};
 	const bool stats = spec->asked, residues = !stats && !axis_kind_of(spec->axis)->ordered;
@@ -188,6 +198,11 @@ static void put_place(struct line *l, const struct row_spec *spec, const struct 
 
 	if (spec->size == ROW_IS_CHANNEL) {
 		put_count(l, row->first);
+		return;
+	}
+	if (spec->size == ROW_IS_KEY) {
+		put_name(l, hist->key->name, terminal);
+		put_count(l, row->records);
 		return;
 	}
 	put_name(l, row_name(spec, row->path), terminal);
@@ -261,9 +276,9 @@ static void write_table_row(struct output *out, const struct row_spec *spec,
 	row_label(label, spec, row);
 	for (uint32_t c = 0; c < hist->channels; c++)
 		table_row(out, &table,
-			  spec->tensor                 ? spec->tensor
-			  : spec->size == ROW_IS_INPUT ? path_name(row_name(spec, row->path))
-						       : label,
+			  spec->tensor         ? spec->tensor
+			  : row_is_named(spec) ? row_text(spec, row, hist)
+					       : label,
 			  spec->shape, hist, c);
 }
 
@@ -318,7 +333,7 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
-	const bool input = spec->size == ROW_IS_INPUT;
+	const bool input = spec->size == ROW_IS_INPUT, key = spec->size == ROW_IS_KEY;
 	const struct quantiles *const named =
 		spec->asked && spec->asked->named ? spec->asked : NULL;
 
@@ -329,10 +344,12 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.width = named ? 1 + named->n : CURVE_WIDTH,
 		.quantiles = named,
 		.curves = spec->asked,
-		.size = input || spec->path_count > 1  ? 0
-			: spec->size == ROW_IS_CHANNEL ? 1
-						       : spec->size,
-		.unit = spec->size == ROW_IS_CHANNEL ? "channel" : NULL,
+		.size = input || key || spec->path_count > 1 ? 0
+			: spec->size == ROW_IS_CHANNEL       ? 1
+							     : spec->size,
+		.unit = spec->size == ROW_IS_CHANNEL ? "channel"
+			: key                        ? "key"
+						     : NULL,
 		.bytes = row_has_offset(spec),
 		.begin = spec->begin,
 		.names = input ? spec->paths : NULL,

@@ -11,7 +11,8 @@
 #define ROW_IS_INPUT UINT64_MAX         /* --each=file: a row for each input */
 #define ROW_IS_TENSOR (UINT64_MAX - 1)  /* --each=tensor: rows of runs with types of their own */
 #define ROW_IS_CHANNEL (UINT64_MAX - 2) /* a row for each channel of a histogram (list.h) */
-#define ROW_RECORDS_MAX (UINT64_MAX - 3)
+#define ROW_IS_KEY (UINT64_MAX - 3)     /* a row for each key (--by) */
+#define ROW_RECORDS_MAX (UINT64_MAX - 4)
 
 /* The properties that all rows of a run share. All pointers are borrowed. */
 struct row_spec {
@@ -51,7 +52,10 @@ uint64_t row_offset(const struct row_spec *spec, const struct row_place *row);
 /* What the first column of pictures and tables holds, and whether these are names. */
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
-/* What it holds: a name, a channel, or where the row begins: an offset or a record's number. */
+/* What it holds: the name of a row that is named. */
+const char *row_text(const struct row_spec *spec, const struct row_place *row,
+		     const struct hist *hist);
+/* What it holds for other rows: a channel, or where the row begins: an offset or a record's number. */
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
 /* Are records bytes, so that pictures show offsets, in hexadecimal? */
 bool row_has_offset(const struct row_spec *spec);

@@ -47,9 +47,9 @@ static struct line line_of(const struct row_spec *spec)
 	const unsigned columns = spec->style->canvas.columns, quarter = columns / 4;
 	struct line l = {.across = spec->channels};
 
-	l.label = spec->size != ROW_IS_INPUT || quarter < LABEL ? LABEL
-		  : quarter < LABEL_NAME                        ? quarter
-								: LABEL_NAME;
+	l.label = !row_is_named(spec) || quarter < LABEL ? LABEL
+		  : quarter < LABEL_NAME                 ? quarter
+							 : LABEL_NAME;
 	const unsigned rest = columns - l.label - 1 - SAMPLES;
 	while (l.across > 1 && strip_of(rest, l.across) < STRIP_LEAST)
 		l.across--;
@@ -239,7 +239,7 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 			snprintf(label, sizeof(label), end > first + 1 ? "ch. %lu-%lu" : "ch. %lu",
 				 (unsigned long)first, (unsigned long)end - 1);
 		write_label(out, l.label,
-			    first > 0 || spec->size != ROW_IS_INPUT ? label : path_name(name));
+			    first > 0 || !row_is_named(spec) ? label : row_text(spec, row, hist));
 		for (uint32_t c = first; c < end; c++) {
 			output_text(out, " ");
 			const double entropy = entropy_of(spec, hist, c);

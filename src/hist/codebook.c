@@ -21,7 +21,8 @@ static int widen(struct codebook *book, const struct axis *axis)
 		const uint32_t word = book->words[code] = sample_widened(type, code);
 		if (ranks) /* the ranks of finite samples are those of their type */
 			book->ranks[code] = isfinite(float_of_bits(word))
-						    ? sample_swapped(type, code) << 16
+						    ? sample_swapped(type, code)
+							      << (32 - type->bits)
 						    : word;
 	}
 	return 0;

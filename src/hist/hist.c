@@ -49,6 +49,9 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digi
 void hist_free(struct hist *h)
 {
 	hist_drop_stats(h);
+	for (uint32_t c = 0; h->key && c < h->channels; c++)
+		free(h->key[c].name);
+	free(h->key);
 	free(h->count);
 	free(h->flow);
 	free(h->compared);
@@ -60,6 +63,7 @@ void hist_free(struct hist *h)
 	h->flow = NULL;
 	h->compared = NULL;
 	h->linearity = NULL;
+	h->key = NULL;
 }
 
 /* The sums for packed types: of bytes that hold several samples. */
@@ -289,7 +293,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	}
 	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)
-		hist_stats_of_bins(h, c, &counts->stats[c], &scratch->terms);
+		hist_stats_of_bins(h, c, counts->keys ? counts->keys->stats[c] : &counts->stats[c],
+				   &scratch->terms);
 }
 
 /* ---- the rows of --each ---- */
@@ -364,6 +369,9 @@ struct hist hist_view(const struct hist *h, uint32_t channel)
 	one.stats = h->stats ? h->stats + channel : NULL;
 	one.quantile = h->stats ? hist_quantile_of(h, channel, 0) : NULL;
 	one.samples = hist_samples(h, channel);
+	one.key = h->key ? h->key + channel : NULL;
+	one.compared = NULL;
+	one.linearity = NULL;
 	return one;
 }
 

@@ -15,6 +15,7 @@
 #include "bins/axis.h"
 #include "count/counts.h"
 #include "count/digest.h"
+#include "count/keys.h"
 #include "count/layout.h"
 #include "count/stats.h"
 #include "hist/codebook.h"
@@ -66,7 +67,16 @@ struct hist {
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
 	struct comparison *compared;    /* --compare: of each channel; owned; else NULL */
 	struct linearity *linearity;    /* --linearity: of each channel; owned; else NULL */
-	bool binned; /* stats are from bins: no extremes, mean, deviation, digest */
+	bool keyed;                     /* --by: channels are keys */
+	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
+	bool whole_keys;      /* the keys are whole numbers */
+	bool binned;          /* stats are from bins: no extremes, mean, deviation, digest */
+};
+
+/* --by: the key of a channel. */
+struct hist_key {
+	char *name;       /* text, or a whole number in digits; owned */
+	uint64_t samples; /* samples that have it */
 };
 
 /* What each count below ENTROPY_TERMS adds to the entropy of n samples; 0: not computed yet. */
@@ -111,6 +121,13 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digi
  */
 void hist_fill(struct hist *h, struct counts *counts, const struct codebook *book,
 	       struct hist_scratch *scratch);
+
+/*
+ * For --by: make the keys of a histogram that hist_fill has filled, whose channels are in the order
+ * of the keys' indices, and put them into their own order. `names` has the text of each key that is
+ * the number of one; NULL: the keys are numbers. -1: no memory.
+ */
+int hist_set_keys(struct hist *h, const struct keys *keys, char *const *names, struct fail *fail);
 
 /*
  * Fill the histogram of a row (--each), again for each row, and move the row's counts to the
@@ -197,8 +214,7 @@ static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
 /* The samples of a channel. */
 static inline uint64_t hist_samples(const struct hist *h, uint32_t channel)
 {
-	(void)channel;
-	return h->samples / h->channels;
+	return h->key ? h->key[channel].samples : h->samples / h->channels;
 }
 
 /* A channel as a histogram of its own, which borrows its memory. */

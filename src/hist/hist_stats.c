@@ -129,7 +129,7 @@ int hist_ask(struct hist *h, const struct quantiles *asked)
 {
 	static const struct quantiles none = {.n = 0};
 
-	asked = layout_is_many(h->channels) ? &none : asked;
+	asked = layout_is_many(h->channels) && !h->keyed ? &none : asked;
 	/* One more, so that the size is never 0. */
 	struct hist_quantile *const made =
 		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
@@ -177,6 +177,7 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 			struct entropy_terms *terms)
 {
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
 	struct hist_stats *const s = begin(h, channel);
 	struct digest before = s->digest;
 
@@ -186,11 +187,11 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	sums->digest = before;
 	digest_unlimited(&s->digest);
 	stats_result(sums, &s->of);
-	digest_keep_finite(&s->digest, &h->axis.type, &s->of);
+	digest_keep_finite(&s->digest, &counted, &s->of);
 	s->entropy = entropy_of_bins(h, channel, terms);
 	if (s->digest.touched)
-		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
-			       &s->digest, &s->of);
+		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
+			       &s->of);
 }
 
 /* ---- the figures of documents ---- */

@@ -531,8 +531,8 @@ static int text_open_input(struct source *s, struct input *in, struct fail *fail
 		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
 	t->size = in->is_file && !t->zstd ? bytes_size(in->bytes) : 0;
 	t->block = (size_t)larger(lesser(TEXT_BLOCK, share), lesser(TEXT_BLOCK, BLOCK_LEAST));
-	t->in_order =
-		s->spec.ordered || in->limit != NO_END || s->use.record != s->use.type.bits / 8;
+	t->in_order = s->spec.ordered || in->limit != NO_END ||
+		      s->use.record != text_bytes(&s->spec.text);
 	in->at = 0;
 	return 0;
 }

@@ -7,11 +7,13 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/isa.h"
 #include "bins/decimal.h"
 #include "input/first.h"
+#include "input/text_keys.h"
 
 #define NAMES_MOST 20 /* names of columns in a message */
 
@@ -289,30 +291,59 @@ static bool is_empty(const struct text_table *t, struct span line)
 
 /* ---- lines ---- */
 
+/* Writes the number of the key in a field. */
+static void take_key(const struct text_table *t, struct span field, unsigned char *out)
+{
+	const struct span trimmed = trim(field), key = unquote(field);
+	const bool quoted = key.p > trimmed.p;
+	const size_t length = (size_t)(key.end - key.p);
+	uint32_t number;
+
+	if (quoted && memchr(key.p, '"', length)) { /* "" is a quote */
+		char *const text = malloc(length + 1);
+		size_t n = 0;
+		for (const char *p = key.p; p < key.end && text; p++) {
+			text[n++] = *p;
+			p += *p == '"' && p + 1 < key.end && p[1] == '"';
+		}
+		number = text ? text_keys_number(t->spec->keys, text, n) : UINT32_MAX;
+		free(text);
+	} else {
+		number = text_keys_number(t->spec->keys, key.p, length);
+	}
+	memcpy(out, &number, sizeof(number));
+}
+
 /* Takes the field of a line. Returns 1; -1: the line is bad. */
 static int take_fields(const struct text_table *t, struct text_lines *l, struct span line,
 		       unsigned char *out)
 {
 	struct walk w = walk_begin(t->separator, line);
-	struct span s, field = {NULL, NULL};
+	struct span s, field = {NULL, NULL}, key = {NULL, NULL};
+	const uint64_t last = t->by > t->number ? t->by : t->number;
 	const char *quote = line.end;
 	char text[WHAT];
 
 	/* Stop only if the rest has no quotes, as an unclosed one is an error. */
-	while ((w.n < t->number || w.rest.p <= quote) && walk_next(&w, &s)) {
+	while ((w.n < last || w.rest.p <= quote) && walk_next(&w, &s)) {
 		if (w.open)
 			return bad(t, l, line, "has an unclosed quote");
-		if (w.n != t->number)
+		field = w.n == t->number ? s : field;
+		key = w.n == t->by ? s : key;
+		if (w.n != last)
 			continue;
-		field = s;
 		quote = memrchr(w.rest.p, '"', (size_t)(line.end - w.rest.p));
 		if (!quote)
 			break;
 	}
-	if (w.n < t->number)
+	if (w.n < last)
 		return BAD("has only %zu column%s", (size_t)w.n, w.n == 1 ? "" : "s");
 	const char *const what = text_field(t, l, field.p, field.end, out);
-	return what ? refuse(t, l, line, field, what) : 1;
+	if (what)
+		return refuse(t, l, line, field, what);
+	if (t->by > 0)
+		take_key(t, key, out + t->spec->type.bits / 8);
+	return 1;
 }
 
 /* Takes a line without its newline. Returns the number of samples made; -1: it is bad. */
@@ -341,13 +372,14 @@ static text_loop *best_loop(void)
 
 size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char *out, size_t cap)
 {
-	const size_t bytes = t->spec->type.bits / 8;
+	const size_t bytes = text_bytes(t->spec);
 	text_loop *const loop = best_loop();
 	unsigned char *to = out;
 
 	while (l->at < l->end && cap - (size_t)(to - out) >= bytes &&
 	       (l->why[0] == '\0' || t->spec->skip_bad)) {
-		loop(t, l, &to, out + cap);
+		if (t->by == 0)
+			loop(t, l, &to, out + cap);
 		if (l->at == l->end || cap - (size_t)(to - out) < bytes)
 			break;
 		const char *const end = memchr(l->at, '\n', (size_t)(l->end - l->at));
@@ -388,23 +420,26 @@ static int read_header(struct text_table *t, struct text_lines *l, struct span l
 	struct span s, field = {NULL, NULL};
 
 	t->number = spec->number;
+	t->by = spec->by_number;
 	while (walk_next(&w, &s)) {
 		if (w.open)
 			return bad(t, l, line, "has an unclosed quote");
 		words = words || is_word(s);
 		if (spec->number == 0 && t->number == 0 && is_name(spec->column, s))
 			t->number = w.n;
+		if (spec->by && t->by == 0 && is_name(spec->by, s))
+			t->by = w.n;
 		found |= w.n == spec->number;
 		field = w.n == spec->number ? s : field;
 	}
-	if (t->number == 0) {
+	if (t->number == 0 || (spec->by && t->by == 0)) {
 		snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
-			 spec->column);
+			 t->number == 0 ? spec->column : spec->by);
 		add_names(text, sizeof(text), t->separator, line);
 		return bad(t, l, line, text);
 	}
-	*header =
-		spec->number == 0 || (found && !is_numeral(field) && (!is_missing(field) || words));
+	*header = spec->number == 0 || (spec->by && spec->by_number == 0) ||
+		  (found && !is_numeral(field) && (!is_missing(field) || words));
 	return 0;
 }
 

@@ -17,7 +17,10 @@
 #define TEXT_LINE_MOST ((size_t)16 << 20) /* bytes of the longest line */
 #define TEXT_SHOWN 60                     /* bytes of a bad line in a message */
 #define TEXT_PAD ((size_t)64)             /* bytes after the lines that may be read */
+#define TEXT_KEY 4u                       /* bytes of a key's index */
 #define TEXT_WORDS 128u                   /* words of 64 bytes that are marked at a time */
+
+struct text_keys; /* text_keys.h */
 
 /* The options of --text. */
 struct text_spec {
@@ -26,12 +29,20 @@ struct text_spec {
 	const char *column;      /* argument of --text; NULL: each line is a number */
 	uint64_t number;         /* number of the column, from 1; 0: `column` is a name */
 	struct sample_type type; /* type of the samples to make; of whole bytes */
+	/*
+	 * --by: the column of keys; NULL: none. Then a sample is followed by TEXT_KEY bytes: the
+	 * index of its line's key in `keys`, little endian.
+	 */
+	const char *by;
+	uint64_t by_number; /* number of that column, from 1; 0: `by` is a name */
+	struct text_keys *keys;
 };
 
 /* How the lines of a FILE are read: decided by its first line, const from then on. */
 struct text_table {
 	const struct text_spec *spec;
 	uint64_t number; /* number of the column, from 1 */
+	uint64_t by;     /* --by: number of the keys' column; else 0 */
 	char separator;  /* of fields; a blank: blanks and tabs; a newline: a line is a field */
 };
 
@@ -55,6 +66,12 @@ struct text_lines {
 	char why[1024];       /* "", or the rest of a message, after FILE or the line's number */
 	struct text_marks marks;
 };
+
+/* Bytes that text_take makes of a line. */
+static inline uint32_t text_bytes(const struct text_spec *spec)
+{
+	return spec->type.bits / 8 + (spec->by ? TEXT_KEY : 0);
+}
 
 /*
  * Reads lines up to the first that is not blank or a comment, which decides on the table, and past

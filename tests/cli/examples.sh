@@ -33,6 +33,7 @@ floats 60 >power.f32
 cp ids.u64 latency.u64
 cp power.f32 a.f32
 numbers 770 65536 2 >recording.bin
+numbers 40 65536 2 >events.bin
 { printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 75), }" && cat power.f32; } >act.npy
 zstd -q a.f32
 cp power.f32 b.f32

@@ -117,7 +117,7 @@ static bool refused(const struct job *j, size_t flag)
 	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
 		return true;
 	return (flag == 0 && (j->binning == MOD || is_automatic(j))) ||
-	       (flag == 5 && ((j->each && j->slices == 0) || j->channels > 64)) ||
+	       (flag == 5 && ((j->each && j->slices == 0) || j->channels > 64 || j->key_bits)) ||
 	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
@@ -214,6 +214,13 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	if (j->layout == RECORDS && (j->first_byte || once_in(3))) {
 		arg(c, "--offset=%llu", (unsigned long long)j->first_byte);
 		arg(oracle, "--offset=%llu", (unsigned long long)j->first_byte);
+	}
+	if (j->key_bits) {
+		const bool big = j->key_bits > 8 && once_in(2);
+		snprintf(text, sizeof(text), "--by=u%u%s@%llu", j->key_bits, big ? "be" : "",
+			 (unsigned long long)j->key_byte);
+		arg(c, "%s", text);
+		arg(oracle, "%s", text);
 	}
 	if (j->layout == ROWS) {
 		arg(c, "--rows=%llu:%llu", (unsigned long long)j->width,
@@ -319,7 +326,7 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
 	/* Statistics of floats take some 160 KB of a worker for each channel, rows of codes 4 MB. */
 	/* Floats of any size need all of a digest: 32 MB for each channel of f64. */
-	if (j->quantiles[0] && j->type->bits > 16 && j->type->kind == FLOAT)
+	if (j->quantiles[0] && (j->key_bits || (j->type->bits > 16 && j->type->kind == FLOAT)))
 		arg(c, "-M8G");
 	else if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
 		 ((!j->quantiles[0] && !j->each) || j->channels < 3))

@@ -107,6 +107,8 @@ struct job {
 	uint64_t skip;            /* --skip */
 	bool limited;             /* --count is given */
 	uint64_t limit;           /* --count */
+	unsigned key_bits;        /* --by: of a key; 0: not given */
+	uint64_t key_byte;        /* --by: of the key in a record */
 	bool quiet;               /* -q */
 	bool no_check;            /* --no-check */
 	char quantiles[64];       /* --stats; "": not given */

@@ -209,7 +209,15 @@ static void draw_job(struct job *j, bool gpu)
 	j->quiet = once_in(4);
 	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
-	if (j->channels > 64) {
+	if (j->layout == RECORDS && !j->channels_given && !j->text && !gpu && j->bins < 1000 &&
+	    j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
+		j->key_bits = 8u << below(3);
+		j->key_byte = below(j->stride - j->key_bits / 8 + 1);
+		/* Quantiles of small floats are those of f32. */
+		if ((once_in(3) || is_automatic(j)) &&
+		    (j->type->kind != FLOAT || j->type->bits > 16))
+			draw_quantiles(j);
+	} else if (j->channels > 64) {
 		if (once_in(2))
 			draw_quantiles(j);
 	} else if (once_in(4) && !gpu && j->bins * j->channels < 10000 && can_have_rows(j)) {

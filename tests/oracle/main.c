@@ -49,6 +49,18 @@ static uint64_t parse_count(const char *text, char stop)
 	return n;
 }
 
+/* uBITS[be]@OFFSET */
+static void parse_key(struct job *job, const char *text)
+{
+	const char *at = strchr(text, '@');
+
+	if (*text != 'u' || !at)
+		fail(FAIL_USAGE, text, "not TYPE@OFFSET");
+	job->by_key.bytes = strtoull(text + 1, NULL, 10) / 8;
+	job->by_key.big = at[-1] == 'e';
+	job->by_key.offset = parse_count(at + 1, '\0');
+}
+
 static void parse_channels(struct job *job, const char *text)
 {
 	job->last_axis = !strcmp(text, "last");
@@ -78,6 +90,7 @@ enum {
 	RAW,
 	STATS,
 	ROUGH,
+	BY,
 	EACH,
 	NAME,
 	NO_OFFSET,
@@ -102,6 +115,7 @@ static const struct option longs[] = {
 	{"raw", no_argument, NULL, RAW},
 	{"stats", required_argument, NULL, STATS},
 	{"rough", no_argument, NULL, ROUGH},
+	{"by", required_argument, NULL, BY},
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
 	{"no-offset", no_argument, NULL, NO_OFFSET},
@@ -217,6 +231,9 @@ static int parse_options(struct job *job, int argc, char **argv)
 			break;
 		case ROWS:
 			job->pitched = optarg;
+			break;
+		case BY:
+			parse_key(job, optarg);
 			break;
 		case ROUGH:
 			job->rough = true;
@@ -351,11 +368,41 @@ static struct sample sample_at(const struct job *job, const unsigned char *at, u
 
 typedef void visit(struct job *job, unsigned channel, struct sample s);
 
+/* The number of the key of a record, whose channel has its samples. */
+static unsigned channel_of(struct job *job, const unsigned char *record)
+{
+	static unsigned
+		index[1 << 16]; /* the channel, and one more, of the last key with these bits */
+	uint32_t key = 0;
+	unsigned c;
+
+	for (uint64_t i = 0; i < job->by_key.bytes; i++)
+		key |= (uint32_t)record[job->by_key.offset + i]
+		       << 8 * (job->by_key.big ? job->by_key.bytes - 1 - i : i);
+	c = index[key & 65535];
+	if (c && job->key[c - 1] == key)
+		return c - 1;
+	for (c = 0; c < job->channels && job->key[c] != key; c++)
+		;
+	if (c == job->channels && (c == MAX_CHANNELS || (c + 1) * job->bins > (uint64_t)1 << 28))
+		fail(5, "--by", "too many keys");
+	job->key[c] = key;
+	job->channels += c == job->channels;
+	index[key & 65535] = c + 1;
+	return c;
+}
+
 /* Shows the samples of record k of those that begin here. */
 static void visit_record(struct job *job, const unsigned char *at, uint64_t k, visit *see)
 {
 	uint64_t first = job->stride % 8 ? k * job->samples : 0;
 
+	if (job->by_key.bytes) {
+		at += k * job->stride / 8;
+		unsigned channel = channel_of(job, at);
+		see(job, channel, sample_at(job, at + job->first_byte, 0));
+		return;
+	}
 	at += job->first_byte + (job->stride % 8 ? 0 : k * job->stride / 8);
 	for (uint64_t i = 0; i < job->samples; i++)
 		see(job, (unsigned)(i % job->channels), sample_at(job, at, first + i));
@@ -449,11 +496,21 @@ int main(int argc, char **argv)
 		fail(FAIL_USAGE, "--each", "the bins are not known, or not all written");
 	if (job.rows.format != TEXT && (job.flow || !job.header))
 		fail(FAIL_USAGE, "format", "lines are for texts");
+	if (job.by_key.bytes &&
+	    (by_samples(&job) || job.channels_given || !job.record || job.channels > 1 ||
+	     job.by_key.offset + job.by_key.bytes > job.stride / 8))
+		fail(FAIL_USAGE, "--by", "no record, or no bins");
 	if (by_samples(&job)) {
 		visit_all(&job, names, note);
 		(job.axis == DYADIC ? set_dyadic : set_numbered)(&job);
 	}
-	job.count = take_memory((size_t)job.bins * job.channels, sizeof(*job.count));
+	if (job.by_key.bytes) {
+		job.key = take_memory(MAX_CHANNELS + 1, sizeof(*job.key));
+		job.channels = 0;
+	}
+	job.count =
+		take_memory(job.bins * (job.by_key.bytes ? MAX_CHANNELS + 1 : (size_t)job.channels),
+			    sizeof(*job.count));
 	if (job.rows.size) {
 		begin_rows(&job);
 		visit_all(&job, names, count_row);

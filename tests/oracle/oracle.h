@@ -93,6 +93,11 @@ struct job {
 	bool channels_given, last_axis; /* -c N, -c last */
 	bool raw;                       /* --raw: no header is recognised */
 	const char *tensor;             /* --tensor; NULL: not given */
+	struct {
+		uint64_t offset, bytes; /* 0: not given */
+		bool big;
+	} by_key;                              /* --by */
+	uint32_t *key;                         /* --by: of each channel, in the order they came */
 	const char *record, *offset, *pitched; /* texts of --record, --offset, --rows; or NULL */
 	uint64_t stride;                       /* bits from one record to the next */
 	uint64_t first_byte;                   /* of the samples in a record */
@@ -128,7 +133,7 @@ struct job {
 /* Is a channel a line of the output? */
 static inline bool is_list(const struct job *job)
 {
-	return job->channels > FEW_CHANNELS;
+	return job->channels > FEW_CHANNELS || job->by_key.bytes;
 }
 
 /* ---- sample.c ---- */

@@ -117,15 +117,35 @@ static void put_line(const struct job *job, unsigned channel)
 /* With many channels, the histogram of each is a line, and has no quantiles. */
 void put_list(struct job *job)
 {
-	job->stats = job->stats ? "" : NULL;
+	const bool keys = job->by_key.bytes;
+	char c = job->separator;
+
+	if (!keys && job->stats)
+		job->stats = "";
 	set_counter(&job->rows);
 	if (job->header) {
-		printf("channel");
+		printf(keys ? "key%crecords" : "channel", c);
 		put_columns(job);
 	}
-	for (unsigned channel = 0; channel < job->channels; channel++) {
-		printf("%u", channel);
-		put_numbers(job, channel, job->total / job->channels);
+	for (unsigned i = 0; i < job->channels && !keys; i++) {
+		printf("%u", i);
+		put_numbers(job, i, job->total / job->channels);
+	}
+	for (int64_t next = 0; keys && next >= 0;) {
+		int64_t least = -1, after = -1; /* the least key from `next` on, and its channel */
+		for (unsigned i = 0; i < job->channels; i++)
+			if (job->key[i] >= next && (least < 0 || job->key[i] < least)) {
+				least = job->key[i];
+				after = i;
+			}
+		next = least < 0 ? -1 : least + 1;
+		if (least < 0)
+			break;
+		uint64_t n = job->under[after] + job->over[after] + job->nan[after];
+		for (uint64_t i = 0; i < job->bins; i++)
+			n += job->count[(uint64_t)after * job->bins + i];
+		printf("%lld%c%llu", (long long)least, c, (unsigned long long)n);
+		put_numbers(job, (unsigned)after, n);
 	}
 	if (fflush(stdout) || ferror(stdout))
 		fail(FAIL_SYSTEM, "standard output", "cannot be written");

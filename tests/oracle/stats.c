@@ -16,7 +16,8 @@ static struct seen {
 
 static bool is_small(const struct job *job)
 {
-	return job->type->bits <= 16 && !(is_list(job) && job->word->bits > 8);
+	return job->type->bits <= 16 && !(is_list(job) && job->word->bits > 8) &&
+	       !job->by_key.bytes;
 }
 
 static bool is_finite(const struct job *job, struct sample s)
@@ -317,7 +318,7 @@ static wide whole_of(const char *text)
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
 			struct sample least, struct sample most)
 {
-	int digits = job->rows.size || job->rough ? 7 : 10, places = 3;
+	int digits = job->rows.size || job->rough || job->by_key.bytes ? 7 : 10, places = 3;
 
 	if (job->type->kind != FLOAT) {
 		struct cell c = whole_cell(s.whole, digits);
@@ -357,7 +358,7 @@ static void format_quantile(const struct job *job, char *text, size_t size,
 {
 	struct sample s = sorted[place_of(n, millionths)];
 
-	if (is_small(job))
+	if (is_small(job) || (job->type->bits <= 16 && job->type->kind != FLOAT))
 		format_sample(job, text, size, s);
 	else
 		format_near(job, text, size, s, sorted[0], sorted[n - 1]);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* keys: a table with open addressing, and the statistics of each key. */
+#include "count/keys.h"
+
+#include <stdlib.h>
+
+#include "base/little.h"
+
+#define SLOT_BITS 17u
+_Static_assert(KEYS_SLOTS == 1u << SLOT_BITS, "a hash of so many bits");
+
+uint32_t keys_most(uint32_t bins)
+{
+	const uint32_t fit = KEYS_CELLS_MOST / (bins > 0 ? bins : 1);
+
+	return fit < KEYS_MOST ? fit : KEYS_MOST;
+}
+
+int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail)
+{
+	*k = (struct keys){.place = *place, .most = keys_most(bins)};
+	lock_init(&k->lock);
+	for (size_t i = 0; i < KEYS_LOCKS; i++)
+		lock_init(&k->locks[i]);
+	k->slot = calloc(KEYS_SLOTS, sizeof(*k->slot));
+	k->key = calloc(KEYS_MOST, sizeof(*k->key));
+	return k->slot && k->key ? 0 : fail_errno(fail, "--by");
+}
+
+int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
+		    struct fail *fail)
+{
+	const bool small = counted->bits <= 16 && counted->kind != SAMPLE_FLOAT;
+
+	k->counted = *counted;
+	/* Cells of small integers are values. */
+	k->digits = small ? counted->bits - (counted->kind == SAMPLE_SIGNED) : DIGEST_ROUGH;
+	k->memory.most = memory;
+	k->stats = calloc(k->most, sizeof(*k->stats));
+	return k->stats ? 0 : fail_errno(fail, "--by");
+}
+
+void keys_free(struct keys *k)
+{
+	if (!k->slot && !k->key)
+		return;
+	for (uint32_t i = 0; k->stats && i < k->n; i++)
+		stats_close(k->stats[i], 1);
+	for (size_t i = 0; i < KEYS_LOCKS; i++)
+		lock_destroy(&k->locks[i]);
+	lock_destroy(&k->lock);
+	free(k->stats);
+	free(k->slot);
+	free(k->key);
+}
+
+/* ---- finding keys ---- */
+
+static uint32_t slot_of(uint32_t key)
+{
+	return key * UINT32_C(0x9e3779b1) >> (32 - SLOT_BITS);
+}
+
+/* Make the statistics of a new key; they count as much memory as they take at first. */
+static bool open_stats(struct keys *k, uint32_t index)
+{
+	const uint64_t bytes = stats_bytes(&k->counted);
+	struct stats *const s = k->stats[index] = stats_open(&k->counted, 1);
+
+	return s && stats_keep_digest(s, 1, k->digits, true, &k->memory) == 0 &&
+	       __atomic_add_fetch(&k->memory.used, bytes, __ATOMIC_RELAXED) <= k->memory.most;
+}
+
+/* Insert a key, unless another thread has, and return its index. */
+static uint32_t insert(struct keys *k, uint32_t key)
+{
+	uint32_t at = slot_of(key), index = 0;
+
+	lock_take(&k->lock);
+	while (k->slot[at] != 0 && (uint32_t)k->slot[at] != key)
+		at = (at + 1) % KEYS_SLOTS;
+	if (k->slot[at] != 0) {
+		index = (uint32_t)(k->slot[at] >> 32) - 1;
+	} else if (k->n == k->most) {
+		__atomic_store_n(&k->many, true, __ATOMIC_RELAXED);
+	} else {
+		index = k->n;
+		k->key[index] = key;
+		if (k->stats && !open_stats(k, index))
+			__atomic_store_n(&k->lost, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&k->n, index + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&k->slot[at], (uint64_t)(index + 1) << 32 | key, __ATOMIC_RELEASE);
+	}
+	lock_drop(&k->lock);
+	return index;
+}
+
+static inline uint32_t find(struct keys *k, uint32_t key)
+{
+	for (uint32_t at = slot_of(key);; at = (at + 1) % KEYS_SLOTS) {
+		const uint64_t slot = __atomic_load_n(&k->slot[at], __ATOMIC_ACQUIRE);
+		if (__builtin_expect(slot == 0, 0))
+			return insert(k, key);
+		if (__builtin_expect((uint32_t)slot == key, 1))
+			return (uint32_t)(slot >> 32) - 1;
+	}
+}
+
+void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, size_t n,
+	       size_t record)
+{
+	const unsigned char *p = records + k->place.offset;
+	const bool big = k->place.big;
+
+#define KNOWN(bytes_)                                                             \
+	for (size_t i = 0; k->place.bytes == (bytes_) && i < n; i++, p += record) \
+	index[i] = find(k, (bytes_) == 1 ? *p : (uint32_t)word_at(p, bytes_, big))
+	KNOWN(1);
+	KNOWN(2);
+	KNOWN(4);
+#undef KNOWN
+}
+
+/* ---- statistics ---- */
+
+void keys_add_stats(struct keys *k, uint32_t index, const unsigned char *samples, size_t n)
+{
+	struct lock *const lock = &k->locks[index % KEYS_LOCKS];
+	struct stats *const s = k->stats[index];
+	bool fits = true;
+
+	if (__atomic_load_n(&k->lost, __ATOMIC_RELAXED))
+		return; /* the run fails */
+	lock_take(lock);
+	stats_add_channels(s, 1, samples, n);
+	/* Its pages are counted whenever the samples have doubled. */
+	if (s->digest.pending >= s->digest.next) {
+		fits = digest_charge(&s->digest);
+		s->digest.next = 2 * s->digest.pending;
+	}
+	lock_drop(lock);
+	if (!fits)
+		__atomic_store_n(&k->lost, true, __ATOMIC_RELAXED);
+}
+
+int keys_check(const struct keys *k, struct fail *fail)
+{
+	const uint32_t n = __atomic_load_n(&k->n, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED) && k->most < KEYS_MOST)
+		return fail_set(fail, STATUS_LIMIT,
+				"--by found more than %lu keys; keys times bins must be at most "
+				"2^28, so use fewer bins",
+				(unsigned long)k->most);
+	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED))
+		return fail_set(fail, STATUS_LIMIT,
+				"--by found more than %lu keys, the most that there may be",
+				(unsigned long)k->most);
+	if (!__atomic_load_n(&k->lost, __ATOMIC_RELAXED))
+		return 0;
+	return fail_set(
+		fail, STATUS_LIMIT,
+		"the figures of the first %lu keys need %llu bytes, more than -M leaves for "
+		"them; -M %lluM has room for as many again",
+		(unsigned long)n, (unsigned long long)k->memory.used,
+		(unsigned long long)(4 * k->memory.used >> 20) + 1);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keys: the values of --by, each with an index: its place among those that have come so far.
+ *
+ * All workers share one table of keys, into which keys are only inserted. Looking one up takes no
+ * lock, inserting one does. The index of a key is that of its counters, and of its statistics if
+ * there are any. These are made with the key, and a worker that adds to them holds a lock that some
+ * keys share.
+ */
+#ifndef GPUHIST_KEYS_H
+#define GPUHIST_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/lock.h"
+#include "bins/sample.h"
+#include "count/stats.h"
+
+#define KEYS_MOST 65536u
+#define KEYS_CELLS_MOST ((uint32_t)1 << 28) /* of the bins of all keys */
+#define KEYS_SLOTS (2 * KEYS_MOST)          /* so that a free one is near */
+#define KEYS_LOCKS 64u
+
+/* Where a record has its key: an unsigned integer of 1, 2 or 4 bytes; 0: there are no keys. */
+struct key_place {
+	uint32_t offset, bytes;
+	bool big;
+};
+
+struct keys {
+	struct key_place place;
+	uint32_t most;    /* limit of the number of keys */
+	uint64_t *slot;   /* key | (index + 1) << 32, or 0; atomic; owned */
+	uint32_t *key;    /* the key of each index; owned */
+	uint32_t n;       /* number of keys; atomic */
+	bool many;        /* there are more than `most`; atomic */
+	bool lost;        /* no memory for the statistics of a key; atomic */
+	struct lock lock; /* held while a key is inserted */
+
+	/* --stats */
+	struct sample_type counted;  /* the type of the statistics */
+	uint32_t digits;             /* of their digests */
+	struct stats **stats;        /* of each index; owned; NULL: none */
+	struct digest_memory memory; /* what they may take, and take */
+	struct lock locks[KEYS_LOCKS];
+};
+
+/* The most keys for this number of bins. */
+uint32_t keys_most(uint32_t bins);
+
+/* -1: no memory; the caller calls keys_free all the same. */
+int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail);
+
+/* Keep statistics of samples that are counted as this type, in so many bytes. */
+int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
+		    struct fail *fail);
+
+void keys_free(struct keys *k); /* accepts {0} */
+
+/* Set index[i] to that of the key of record i; 0 if there is no room for it (keys_check). */
+void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, size_t n,
+	       size_t record);
+
+/* Add n samples, as they lie in memory, to the statistics of a key. */
+void keys_add_stats(struct keys *k, uint32_t index, const unsigned char *samples, size_t n);
+
+/* -1: there are more keys than may be, or no memory for their statistics. Any thread. */
+int keys_check(const struct keys *k, struct fail *fail);
+
+#endif

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# needs: zstd
+# A histogram for each key. That records are counted right the random jobs show.
+# shellcheck shell=sh
+# 300 events: key k % 3 * 2 as u16 at byte 2, a sample of k % 100 as u8 at byte 0
+seq 0 299 | awk '{ printf "\\%03oa\\%03o\\000", $1 % 100, $1 % 3 * 2 }' >escapes
+bytes "$(cat escapes)" >events
+by='--record=4 -t u8 --by=u16@2'
+run gpuhist $by -r 0:100 -b 4 events
+run gpuhist $by -r 0:50 -b 2 --flow -C sat8 -q -f tsv --no-header events
+run gpuhist $by --stats=50,99 events
+run gpuhist $by --stats -r 0:100 -b 4 events
+run gpuhist $by -b 4 --mod -n 10 events
+run gpuhist $by -f plot -b 100 -n 100 events
+shell "gpuhist $by -b 100 -f svg events | grep -o '3 keys.*'"
+shell "gpuhist $by -r 0:100 -b 2 -f npy -o k.npy events && tail -c 80 k.npy | od -An -v -t u8"
+run gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -n 2 -q events
+shell "zstd -q <events | gpuhist $by -S 4 -r 0:100 -b 4"
+run gpuhist $by -r 0:100 -b 4 /dev/null
+# No key but in shared tables: the same
+for memory in 250K 1G; do gpuhist --record=4 -t u8 --by=u16@0 -M $memory -T 1 -r 0:100 -b 100 events | cksum; done
+# Text: names and numbers of columns, quotes, UTF-8, empty fields
+printf 'name,ms\n"a, b",1\nµ,2\n,3\n"say ""hi""",4\nplain,5\n"plain",6\n' >keys.csv
+run gpuhist --text=ms --by=name -r 0:8 -b 2 keys.csv
+run gpuhist --text=2 --by=1 --stats=50 keys.csv
+run gpuhist --text=ms --by=name -t u16 -r 0:8 -b 2 -f tsv -T 1 keys.csv
+shell 'printf "x 7\ny 8\nx 9\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
+shell 'printf "x 7\n8\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
+shell 'printf "1 x\n8\n" | gpuhist --text=1 --by=2 --skip-bad -r 0:10 -b 1'
+# As many keys as there may be, and one more
+# shellcheck disable=SC2016
+shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 | tail -n 1'
+shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'
+shell 'seq 300 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:1 -b 1000000'
+shell 'seq 3000 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 --stats -M 8M -T 1 2>&1 | sed "s/[0-9][0-9]*/N/g"'
+# What does not go with keys
+refused gpuhist --record=4 -t u16 --by=u16@2 events
+refused gpuhist --record=4 -t u8 --by=u16@3 events
+refused gpuhist --record=4 -t u8 --by=i16@2 events
+refused gpuhist --record=4 -t u8 --by=u16 events
+refused gpuhist -t u8 --by=u16@2 events
+refused gpuhist --text --by=1 -r 0:1 -b 1 keys.csv
+refused gpuhist --text=1 --by=0 -r 0:1 -b 1 keys.csv
+refused gpuhist --text=ms --by=nobody -r 0:1 -b 1 keys.csv
+refused gpuhist --text=ms --by=name -r 0:1 -b 1 -f npy -o k.npy keys.csv
+for option in -c2 --each=2 --auto --log=auto -fjson -fraw --nonzero --device=gpu; do
+	refused gpuhist $by $option events
+done
+refused gpuhist $by --into sum.json events
+refused gpuhist $by --part=1/2 events
+refused gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -f npy -o k.npy events
