@@ -145,6 +145,7 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	char name[PATH_MAX], this_run[] = "this run";
 	struct document run = {.hist = *hist, .from = *from, .name = this_run};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
+	run.hist.reference = NULL;
 	run.hist.compared = NULL; /* with something else than the sum */
 	/* Keep the lock for the rescue, so that runs that fail together find different names. */
 	const int folder = lock_folder(path, &why);

@@ -237,6 +237,23 @@ static int refuse_empty(const struct hist *h, const char *name, struct fail *fai
 	return 0;
 }
 
+/* For pictures: the reference's counts in the bins of h, which of[0] has, too. */
+static int set_reference(struct hist *h, struct walk w, struct fail *fail)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+	struct step step;
+
+	h->reference = calloc((size_t)h->channels * bins + 1, sizeof(*h->reference));
+	if (!h->reference)
+		return fail_errno(fail, "a reference of %lu bins", (unsigned long)bins);
+	const double factor = (double)h->samples / (double)w.of[1]->samples;
+	while (walk_next(&w, &step))
+		for (uint32_t c = 0; c < h->channels && step.has[0]; c++)
+			h->reference[(size_t)c * bins + step.bin[0]] =
+				(double)count_of(&w, &step, 1, c) * factor;
+	return 0;
+}
+
 int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail)
 {
 	const bool placed = axis_kind_of(&h->axis)->from_samples;
@@ -259,6 +276,11 @@ int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail
 		fail_errno(fail, "a comparison of %lu channels", (unsigned long)h->channels);
 	for (uint32_t c = 0; c < h->channels && h->compared; c++)
 		h->compared[c] = compare_channel(w, c);
+	if (h->compared && (!placed || h->axis.edges.span.k == k) &&
+	    set_reference(h, w, fail) != 0) {
+		free(h->compared);
+		h->compared = NULL;
+	}
 end:
 	hist_free(&joined[0]);
 	hist_free(&joined[1]);

@@ -55,6 +55,7 @@ void hist_free(struct hist *h)
 	free(h->count);
 	free(h->flow);
 	free(h->compared);
+	free(h->reference);
 	if (h->linearity)
 		free(h->linearity->dnl);
 	free(h->linearity);
@@ -62,6 +63,7 @@ void hist_free(struct hist *h)
 	h->count = NULL;
 	h->flow = NULL;
 	h->compared = NULL;
+	h->reference = NULL;
 	h->linearity = NULL;
 	h->key = NULL;
 }

@@ -66,11 +66,14 @@ struct hist {
 	struct quantiles asked;         /* the quantiles of the figures */
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
 	struct comparison *compared;    /* --compare: of each channel; owned; else NULL */
-	struct linearity *linearity;    /* --linearity: of each channel; owned; else NULL */
-	bool keyed;                     /* --by: channels are keys */
-	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
-	bool whole_keys;      /* the keys are whole numbers */
-	bool binned;          /* stats are from bins: no extremes, mean, deviation, digest */
+	/* --compare, for pictures: the reference's counts in the bins of each channel, as if it had
+	 * as many samples; owned; NULL: none, or its bins are wider */
+	double *reference;
+	struct linearity *linearity; /* --linearity: of each channel; owned; else NULL */
+	bool keyed;                  /* --by: channels are keys */
+	struct hist_key *key;        /* --by: the key of each channel, in order; owned; else NULL */
+	bool whole_keys;             /* the keys are whole numbers */
+	bool binned;                 /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
 /* --by: the key of a channel. */

@@ -257,6 +257,7 @@ void picture_count(struct picture *p)
 		const double value = picture_value(p, i / p->bars, i % p->bars);
 		p->least = value > 0 ? fmin(p->least, value) : p->least;
 		p->most = fmax(p->most, value);
+		p->most = fmax(p->most, picture_reference(p, i / p->bars, i % p->bars));
 	}
 }
 
@@ -266,6 +267,16 @@ double picture_value(const struct picture *p, uint32_t channel, uint32_t k)
 
 	/* The product may be too small for a number. */
 	return sum > 0 ? fmax((double)sum * p->bar[k].weight, 2 * DBL_MIN) : 0;
+}
+
+double picture_reference(const struct picture *p, uint32_t channel, uint32_t k)
+{
+	const double *const of = p->hist->reference;
+	double sum = 0;
+
+	for (uint32_t i = p->bar[k].first; i < p->bar[k].end && of; i++)
+		sum += of[(size_t)channel * axis_bins(&p->hist->axis) + i];
+	return sum * p->bar[k].weight;
 }
 
 double picture_base(const struct picture *p)

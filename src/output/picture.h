@@ -67,6 +67,9 @@ static inline uint64_t picture_sum(const struct picture *p, uint32_t channel, ui
 /* The value of bar k: above 0 if any sample is in it. */
 double picture_value(const struct picture *p, uint32_t channel, uint32_t k);
 
+/* The value of the reference (--compare) in bar k, if it had as many samples; 0: none. */
+double picture_reference(const struct picture *p, uint32_t channel, uint32_t k);
+
 /* Where a logarithmic scale of values begins: the power of ten below the smallest. */
 double picture_base(const struct picture *p);
 

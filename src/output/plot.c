@@ -31,6 +31,8 @@
 
 typedef unsigned long long ull;
 
+#define MARK "\u2503" /* of a reference */
+
 struct plot {
 	struct output *out;
 	const struct canvas *canvas;
@@ -202,6 +204,8 @@ static void put_footer(const struct plot *plot)
 	if (hist->channels > 1)
 		append(text, " of channel %u", (unsigned)(most - plot->p.facts));
 	append(text, ": %llu", (ull)most->most);
+	if (hist->reference)
+		append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : "|");
 	end_line(plot, text);
 }
 
@@ -223,31 +227,51 @@ static void put_uneven(const struct plot *plot)
 
 /* ---- rows ---- */
 
-/* Draw the bar of a value; if it exceeds the scale, it ends in an arrow. */
-static void draw_bar(const struct plot *plot, double value, const char *colour)
+/* The share of the scale that a value takes. */
+static double part_of(const struct plot *plot, double value)
+{
+	const double most = plot->p.most;
+	const double base = plot->canvas->log && value > 0 ? picture_base(&plot->p) : 0;
+
+	return value > most ? 1 : base > 0 ? log(value / base) / log(most / base) : value / most;
+}
+
+/*
+ * Draw the bar of a value; if it exceeds the scale, it ends in an arrow. A reference above 0 is a
+ * mark where its bar would end.
+ */
+static void draw_bar(const struct plot *plot, double value, double reference, const char *colour)
 {
 	const struct canvas *const canvas = plot->canvas;
 	const double most = plot->p.most;
 	const bool clipped = value > most;
-	const double base = canvas->log && value > 0 ? picture_base(&plot->p) : 0;
-	const double part = clipped    ? 1
-			    : base > 0 ? log(value / base) / log(most / base)
-				       : value / most;
+	const double part = part_of(plot, value);
 	const int parts = canvas->utf8 ? 8 : 1;
 	const int length = value <= 0 ? 0 : (int)fmax(1, picture_round(part * plot->bar * parts));
-	int drawn = 0;
+	const int whole = length / parts - clipped, end = whole + (clipped || length % parts > 0);
+	const int mark =
+		reference > 0
+			? (int)fmax(picture_round(part_of(plot, reference) * plot->bar) - 1, 0)
+			: -1;
 
 	if (canvas->colour && length > 0)
 		output_text(plot->out, colour);
-	for (; drawn < length / parts - clipped; drawn++)
-		output_text(plot->out, canvas->utf8 ? "\u2588" : "#");
-	if (clipped)
-		output_text(plot->out, ">");
-	else if (length % parts > 0) /* from seven eighths, U+2589, down to one, U+258F */
-		output_print(plot->out, "\xe2\x96%c", 0x90 - length % parts);
-	drawn += clipped || length % parts > 0;
-	output_print(plot->out, "%s%*s", canvas->colour && length > 0 ? "\033[0m" : "",
-		     plot->bar - drawn, "");
+	for (int i = 0; i < (int)plot->bar; i++) {
+		if (i == end && canvas->colour && length > 0)
+			output_text(plot->out, "\033[0m");
+		if (i == mark)
+			output_text(plot->out, canvas->utf8 ? MARK : "|");
+		else if (i < whole)
+			output_text(plot->out, canvas->utf8 ? "\u2588" : "#");
+		else if (i < end && clipped)
+			output_text(plot->out, ">");
+		else if (i < end) /* from seven eighths, U+2589, down to one, U+258F */
+			output_print(plot->out, "\xe2\x96%c", 0x90 - length % parts);
+		else
+			output_text(plot->out, " ");
+	}
+	if (end >= (int)plot->bar && canvas->colour && length > 0)
+		output_text(plot->out, "\033[0m");
 }
 
 /* Samples of a channel in a row: bar k or, from k = bars on, under, over, NaN. */
@@ -276,6 +300,7 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 		if (c > first && plot->counts)
 			output_print(plot->out, " %s", side);
 		draw_bar(plot, flow ? (double)count : picture_value(&plot->p, c, k),
+			 flow ? 0 : picture_reference(&plot->p, c, k),
 			 flow ? "\033[33m" : "\033[36m");
 		output_text(plot->out, side);
 		if (!plot->counts)

@@ -318,6 +318,31 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 	output_text(out, "\"/>\n");
 }
 
+/* Draw the reference of --compare as a line over the bars. */
+static void draw_reference(struct output *out, const struct picture *p, uint32_t channel,
+			   const struct panel *panel)
+{
+	const int base = panel->top + panel->height;
+	double end = -1;
+
+	if (!p->hist->reference || p->bars == 0)
+		return;
+	output_text(out, "<path fill=\"none\" stroke=\"#cf222e\" stroke-width=\"1.5\" d=\"");
+	for (uint32_t k = 0; k < p->bars && !output_failed(out); k++) {
+		const double value = picture_reference(p, channel, k);
+		double at[2];
+		ruler_span(&p->ruler, p->bar[k].first, p->bar[k].end, at);
+		const double from = svg_x(panel, at[0]),
+			     y = value > 0 ? fmin(svg_y(panel, scale_at(panel->y, value)), base)
+					   : base;
+		if (from > end) /* the first bar, or one behind a gap */
+			output_print(out, "M" AT " %d", from, base);
+		end = svg_x(panel, at[1]);
+		output_print(out, "V" AT "H" AT, y, end);
+	}
+	output_print(out, "V%d\"/>\n", base);
+}
+
 /* Leave space above the highest bar, and keep one sample visible on a logarithmic axis. */
 static void scale_values(struct scale *y, const struct picture *p, bool log, int height)
 {
@@ -354,6 +379,8 @@ void svg_describe(struct output *out, const struct hist *hist, const struct prov
 	if (hist->axis.clamp)
 		output_text(out, DOT "the first and last bins include samples out of range");
 	put_flow(out, &flow);
+	if (hist->reference)
+		output_text(out, DOT "line: the reference, if it had as many samples");
 	if (from->parts > 1)
 		put(out, DOT "part %u of %u", from->part, from->parts);
 	output_text(out, "</text>\n");
@@ -424,6 +451,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 		note_channel(out, &p, (uint32_t)c, panel.top - 8);
 		svg_grid(out, &panel);
 		draw_bars(out, &p, (uint32_t)c, &panel);
+		draw_reference(out, &p, (uint32_t)c, &panel);
 		svg_axes(out, &panel, c + 1 == channels);
 	}
 	name_heights(left, &p, y.log);

@@ -198,3 +198,7 @@ refused gpuhist --compare=like.json digits -t u8
 refused gpuhist --compare=like.json -b 4 digits.i16
 refused gpuhist --compare=like.json -c 1 digits.i16
 run gpuhist --compare=like.json digits.i16 -q -o again.csv
+# A picture has the reference
+shell 'printf "\\1\\1\\1\\2\\2\\3" | gpuhist -t u8 -b 5 -o ref.json'
+shell 'printf "\\1\\2\\2\\2" | LC_ALL=C gpuhist --compare=ref.json -f plot'
+shell 'printf "\\1\\2\\2\\2" | gpuhist -q --compare=ref.json -f svg 2>/dev/null | grep -A1 "fill=.none.*d="'
