@@ -25,10 +25,10 @@ plant() {
 	cp "$file" "$copy/tree/$file"
 	sed -i "$change" "$copy/tree/$file"
 	lines=$(diff "$file" "$copy/tree/$file" | grep -c '^>')
+	# shellcheck disable=SC2086 # several words
 	if cmp -s "$file" "$copy/tree/$file" || [ "$lines" -gt 2 ]; then
 		echo "$name: the bug cannot be planted in $file"
 		failed=$((failed + 1))
-	# shellcheck disable=SC2086
 	elif ! make -s -C "$copy/tree" $target >"$copy/log" 2>&1; then
 		tail -n 5 "$copy/log"
 		echo "$name: the planted bug does not compile"

@@ -51,9 +51,11 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	const uint64_t sign = (uint64_t)1 << (type->bits - 1), one = (uint64_t)1 << type->mantissa;
 	const uint32_t digits = digits_of(type);
 	struct stats *const stats = calloc(channels, stats_bytes(type));
-	int128_t *sums = (int128_t *)(void *)(stats + channels);
 
-	for (uint32_t c = 0; c < channels && stats; c++) {
+	if (!stats)
+		return NULL;
+	int128_t *sums = (int128_t *)(void *)(stats + channels);
+	for (uint32_t c = 0; c < channels; c++) {
 		struct stats *const s = &stats[c];
 		s->type = *type;
 		s->loops = LOOPS[isa_best()];

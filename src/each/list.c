@@ -30,27 +30,28 @@ static void add_to_sheet(struct output *out, struct sheet *sheet, const struct h
 		output_fail(out);
 }
 
-static void write_rows(struct output *out, const struct hist *hist, struct row_spec *spec)
+static void write_rows(struct output *out, const struct hist *hist, const struct row_spec *rows)
 {
+	struct row_spec spec = *rows;
 	struct sheet sheet = {.value = NULL};
 	struct strip strip;
 
-	if (row_begin_strip(&strip, spec))
-		spec->strip = &strip;
-	if (spec->format->write == write_svg) {
-		row_begin_sheet(&sheet, spec);
-		spec->sheet = &sheet;
+	if (row_begin_strip(&strip, &spec))
+		spec.strip = &strip;
+	if (spec.format->write == write_svg) {
+		row_begin_sheet(&sheet, &spec);
+		spec.sheet = &sheet;
 	}
-	row_begin(out, spec);
+	row_begin(out, &spec);
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		const struct hist one = hist_view(hist, c);
-		if (spec->sheet)
+		if (spec.sheet)
 			add_to_sheet(out, &sheet, &one);
 		else
-			row_write(out, spec,
+			row_write(out, &spec,
 				  &(struct row_place){.first = c, .records = one.samples}, &one);
 	}
-	row_end(out, spec, hist->channels);
+	row_end(out, &spec, hist->channels);
 	free(sheet.value);
 }
 

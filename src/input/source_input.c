@@ -40,7 +40,7 @@ bool input_promises_header(const char *path)
 
 	(void)first_named(&type, &pair, path, suffix);
 	return (promise && strcmp(promise, ".safetensors") != 0) ||
-	       strcmp(suffix, SIGMF_DATA + 1) == 0;
+	       strcmp(suffix, &SIGMF_DATA[1]) == 0;
 }
 
 /* Does the name of a file promise samples: by a type, as a.f32 does, or by a format? */
@@ -200,7 +200,7 @@ static bool takes_type(const struct source *s, const struct input *in)
 		return s->spec.type_said && same_type(&h->type, &s->use.type);
 	if (first_named(&type, &pair, s->spec.paths[in->index], suffix))
 		return same_type(&type, &first->type) && (pair ? 2 : 1) == first->channels;
-	return !sample_type_ambiguous(suffix) && strcmp(suffix, SIGMF_DATA + 1) != 0;
+	return !sample_type_ambiguous(suffix) && strcmp(suffix, &SIGMF_DATA[1]) != 0;
 }
 
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail)

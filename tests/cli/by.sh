@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
 # A histogram for each key. That records are counted right the random jobs show.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016,SC2086
 # 300 events: key k % 3 * 2 as u16 at byte 2, a sample of k % 100 as u8 at byte 0
 seq 0 299 | awk '{ printf "\\%03oa\\%03o\\000", $1 % 100, $1 % 3 * 2 }' >escapes
 bytes "$(cat escapes)" >events
@@ -28,7 +28,6 @@ shell 'printf "x 7\ny 8\nx 9\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "x 7\n8\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "1 x\n8\n" | gpuhist --text=1 --by=2 --skip-bad -r 0:10 -b 1'
 # As many keys as there may be, and one more
-# shellcheck disable=SC2016
 shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 | tail -n 1'
 shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'
 shell 'seq 300 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:1 -b 1000000'
