@@ -265,7 +265,7 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	if (s->use.begin)
-		s->use.begin[in->index] = in->first;
+		s->use.begin[in->index] = in->content.absent ? 0 : in->first;
 	if (in->part.sliced) {
 		/* The slice that owns the bytes after the last record checks them. */
 		in->limit = in->part.ends ? NO_END : in->first + in->part.to;

@@ -44,6 +44,7 @@ run $c --tensor=b -b 4 n.safetensors m.safetensors
 shell "for k in 1 2 3; do $c --no-header --tensor=w -q --part=\$k/3 n.safetensors m.safetensors; done"
 run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
 run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
+shell 'gpuhist --tensor=w --each=file -r -4:4 -b 1 m.safetensors n.safetensors | cut -d, -f1-4'
 # A picture is titled with what was counted
 for options in --tensor=w --tensor=b '--tensor=w --title=mine' '--tensor=w --each=file -r -4:4 -b 2'; do
 	gpuhist $options -q -f plot n.safetensors m.safetensors >drawn
