@@ -237,7 +237,7 @@ def check_edges(program):
             ("NaN only", ["-t", "f32", "-r", "0:1", "-b", "2", "--compare=nan.json"], struct.pack("<f", 1), 3),
             ("only NaN", ["-t", "f32", "-r", "0:1", "-b", "2", "--compare=f.json"], struct.pack("<f", math.nan), 3),
             ("other bins", [*options, "--compare=other.json"], b"\1", 3),
-            ("other channels", [*options, "--compare=two.json"], b"\1\2", 3),
+            ("other channels", [*options, "-c", "1", "--compare=two.json"], b"\1\2", 3),
             ("no such file", [*options, "--compare=no.json"], b"\1", 1),
             ("an alarm alone", [*options, "--alarm=0.1"], b"\1", 2),
             ("a wrong alarm", [*options, "--compare=ref.json", "--alarm=1.1"], b"\1", 2)):
