@@ -51,7 +51,7 @@ static const char INPUT_OPTIONS[] =
 "                          array\n"
 "      --record=SIZE       records of SIZE bytes, one sample in each\n"
 "      --offset=SIZE       offset of that sample in its record (default 0)\n"
-	"      --by=KEY            a histogram for each value of a key: TYPE@OFFSET in\n"
+"      --by=KEY            a histogram for each value of a key: TYPE@OFFSET in\n"
 "                          records, or a column of text\n"
 "      --rows=WIDTH:PITCH  rows of WIDTH samples, padded to PITCH bytes\n"
 "      --tensor=NAME       one tensor of a safetensors file\n"
