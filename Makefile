@@ -11,7 +11,7 @@ CXX    := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 BUILD   = build
 PROGRAM = $(if $(MODE),$(BUILD)/)gpuhist
 
-# Short lines while building; V=1 shows the commands. With -s neither.
+# Short lines while building; V=1 shows the commands, make -s shows neither.
 Q       = $(if $(filter 1,$(V)),,@)
 say     = $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s%s\n' $(1) $@ '$(2)')
 
@@ -96,8 +96,8 @@ FLAGS_TEXT := $(call version,$(CC),1p) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL
 # Checked first: without zstd.h, every file would give the same error.
 $(eval $(call stamp,$(FLAGS),FLAGS_TEXT,,; $$(CC) $$(ALL_CPPFLAGS) $$(CFLAGS) -E packaging/needs.c >/dev/null))
 
-# For -V: the kind of package and what it needs on other computers, both set by the packaging, and a development build's
-# commit.
+# -V prints these: the kind of package and the versions that it needs on other computers, which the packaging sets, and the
+# commit of a development build.
 COMMIT    := $(if $(filter %-dev,$(VERSION)),$(shell git --git-dir=.git rev-parse --short HEAD 2>/dev/null))
 FORM_FLAGS = $(if $(COMMIT),-DCOMMIT='" ($(COMMIT))"') $(if $(FORM),-DFORM='"$(FORM)"') \
 	$(if $(NEEDS),-DNEEDS='"needs: $(NEEDS)\n"')
@@ -128,7 +128,7 @@ $(OBJ_DIR)/%_$(1).o: %_loops.c $(FLAGS)
 $(OBJ_DIR)/%_$(1).o: OWN = $(LOOPS_FLAGS) $(FLAGS_$(1)) -DISA=$(1)
 endef
 $(foreach l,$(LOOPS),$(eval $(call loops,$(l))))
-# Incrementing a counter took 1.5 times as long when the loop happened to cross a cache line.
+# Incrementing a counter took 1.5 times as long if the loop happened to cross a cache line.
 $(OBJ_DIR)/src/count/count.o: OWN = $(LOOPS_ALIGN)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: $(KERNELS)
@@ -170,14 +170,14 @@ $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BUILD)/overlap: $(OBJ_DIR)/bench/overlap.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
-# The program, but an environment variable sets the size of a block of text.
+# The program, with the size of a block of text set by an environment variable.
 $(OBJ_DIR)/tests/source_text.o: src/input/source_text.c $(FLAGS)
 	$(compile)
 $(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
 $(BUILD)/gpuhist_blocks: $(filter-out %/source_text.o,$(OBJ)) $(OBJ_DIR)/tests/source_text.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
-# Its plain C versions of the instructions come before the compiler's headers.
+# The test's plain C versions of the instructions replace the compiler's headers.
 $(OBJ_DIR)/tests/test_positional.o: OWN = -Itests/soft
 # A library between the program and libc that makes calls fail, and the program that plans the failures.
 $(BUILD)/torture: $(call objects,$(filter-out %/preload.c,$(wildcard tests/torture/*.c)))
@@ -239,7 +239,7 @@ check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS) build/one_kernel
 	build/one_kernel $(PROGRAM) 4194304 1000 | cmp - build/one_kernel.csv
 
 # ---- measuring ----
-#: make demo             the bytes of /bin/sh as a picture, and the rate for 256 MiB like those of a 10-bit ADC
+#: make demo             a picture of the bytes of /bin/sh, and the rate for 256 MiB of samples like a 10-bit ADC's
 demo: $(PROGRAM) $(BUILD)/sample
 	./$(PROGRAM) -t u8 -f plot /bin/sh
 	$(BUILD)/sample 256 > $(BUILD)/sample.u32

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernels: the kernels alone, on data in device memory, as the program chooses and launches
- * them. On a machine with a GPU.
+ * them. Needs a GPU.
  * usage: kernels [GIB]               (of data; default 3, below 4)
  *
- * Each line is a job and each column a kind of data, in GB/s. The last column is the lowest rate divided by the rate of
- * reading, which is that of the fastest kernel that only looks for the minimum and maximum. Times include clearing the
- * counters. They are taken on the host, from launch to event, so some 10 us are not the kernel's.
+ * Each line is a job, each column a kind of data, in GB/s. The last column divides the lowest rate
+ * by the rate of reading, for which the fastest kernel that only looks for the minimum and maximum
+ * is timed. Times include clearing the counters. They are taken on the host, from launch to event,
+ * so some 10 us of each are not the kernel's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -187,7 +188,7 @@ static void kernel(struct piece *s, void *arg)
 	kernel_launch(l->plan, &cuda, &s->on, l->samples, NULL, false);
 }
 
-/* The kernel of the program that comes closest to plain reading. */
+/* Queue the kernel of the program that comes closest to plain reading. */
 static void read_only(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
@@ -208,7 +209,7 @@ static void copy_in(struct piece *s, void *arg)
 	must(cuda.to_device(s->on.data, s->data, l->bytes, s->on.stream), "copy");
 }
 
-/* With f64: two instructions for 8 bytes. */
+/* Return the rate of reading, measured on u64: two instructions for 8 bytes. */
 static double read_rate(struct piece *s, size_t bytes)
 {
 	struct kernel_plan plan = {0};
@@ -258,7 +259,7 @@ static void upload(struct piece *s, const struct bench_job *job, const struct sa
 	}
 }
 
-/* One line of the table. */
+/* Time one job, and print its line of the table. */
 static void run(struct piece *s, const struct bench_job *job, size_t piece, size_t bytes,
 		double reading)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * overlap: when the copies and kernels of 32 chunks ran, on two streams and on one, from the events
- * of a real run. On a machine with a GPU.
+ * of a real run. Needs a GPU.
  * usage: overlap FILE.svg
  *
- * A chunk is 4 MiB of u32 in pinned memory and 65,536 bins, queued as pump.c does it: copy in, clear
- * and count, copy the counters out. An event before and after each tells when its stream reached it.
- * One engine does all copies to the device, in the order in which they were queued: so a copy began
- * when its stream reached it and the copy before it was over, whichever is later.
+ * A chunk is 4 MiB of u32 in pinned memory and 65,536 bins, queued as pump.c does it: copy in,
+ * clear and count, copy the counters out. An event before and after each step tells when its stream
+ * reached it. One engine does all copies to the device, in the order in which they were queued, so
+ * a copy began when its stream had reached it and the copy before it was over.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample: write samples like those of a 10-bit ADC, in 32 bits each: noise around the middle.
+ * sample: write samples like a 10-bit ADC's, in 32 bits each: noise around the middle.
  * usage: sample MIB > FILE       (seeded: always the same bytes)
  */
 #include <stdint.h>

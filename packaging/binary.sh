@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Pack an installed program for other computers. It contains libzstd; `gpuhist -V` names its form and the glibc and driver
-# that it needs. The sources are those that packaging/dist.sh packs, and all forms share one set of kernels. The same tree,
-# compilers and libzstd always give the same bytes.
+# that it needs. It is built from the sources that packaging/dist.sh packs, and all forms share one set of kernels. The same
+# tree, compilers and libzstd always give the same bytes.
 #
 #   tarball           DIRECTORY/NAME-linux-MACHINE.tar.gz
 #   wheel             DIRECTORY/NAME-py3-none-manylinux_X_Y_MACHINE.whl, for pip
@@ -20,7 +20,7 @@ mkdir -p "$2"
 folder=$(realpath "$2")
 shift 2
 forms=$*
-# Libraries that are linked in bring their licences.
+# A library that is linked in brings its licence.
 licence_of() { echo "/usr/share/doc/$1/copyright"; }
 for package in libzstd-dev libc6-dev; do
 	[ -e "$(licence_of $package)" ] || {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Fetch libzstd for another processor from Debian's archive, into DIRECTORY/zstd/include and DIRECTORY/zstd/lib, unless it
-# is there. apt-get downloads it and installs nothing.
+# has been fetched already. apt-get downloads it and installs nothing.
 # usage: packaging/cross_zstd.sh aarch64 DIRECTORY
 set -eu
 triplet=$1-linux-gnu zstd=$2/zstd apt=$2/apt

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Fill DIRECTORY, after emptying it, with the files of a release page: each FORM, tried in a directory of its own; NOTES.md,
 # from CHANGELOG's newest section and the -V of each file; SHA256SUMS. The same commit and tools give the same bytes.
-# A line names each file that could not be made or tried here; the exit status is 0 only if there is none.
+# A line names each file that could not be made or tried here; then the exit status is not 0.
 # usage: packaging/release.sh NAME DIRECTORY FORM...       source, deb, or one of packaging/binary.sh; by make
 set -eu
 LC_ALL=C

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Makes a wheel of an installed tree: the Python module, the program in the directory of scripts, and its manual and
+"""Make a wheel of an installed tree: the Python module, the program in the directory of scripts, and its manual and
 completions below the environment's share. The same tree gives the same bytes.
 
-As the backend of pyproject.toml, it first lets make build and install the program with the compiler and libzstd of this
+As the backend of pyproject.toml, first let make build and install the program with the compiler and libzstd of this
 system: `pip install .`. packaging/binary.sh builds the program of a wheel for other computers.
 
 usage: python3 packaging/wheel.py PREFIX MACHINE DIRECTORY
@@ -60,7 +60,7 @@ TREE = pathlib.Path(__file__).parents[1]
 
 
 class UnsupportedOperation(Exception):
-    """Raised by a hook that this backend does not have."""
+    """Raised by a hook that this backend does not provide."""
 
 
 def write(prefix, machine, directory):
@@ -72,7 +72,7 @@ def write(prefix, machine, directory):
     needs = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program)
     system = f"manylinux_{int(needs[1])}_{int(needs[2])}" if needs else "linux"
     tag = f"py3-none-{system}_{machine}"
-    # With libzstd inside, its licence goes along.
+    # A wheel that contains libzstd contains its licence, too.
     licences = sorted((prefix / "share/doc/gpuhist").glob("LICENSE*"))
 
     info = f"gpuhist-{version}.dist-info"
@@ -103,7 +103,7 @@ def write(prefix, machine, directory):
     return wheel.name
 
 
-# The hooks of pip and of other frontends. CC, CFLAGS, NVCC and so on come from the environment, as make takes them.
+# The hooks of pip and of other frontends. CC, CFLAGS, NVCC and so on come from the environment, where make finds them.
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Build the program for this computer, and return the name of its wheel."""
     del config_settings, metadata_directory
@@ -114,7 +114,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """Refuse: the sources of a release are those of `make dist`."""
+    """Refuse: `make dist` packs the sources of a release."""
     raise UnsupportedOperation("make dist packs the sources of gpuhist")
 
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mpirun or mpiexec of any MPI, as a launcher: a part for each rank, then the sum. gpuhist itself is no MPI program.
-# usage: [MPIRUN='mpirun --hostfile hosts'] sh mpirun.sh FOLDER RANKS OPTION... FILE...
+# usage: [MPIRUN='mpirun --hostfile hosts'] sh mpirun.sh DIRECTORY RANKS OPTION... FILE...
 #   MPIRUN='mpirun --hostfile hosts --map-by node --bind-to none' sh mpirun.sh /scratch/run1 8 -t f32 -r -1:1 -b 1000 /data/big.f32
 #
-# All hosts must see FOLDER. Results go to files, not through mpirun, which would be much slower and may mix messages of the
-# launcher into them. If a rank fails, the launcher ends the others, and nothing is added up.
+# All hosts must see DIRECTORY. Results go to files, not through mpirun, which would be much slower and may mix messages of
+# the launcher into them. If a rank fails, the launcher ends the others, and nothing is added up.
 set -eu
 folder=$1 ranks=$2 && shift 2
 mkdir -p "$folder"

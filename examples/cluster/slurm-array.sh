@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Slurm, an array: each part is a task of its own, and one job adds all parts up when all tasks have succeeded.
-# usage: sh slurm-array.sh FOLDER PARTS OPTION... FILE...
+# usage: sh slurm-array.sh DIRECTORY PARTS OPTION... FILE...
 #   sh slurm-array.sh /scratch/run1 64 -t f32 -r -1:1 -b 1000 /data/a.f32 /data/b.f32
 #
-# FOLDER, which all nodes must see, gets part.K.json for each part and then all.json. If a task fails, Slurm cancels the last
-# job, and no all.json is written. The same command again starts only the missing parts, so use one FOLDER for one set of
-# inputs and options. The resources of a task are set here:
+# part.K.json for each part, and then all.json, go to DIRECTORY, which all nodes must see. If a task fails, Slurm cancels the
+# last job, and no all.json is written. The same command again starts only the missing parts, so use one DIRECTORY for one
+# set of inputs and options. The resources of a task are set here:
 #SBATCH --cpus-per-task=2
 #SBATCH --time=1:00:00
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Slurm, one job on whole nodes: a task for each GPU of each node, then the sum. Without GPUs: a task for each node.
-# usage: sbatch [OPTION]... slurm-step.sh FOLDER OPTION... FILE...
+# usage: sbatch [OPTION]... slurm-step.sh DIRECTORY OPTION... FILE...
 #   sbatch --nodes=2 --gpus-per-node=4 --ntasks-per-node=4 --cpus-per-task=8 slurm-step.sh /scratch/run1 --device=gpu -t f32 /data/*
 #
 # srun numbers the tasks from 0. Each task sees one GPU of its node: the one that Slurm bound to it, or the one with its

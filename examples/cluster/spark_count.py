@@ -3,8 +3,8 @@
 usage: spark-submit spark_count.py PARTS OUTPUT OPTION... FILE...
   spark-submit --master yarn spark_count.py 64 all.json -t f32 -r -1:1 -b 1000 /data/big.f32
 
-Workers need gpuhist, and must see the FILEs. A task that fails is tried again by Spark (spark.task.maxFailures); then its
-message is raised here, and OUTPUT stays as it was. RDD.pipe would not do: it pipes text, and is deaf to exit statuses.
+Workers need gpuhist, and must see the FILEs. Spark tries a failed task again (spark.task.maxFailures); then the message is
+raised here, and OUTPUT stays as it was. RDD.pipe would not do: it pipes text, and ignores exit statuses.
 """
 import subprocess
 import sys
