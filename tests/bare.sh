@@ -14,8 +14,8 @@ sed -n '/^## Get it/,/^## /s/^    //p' README.md >"$root/commands"
 grep -q '^apt-get update && apt-get install .* && make && make demo$' "$root/commands"
 grep -qx 'make check' "$root/commands"
 cat "$root/commands"
-# shellcheck disable=SC2016 # of the shell in there
-# The mounts end with the namespace that unshare makes. Only what every container has, but terminals.
+# shellcheck disable=SC2016 # the inner shell expands them
+# The mounts end with the namespace that unshare makes. They are those of every container, without terminals.
 unshare --mount --pid --fork sh -eu -c '
 	root=$1
 	mount -t proc proc "$root/proc"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Files that change while they are read, at each moment: before its Nth read of a file a thread waits until the others
-# sleep, and then the file is changed (TORTURE_STEP). No run may hang, and each reports lost samples.
+# sleep, and then the file is changed (TORTURE_STEP). No run may hang, and each must report lost samples.
 # usage: tests/changed.sh GPUHIST TORTURE_PRELOAD
 set -u
 gpuhist=$(realpath "$1") preload=$(realpath "$2")
@@ -31,7 +31,7 @@ check() {
 	fi
 }
 
-# Rows: the other workers have counted, and wait to submit more, when one finds that its part of the file has gone.
+# Rows: the other workers have counted, and wait to submit more, when one finds that its part of the file is gone.
 rows() {
 	lost=0
 	for when in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -52,8 +52,8 @@ for threads in 2 3; do
 	rows -T $threads --each=1000 -n 3e6 --ignore-tail samples
 done
 
-# One long frame, which all threads decode. Its first block, which is stored, gets other bytes, and a later one is damaged.
-# So libzstd begins the frame again, and decodes other bytes than those that were counted: that must be said.
+# One long frame, which all threads decode. Its first block, which is stored, is overwritten, and a later one is damaged. So
+# libzstd starts the frame again, and decodes other bytes than were counted: the program must report that.
 twice() {
 	again=0
 	head -c 131072 /dev/urandom >noise
@@ -63,7 +63,7 @@ twice() {
 		head -c 6000000 /dev/urandom | LC_ALL=C tr '\000-\377' 'a-zA-Z0-9'
 	} >samples
 	zstd -qcf "$@" samples >frame
-	# shellcheck disable=SC2016 # later
+		# shellcheck disable=SC2016 # another shell expands it later
 	change='head -c 9 /dev/zero | dd of=changing bs=1 seek=1000 conv=notrunc 2>/dev/null
 head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
 	for when in 30 45 55 60 70 80 100; do

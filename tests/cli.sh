@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The program from outside: every tests/cli/NAME.sh is run in an empty folder, and what it
-# prints must be tests/cli/NAME.exp to the byte.
+# The program from outside: every tests/cli/NAME.sh runs in an empty directory, and its output must equal
+# tests/cli/NAME.exp to the byte.
 # usage: tests/cli.sh GPUHIST [--update] [NAME...]     --update writes the .exp files anew
 #
-# A script has `run COMMAND...`, which prints "$ COMMAND", then the standard output, then the
-# standard error with "! " before each line, then "= STATUS" unless that is 0; `refused COMMAND...` prints the status
-# and the message on one line. `gpuhist` is the program under test; process numbers in its output are shown as PID, the
-# version in a document as VERSION.
+# In a script, `run COMMAND...` prints "$ COMMAND", then the standard output, then the standard error with "! " before each
+# line, then "= STATUS" unless that is 0; `refused COMMAND...` prints the status and the message on one line. `gpuhist` is
+# the program under test; process numbers in its output are shown as PID, the version in a document as VERSION.
 set -u
 here=$(dirname "$(realpath "$0")")
 bin=$(mktemp -d)
@@ -23,7 +22,7 @@ unset COLUMNS
 export LC_ALL
 passed=0 failed=0
 
-# What "# needs: WORD..." in a script names.
+# has WORD: succeed if this machine provides a word of "# needs: WORD..." in a script.
 has() {
 	case $1 in
 	terminals) script -qc true /dev/null >/dev/null 2>&1 ;;

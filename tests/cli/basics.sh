@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The main job, and what the text formats can leave out or add.
+# The main job, and the parts of text formats that options leave out or add.
 # shellcheck shell=sh
 bytes '\001\000\000\000\003\000\000\000\003\000\000\000\007\000\000\000' >four
 run gpuhist -b 4 four

@@ -31,13 +31,13 @@ refused gpuhist --auto --closed i32
 refused gpuhist --closed i32
 refused gpuhist --auto --mod i32
 refused gpuhist -r 0:1 --log=1:2 -r 0:2 u8
-# Nearly all in two bins, as an outlier makes them: a line says so; not where bins are single numbers, or two
+# An outlier leaves nearly all samples in two bins: a note says so, unless bins are single numbers, or there are only two
 perl -e 'print pack "f<*", map {$_ % 7 - 3} 1..200; print pack "f<*", 1e30, 1e29' >outlier
 shell 'gpuhist -t f32 outlier --nonzero'
 shell 'head -c 796 outlier | gpuhist -t f32 -b 6 | wc -l; gpuhist -t f32 -b 2 outlier | wc -l'
 shell '(head -c 800 /dev/zero; printf "\3\1\0\0") | gpuhist --nonzero; (head -c 800 /dev/zero; printf "\3\0\0\0") | gpuhist --nonzero'
 shell '(head -c 396 /dev/zero; printf "\3\1\0\0") | gpuhist --nonzero; (head -c 392 /dev/zero; printf "\3\1\0\0\2\1\0\0\0\2\0\0") | gpuhist --nonzero -q'
-# The same on ranks: zeros of both signs, both signs, infinities; small and packed types; what is refused
+# The same for bins of ranks: zeros of both signs, both signs, infinities; small and packed types; refusals
 refused gpuhist -t f32 --log=auto -b 8 --clamp f32
 run gpuhist -t u2bit --log auto -b 3 u8
 run gpuhist -t f32 --log=auto --flow /dev/null
@@ -49,15 +49,15 @@ refused gpuhist --log=auto --auto i32
 run gpuhist --log=auto --log=1:8 -b 3 -q -t u8 u8
 refused gpuhist --log=Auto i32
 refused gpuhist --each=2 --log=auto i32
-# Whole edges: 0 beside 2^64 - 1, and 8 bins for a power of two where there are so many numbers
+# Whole edges: 0 and 2^64 - 1 in one histogram, and 8 bins for a power of two that has as many numbers
 bytes '\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\200' >u64
 run gpuhist -t u64 --log=auto -b 500 --nonzero u64
 run gpuhist -t i64 --log=auto -b 500 --nonzero u64
-# Nothing asked for
+# No options
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 u8 | wc -l; gpuhist -t i8 u8 | sed -n "2p;\$p"'
 run gpuhist --nonzero i32
-# What courses ask for. Letters in bins of four; a counter that saturates
+# Exercises of courses: letters in bins of four; a counter that saturates
 printf 'the quick brown fox jumps over the lazy dog' >text
 shell 'gpuhist -t u8 -r 97:125 -b 7 -q text | head -n 3'
 shell 'head -c 4K /dev/zero | gpuhist -t u8 -C sat8 --nonzero'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# A histogram for each key. That records are counted right the random jobs show.
+# A histogram for each key. The random jobs check the counts.
 # shellcheck shell=sh disable=SC2016,SC2086
 # 300 events: key k % 3 * 2 as u16 at byte 2, a sample of k % 100 as u8 at byte 0
 seq 0 299 | awk '{ printf "\\%03oa\\%03o\\000", $1 % 100, $1 % 3 * 2 }' >escapes
@@ -17,7 +17,7 @@ shell "gpuhist $by -r 0:100 -b 2 -f npy -o k.npy events && tail -c 80 k.npy | od
 run gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -n 2 -q events
 shell "zstd -q <events | gpuhist $by -S 4 -r 0:100 -b 4"
 run gpuhist $by -r 0:100 -b 4 /dev/null
-# No key but in shared tables: the same
+# Tables of their own for the keys, and shared tables for all: the same counts
 for memory in 250K 1G; do gpuhist --record=4 -t u8 --by=u16@0 -M $memory -T 1 -r 0:100 -b 100 events | cksum; done
 # Text: names and numbers of columns, quotes, UTF-8, empty fields
 printf 'name,ms\n"a, b",1\nµ,2\n,3\n"say ""hi""",4\nplain,5\n"plain",6\n' >keys.csv
@@ -27,12 +27,12 @@ run gpuhist --text=ms --by=name -t u16 -r 0:8 -b 2 -f tsv -T 1 keys.csv
 shell 'printf "x 7\ny 8\nx 9\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "x 7\n8\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "1 x\n8\n" | gpuhist --text=1 --by=2 --skip-bad -r 0:10 -b 1'
-# As many keys as there may be, and one more
+# The largest number of keys, and one more
 shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 | tail -n 1'
 shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'
 shell 'seq 300 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:1 -b 1000000'
 shell 'seq 3000 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 --stats -M 8M -T 1 2>&1 | sed "s/[0-9][0-9]*/N/g"'
-# What does not go with keys
+# Options that cannot be combined with keys
 refused gpuhist --record=4 -t u16 --by=u16@2 events
 refused gpuhist --record=4 -t u8 --by=u16@3 events
 refused gpuhist --record=4 -t u8 --by=i16@2 events

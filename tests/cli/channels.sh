@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# More than 64 channels: a line for each. That they are counted right the random jobs show.
+# More than 64 channels: a line for each. The random jobs check the counts.
 # shellcheck shell=sh
 # Record k of 10 has 66 samples, 66 k + channel; the last channel is dead.
 seq 0 659 | awk '{ print NR % 66 ? $1 : 0 }' >numbers
@@ -8,12 +8,12 @@ bytes "$(cat escapes)" >probe.i16
 shell 'gpuhist -c 66 -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 66,67p"'
 shell 'gpuhist -c 66 -r 0:100 -b 4 --flow -C sat8 -q --no-header probe.i16 | sed -n "2p; 66p"'
 shell 'gpuhist --text=1 -t i16 -c 66 -r 0:660 -b 4 numbers | sed -n "1,3p; 66,67p"'
-# Bins from the samples, in every channel the same, of 16 bits and of more
+# Bins found from the samples, the same in every channel, for 16 bits and for more
 for type in i16 i32 f16 f64; do
 	gpuhist -q --text -t $type -c 66 -b 5 numbers | sed -n '1p; 67p'
 	gpuhist -q --text -t $type -c 66 --log=auto -b 7 -f tsv numbers | sed -n '1p; 67p'
 done
-# Figures take the place of the bins, and need none; quantiles are left out
+# Statistics replace the bins and need none; quantiles are left out
 shell 'gpuhist -c 66 --stats=50,99 probe.i16 | sed -n "1,3p; 66,67p"'
 shell 'gpuhist -c 66 --stats -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 67p"'
 shell 'gpuhist -t u8 -c 66 --stats probe.i16 | sed -n "1,3p; 66,67p"'
@@ -32,7 +32,7 @@ shell 'gpuhist --merge sum.json | sed -n "1,2p; 67p"'
 shell 'gpuhist -q -c 66 --stats -r 0:660 -b 4 -f json probe.i16 >one.json; gpuhist --merge --stats one.json one.json sum.json | sed -n "1,2p; 67p"'
 shell 'gpuhist --merge --stats -f json -q one.json | cmp - one.json'
 refused gpuhist --into sum.json -c 65 -q --stats -r 0:660 -b 4 -n 1 probe.i16
-# What does not go with them
+# Options that cannot be combined with so many channels
 refused gpuhist -c 66 --device=gpu probe.i16
 refused gpuhist -c 66 --each=2 -r 0:660 probe.i16
 refused gpuhist -c 66 --nonzero probe.i16

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# --each and damaged frames without a declared size: all whole rows before one are written, and none behind it,
-# whatever the threads.
+# --each and damaged frames without a declared size: all whole rows before such a frame are written, and none after it, with
+# any number of threads.
 # needs: zstd
 # shellcheck shell=sh disable=SC2016
 c='gpuhist -t u8'

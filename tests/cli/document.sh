@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The options in a document: those that decide what is counted, as they were given, in one order. Documents that do not
-# add up.
+# The options in a document: those that affect the counts, as they were given, in one order. Documents that cannot be added.
 # shellcheck shell=sh
 bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >twelve
 options() {
@@ -16,7 +15,7 @@ options --record=6 -c 2 --offset=2 -t u8 -r full --clamp
 options --rows=2:4 --auto -t u16
 options
 
-# Changed in one place: the reason, and the place if it is no JSON
+# Documents changed in one place: the message gives the reason, and the place if it is no longer JSON
 changed() { # FILE SED...
 	file=$1
 	shift
@@ -70,13 +69,13 @@ changed log.json 's/\(,0.8366[0-9]*\)/\11/' 's/\(,0.8366\)[0-9]*/\1/'
 changed auto.json 's/"clamp": false/"clamp": true/' 's/"most": 5/"most": 1/'
 changed two.json 's/channel1/channel_b/' 's/"channel": 1/"channel": 0/' 's/"channel": 1/"channel": 2/' \
 	's/"channel1"/"other"/' 's/\("channel1".*\)"inputs": 1/\1"inputs": 2/' 's/\("channel1".*\)"u16"/\1"i16"/'
-# No text makes it take more memory than its length and its bins
+# No document takes more memory than its length and its bins justify
 sed 's/.*"writer_info": {//' one.json >body
 for long in '"%400000s"' '"%1100000s"'; do
-	# shellcheck disable=SC2059 # the format is the text
+		# shellcheck disable=SC2059 # the text is a format
 	printf '{"writer_info": {"note": %s, ' "$(printf "$long" '')" | cat - body >changed.json
 	run gpuhist -q --merge --no-header --nonzero changed.json
 done
-# Options of 90,000 bytes in each of 12 channels are taken, as one of them is remembered at a time
+# Options of 90,000 bytes in each of 12 channels are accepted, because only one channel's are remembered at a time
 gpuhist -q -t u8 -c 12 -b 14 -f json twelve | sed "s/\"options\": \"/&$(printf '%90000s' '' | tr ' ' x)/g" >long.json
 run gpuhist -q --merge -f csv --nonzero --no-header long.json

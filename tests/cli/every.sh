@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# --every: what the output holds while the work goes on, at its end, and after a failure. No time is asserted: each step
-# waits until the file is what it should become.
+# --every: the output while counting continues, at its end, and after a failure. No time is asserted: each step waits until
+# the file has become what it should.
 # shellcheck shell=sh
 mkfifo pipe
 i=0
@@ -10,12 +10,12 @@ while [ $i -lt 3000 ]; do
 done >all
 head -c 49152 all >prefix
 
-# What a document says of how it was made differs.
+# counts FILE: print a document without the members that describe the run, which differ.
 counts() {
 	sed 's/"partial": true, //g; s/"options": "[^"]*"/"options": ""/g' "$1"
 }
 
-# becomes FILE DOCUMENT: waits until a file has the counts of another one.
+# becomes FILE DOCUMENT: wait until a file has the counts of another one.
 becomes() {
 	tries=0
 	until [ -f "$1" ] && [ "$(counts "$1")" = "$(counts "$2")" ]; do
@@ -25,7 +25,8 @@ becomes() {
 	done
 }
 
-# begin_with DOCUMENT OPTION...: a run that has read the first part of the pipe, descriptor 3 of this shell, and waits for more.
+# begin_with DOCUMENT OPTION...: start a run, and wait until it has counted the first part of the pipe, which is descriptor 3
+# of this shell, and waits for more.
 begin_with() {
 	document=$1
 	shift
@@ -50,7 +51,7 @@ end() {
 	sed 's/^/! /' err
 }
 
-# so_far OPTION...: that, and then the rest.
+# so_far OPTION...: do that, then send the rest.
 so_far() {
 	begin "$@"
 	tail -c +49153 all >&3
@@ -68,31 +69,31 @@ so_far -t i16 --auto -b 9
 so_far -q -t f32 --log=1e-30:1e30 -b 90
 so_far -t u8 --record=12 --offset=3
 so_far -t u2bit -c 8
-# Statistics are those of the end.
+# Statistics are computed only at the end.
 gpuhist -q -t u32 -b 90 -r full -o plain.json prefix
 begin_with plain.json -t u32 -b 90 -r full --stats
 end >ended
 grep -v stats: ended
 grep -c '"stats_mean": ' h.json
 
-# It fails: the last counts so far stay.
+# If the run fails, the last counts so far stay.
 begin -t u32 -b 9 -r full
 printf 'abc' >&3
 end
 becomes h.json part.json && grep -c '"partial": true' h.json
-# A signal: the same, and it dies of it.
+# After a signal they stay too, and the program dies of it.
 begin -t u8
 kill "$pid"
 { wait "$pid"; } 2>/dev/null
 echo "status $?, temporary files: $(find . -name '.h.*' | wc -l)"
 exec 3>&-
 becomes h.json part.json && grep -c '"partial": true' h.json
-# Nothing is written while nothing comes.
+# While no samples come, nothing is written.
 begin -t u8
 touch -d @1 h.json
 sleep 0.4
 find h.json ! -newermt @1
-# One that cannot be written is reported, once, and costs nothing but itself.
+# If an update cannot be written, that is reported once, and only that update is lost.
 until rm -f h.json && mkdir h.json 2>/dev/null; do :; done
 tail -c +49153 all >&3
 until grep -q every err; do sleep 0.01; done
@@ -102,7 +103,7 @@ becomes h.json whole.json && echo 'written again'
 end
 grep -c '"partial": true' h.json
 
-# What cannot be replaced, or cannot say that it is partial
+# Outputs that cannot be replaced, or cannot tell that they are partial
 refused gpuhist --every=1s -t u8 all
 refused gpuhist --every=1s -t u8 -o - -f json all
 refused gpuhist --every=1s -t u8 -o /dev/stdout -f json all

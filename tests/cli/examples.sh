@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# Every command of the manual and of README's table, run as it is printed on small inputs.
-# Of what a command writes the transcript has the lines, and the sum of the counts; of other files the bytes.
+# Every command of the manual and of README's table, run as printed, on small inputs. The transcript holds the number of
+# lines that each writes and the sum of their counts; for other files, the number of bytes.
 # shellcheck shell=sh
 root=$1/../..
-# N numbers below LIMIT, each as BYTES bytes, the highest first with "be": the same ones each time.
+# numbers N LIMIT BYTES [be]: print N numbers below LIMIT, in BYTES bytes each, big-endian with "be"; always the same ones.
 numbers() {
 	# shellcheck disable=SC2059
 	printf "$(awk -v n="$1" -v limit="$2" -v bytes="$3" -v be="${4:-}" 'BEGIN {
@@ -17,7 +17,7 @@ numbers() {
 		}
 	}')"
 }
-# N times 0.5, -0.25, 0.001, 2 and NaN, as floats of four bytes.
+# floats N: print 0.5, -0.25, 0.001, 2 and NaN N times, as floats of four bytes.
 floats() {
 	for _ in $(seq "$1"); do
 		printf '\0\0\0\77\0\0\200\276\157\22\203\72\0\0\0\100\0\0\300\177'
@@ -80,7 +80,7 @@ PATH=$PWD/.bin:$PATH
 # The commands: the manual's first display and its .Dl lines, and the second column of README's table.
 {
 	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
-	# shellcheck disable=SC2016 # the backquotes of README
+		# shellcheck disable=SC2016 # the backquotes are README's
 	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
 } >.commands
 
@@ -113,5 +113,5 @@ while IFS= read -r command; do
 	[ $status -eq 0 ] || printf '= %d\n' $status
 	rm -f .stdout .err .out.*
 done <.commands
-echo "$done commands, of which $wrong failed"
+echo "$done commands, $wrong failed"
 rm -rf .bin .commands .before

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# --finish: a signal ends streams where they are, and all that was written to them by then is counted, whatever it cuts:
-# a record, a frame, a header's length, what -S skips. No time is asserted: the signal comes when all has been written
+# --finish: a signal ends streams, and everything written to them by then is counted, even if the signal cuts a record, a
+# frame, a header's length or the bytes that -S skips. No time is asserted: the signal comes when everything has been written
 # to the FIFO, and the writer holds that open until the program has ended.
 # shellcheck shell=sh
 mkfifo pipe next
 
-# opened FILE COMMAND: gpuhist COMMAND runs in the foreground, because a shell lets its background commands ignore INT.
-# A FIFO can be written to when the program has opened it; then FILE is written to it, and the signal sent.
+# opened FILE COMMAND: run gpuhist COMMAND in the foreground, because a shell lets its background commands ignore INT. When
+# the program has opened the FIFO, write FILE to it, then send the signal.
 signal=INT
 ended() {
 	printf '$ gpuhist --finish %s, and %s after %s\n' "$2" "$signal" "$1"
@@ -31,11 +31,11 @@ ended few '-t u8 --nonzero pipe'
 ended few '-t u8 --nonzero -q pipe'
 ended /dev/null '-t u8 --nonzero pipe'
 ended /dev/null '-t f32 pipe'
-# A record, and what -S skips, in the middle.
+# In the middle of a record, and of the bytes that -S skips.
 ended few '-t u16 -r full -b 64K --nonzero pipe'
 ended few '-t u16 -r full -b 64K --nonzero --ignore-tail pipe'
 ended few '-t u8 -S 9 --nonzero pipe'
-# Streams after it are not opened.
+# Later streams are not opened.
 ended few '-t u8 --nonzero pipe next'
 ended few '-t u8 --nonzero pipe next next -f json -o h.json'
 # The usual outputs.
@@ -52,7 +52,7 @@ echo '# headers and frames'
 ended cut.wav '--nonzero pipe'
 zstd -qc cut.wav >cut.wav.zst
 ended cut.wav.zst '--nonzero pipe'
-# The first and the second of two frames; and a header that is not whole.
+# In the first and in the second of two frames; in a header.
 zstd -qc few >one.zst
 zstd -qc rest >two.zst
 cat one.zst two.zst | head -c 30 >cut.zst
@@ -70,7 +70,7 @@ for threads in 1 2; do
 	ended cut.zst "-t u8 -b 1 -r full -T $threads pipe"
 done
 
-# What was cut off counts as far as libzstd decodes it, by any number of threads.
+# A frame that is cut off counts as far as libzstd decodes it, with any number of threads.
 seq 300000 >text
 head -c 3000000 /dev/urandom >noise
 for name in text noise; do
@@ -84,14 +84,14 @@ for name in text noise; do
 done
 
 echo
-echo '# --tee passes what is counted'
+echo '# --tee passes on all that is counted'
 signal=INT
 ended few '--tee -t u8 --nonzero -o h.csv pipe next'
 cat h.csv
 ended cut.zst '--tee -t u8 -q -o h.csv pipe >passed'
 cmp passed cut.zst
 cmp whole h.csv
-# The reader of standard output may be ended by it too.
+# The same signal may end the reader of standard output.
 mkfifo out
 (
 	exec 4<out
@@ -103,7 +103,7 @@ sh -c 'echo $$ >pid; exec gpuhist --finish --tee -t u8 -b 1 -r full -o h.csv pip
 echo "status $?"
 wait
 sed 's/,[1-9][0-9]*$/,NUMBER/' h.csv
-# A writer that goes on is not waited for.
+# The program does not wait for a writer that goes on.
 (
 	exec 3>pipe
 	{ sleep 0.05 && kill -INT "$(cat pid)"; } &
@@ -112,7 +112,7 @@ sed 's/,[1-9][0-9]*$/,NUMBER/' h.csv
 sh -c 'echo $$ >pid; exec gpuhist --finish --tee -t u8 -b 1 -r full -o h.csv pipe >/dev/null' 2>/dev/null
 echo "status $?"
 wait
-# The writer that it ends may be seen to end before the signal is: that it left a part of a record is no error either.
+# If the signal ends the writer too, the program may see that end first. A partial record is no error then either.
 (
 	exec 3>pipe
 	cat few >&3
@@ -123,7 +123,7 @@ wait
 
 echo
 echo '# the second signal kills'
-# By then the program writes more than its reader takes. A signal within a tenth of a second counts as the first.
+# By then the program writes more than its reader takes. A second signal within a tenth of a second counts as the first.
 twice() {
 	(
 		exec 4<out 3>pipe
@@ -145,7 +145,8 @@ twice() {
 	) 2>/dev/null
 	wait
 }
-# --tee waits for its reader: without --finish INT kills there, too; with it all that was read passes, and is counted.
+# --tee waits for its reader: without --finish INT kills the program there, too; with it, everything read is passed on and
+# counted.
 full() {
 	(
 		exec 4<out 3>pipe
@@ -181,7 +182,7 @@ case $(readlink -f "$(command -v gpuhist)") in
 esac
 
 echo
-echo '# what was ignored stays so; what cannot be ended'
+echo '# an ignored signal stays ignored; inputs that cannot be ended'
 (
 	exec 3>pipe
 	cat few >&3
@@ -195,7 +196,7 @@ refused gpuhist --finish --tee -t u8 -o h.csv pipe few
 shell 'gpuhist --finish -t u8 <few'
 refused gpuhist --finish --merge h.json
 refused gpuhist --finish --part=1/2 -t u8 few
-# Without a signal all is as it is without the option.
+# Without a signal the option changes nothing.
 shell 'cat few | gpuhist --finish -t u8 -b 1 -r full'
 shell 'cat few | gpuhist --finish -t u16 -b 1 -r full'
 shell 'cat begun.zst | gpuhist --finish -t u8 -b 1 -r full'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What the first bytes of an input show, beside headers: formats that are refused, text; what is passed over before them.
+# The first bytes of an input: formats that are refused, text, and frames that are skipped before the samples.
 # shellcheck shell=sh disable=SC2002,SC2016,SC2059,SC2086
 c='gpuhist --nonzero --no-header -q'
 
-# open BYTES: a pipe with them and no more, whose writer stays.
+# open BYTES: write them to a pipe, whose writer then holds it open.
 mkfifo fifo
 open() {
 	(printf "$1" && exec sleep 60) >fifo &
@@ -13,7 +13,7 @@ shut() {
 	kill "$writer"
 	wait "$writer" 2>/dev/null
 }
-# One that waits sleeps: it is not woken again and again
+# A program that waits sleeps: it is not woken again and again
 open P
 gpuhist -q -t u8 -b 256 -n 2 <fifo >.out &
 pid=$!
@@ -24,7 +24,7 @@ shut
 wait $pid
 rm .out
 
-# Formats that are not read: compressed ones are refused under -t too, others without it
+# Formats that are not read: compressed ones are refused even with -t, others only without it
 for begin in 'fLaC\0\0\0\042' 'OggS\0\2\0\0' 'PK\3\4abcd' '\037\213\010\000' 'BZh91AY&SY' '\3757zXZ\0\0\4' '\004\042\115\030abcd'; do
 	printf "$begin" >format
 	$c -t i16 format 2>&1
@@ -39,7 +39,7 @@ for begin in FORM1234AIFFCOMM FORM1234AIFCFVER '.snd\0\0\0\030' 'riff\056\221\31
 	$c format.u8 2>&1
 done
 shell "cat format.u8 | $c; zstd -qc format.u8 | $c; zstd -qc format.u8 | $c -t u8 -r full -b 1"
-# A tar archive shows after 262 bytes, which are not waited for
+# A tar archive is recognised after 262 bytes, but the program does not wait for them
 { printf 'a\0\0\0' && head -c 253 /dev/zero && printf 'ustar\0\0\0' && head -c 1000 /dev/zero; } >tar
 shell "$c tar; cat tar | $c; zstd -qc tar | $c; cp tar tar.u8; $c tar.u8; $c -S 262 <tar.u8; $c -t i8 -r full -b 1 tar"
 shell "head -c 261 tar | $c --ignore-tail -r full -b 1"
@@ -65,13 +65,13 @@ for input in ten eleven; do $c $input 2>&1 | tail -n 1; done
 shell "cat eleven | $c -n 2 2>&1 | tail -n 1; zstd -qc eleven | $c -n 50 2>&1 | tail -n 1; head -c 150 eleven | $c"
 printf '\0\0\0\0\0\0\0\0{"' >none
 shell "$c none; $c -t u8 -r full -b 1 none model"
-# What only begins like one
+# Inputs that only begin like such a format
 for begin in 'FORM1234ILBM' 'rifF\056\221\317\021' 'caff\0\2\0\0' 'riff1234WAVE'; do
 	printf "$begin" >format
 	$c -t u8 -r full -b 1 format
 done
 
-# Text, where nothing says the type
+# Text, if nothing tells the type
 seq 1 10 >short
 seq 1 10000 >long
 printf '{"a": [1, 2, 3],\r\n\t"b": "\303\244\342\202\254\360\237\230\200"}\n' >utf8
@@ -79,7 +79,7 @@ printf '<svg xmlns="http://www.w3.org/2000/svg"/>' >svg
 for file in short long utf8 svg; do
 	refused gpuhist $file
 done
-# ... of sixteen bytes at least: fewer may be samples
+# ... of at least sixteen bytes: fewer may be samples
 printf abcdefghijklmnop >least
 printf abcdefghijkl >few
 for file in least few; do
@@ -96,11 +96,11 @@ done
 shell 'gpuhist -t u8 short | cksum; gpuhist --raw --ignore-tail -q short | cksum'
 shell 'gpuhist -S 4 -n 1 short; gpuhist --part=1/2 long; gpuhist --tee -o none <short | tail -n 1; ls none'
 head -c 64 /dev/zero >mixed
-# Whatever -n is
+# Whatever -n says
 shell 'cat long | gpuhist -n 1; gpuhist -n 1 long'
 shell '(while read -r line; do echo "$line"; done) <short | gpuhist'
 shell 'gpuhist mixed short; cat short | gpuhist mixed -'
-# What is no text: a byte that is not printed, UTF-8 that is cut or wrong, bytes of other codes
+# Not text: a byte that is not printed, UTF-8 that is cut or wrong, bytes in other encodings
 for byte in '\177' '\033' '\200' '\355\240\200' '\344'; do
 	{ printf 'some text, and' && printf "$byte" && head -c 5000 long; } | head -c 4000 >mixed
 	gpuhist -r full -b 1 --no-header mixed 2>&1
@@ -110,14 +110,14 @@ printf 'abcdefg\303' >mixed
 shell 'gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header'
 : >mixed
 shell 'gpuhist -q -r full -b 1 --no-header mixed; cat mixed | gpuhist -q -r full -b 1 --no-header'
-# The first 4096 bytes are looked at, and no character is cut there
+# The program looks at the first 4096 bytes, and cuts no character there
 for bytes in 4095 4096; do
 	{ head -c $bytes long && head -c $((8192 - bytes)) /dev/zero; } >mixed
 	{ gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header; zstd -qc mixed | gpuhist -r full -b 1 --no-header; } 2>&1
 done
 { head -c 4095 long && printf '\303\244\0'; } >mixed
 shell 'gpuhist mixed; cat mixed | gpuhist; zstd -qc mixed | gpuhist'
-# A histogram in JSON is answered by --merge
+# For a histogram in JSON, the message names --merge
 gpuhist -q -t u8 -f json -o h.json short
 gpuhist -q -t u8 -c 3 -f json -o channels.json short
 zstd -q h.json
@@ -148,7 +148,7 @@ for before in large empty nothing; do
 	cat skipped.zst | $c
 	cat skipped.zst | $c -n 1
 done | sort | uniq -c
-# ... and nothing after them; cut inside one; what is wrong after them
+# ... with nothing after them; cut inside one; followed by something wrong
 shell "cat large | $c -t u8; $c -t u8 large"
 shell "head -c 3000000 large | $c -t u8; head -c 3000000 large >cut; $c -t u8 cut"
 shell "head -c 2000005 empty | $c -t u8"
@@ -164,7 +164,7 @@ for job in '-t f64 lines' '-t u16 lines lines.f32' 'lines.f32' '-t u8 lines' '-t
 	shell "gpuhist -b 1 -r 0:1 -o /dev/null $job 2>&1 | grep text"
 done
 shell 'cat lines | gpuhist -t f64 -b 1 -r 0:1 2>&1 | grep text; zstd -qc lines | gpuhist -t f64 -b 1 -r 0:1 2>&1 | grep text'
-# Names that promise a format: what is there instead, or nothing
+# Names that promise a format: another format, or nothing
 npy() { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }" && printf abcd; }
 npy >a.npy
 cp a.npy a.wav

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Formats, counters, and which of them go together.
+# Formats and counters, and their combinations.
 # shellcheck shell=sh
 i=0
 while [ $i -lt 300 ]; do
@@ -13,7 +13,7 @@ run gpuhist -t i8 -b 3 -r -2:4 -f json --closed --clamp ones
 shell 'gpuhist -t u8 -b 3 -f raw -q ones | od -An -tx1'
 run gpuhist -t u8 -b 3 -C sat8 ones
 run gpuhist -t u8 -b 1 -C sat8 --flow --clamp ones
-# The rows of --flow saturate too, and are named where they are written
+# The rows of --flow saturate too, and the warning names them if they are written
 printf '\377' | cat ones ones - >both
 tr '\001' '\002' <ones >>both
 shell 'gpuhist -t i8 -r 2:3 -b 1 -C sat8 --flow both 2>&1 | grep -v "out of range"'
@@ -31,7 +31,7 @@ for name in h.tsv h.bin h.npy dir.raw/h .tsv h.; do
 	esac
 done
 run gpuhist -t u8 -b 2 -q ones -f tsv -o h.csv
-# A suffix in either case; one that is no format's is refused, and nothing is created
+# A suffix in either case; a suffix that names no format is refused, and no file is created
 for name in H.TSV h.Json; do
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	od -An -c "$name" | head -n 1
@@ -47,18 +47,18 @@ refused gpuhist -t u8 -f raw --flow ones
 refused gpuhist -t u8 -f raw --nonzero ones
 refused gpuhist -t u8 -f json --no-header ones
 refused gpuhist -t u8 -f json -C sat8 ones
-# Nothing read: all bins are there, and empty
+# No samples: all bins are printed, empty
 run gpuhist -b 2 /dev/null
 run gpuhist -b 2 -f json /dev/null
-# The words of the command line are in the document, the inputs are not; npy has no rows
+# A document names the words of the command line, but not the inputs; npy has no rows
 run gpuhist -qt u8 "-b2" ones --output=- -f json ones
 cp ones "it's"
 run gpuhist -q -b 1 -t u8 -f json -- "it's"
 refused gpuhist -t u8 -f npy --flow ones
 shell 'gpuhist -t u8 -b 3 -f npy -C sat8 -q ones | od -An -c'
-# json: an axis is regular only where readers get its edges to the bit from LO, HI and N, with and
-# without fused multiply-adds. The second by no way, the third and the fourth by all but one; the
-# products of the fifth are rounded.
+# json: an axis is regular only if readers get its edges to the bit from LO, HI and N, with and
+# without fused multiply-adds. The second is right by no way of computing them, the third and the
+# fourth by all but one; the products of the fifth are rounded.
 axis() { shell "gpuhist -q -f json $* | sed 's/.*\"axes\"/\"axes\"/'"; }
 for range in 0:3 0.1:0.2 -0.9:-0.8 -0.8:-0.4; do
 	axis -t f64 -r $range -b 3 /dev/null
@@ -71,7 +71,7 @@ axis -t u8 --edges=0,1,2,3 ones
 axis -t u8 --mod -b 3 ones
 axis -t f64 -b 4 largest
 axis -t f64 -b 4 /dev/null
-# Channels: in json each is a histogram, with samples of its own; in npy a row
+# Channels: in json each is a histogram, with samples of its own; in npy each is a row
 bytes '\001\002\001\003\000\002' >pairs
 run gpuhist -q -t u8 -c 2 -b 3 -f json pairs
 shell 'gpuhist -q -t u8 -c 2 -b 3 -f npy -C sat16 pairs | od -An -c'

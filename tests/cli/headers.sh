@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# Inputs that say what they are: NumPy's .npy, WAVE, PGM and PPM, by every route; what is refused.
+# Inputs with headers: NumPy's .npy, WAVE, PGM and PPM, from files and pipes; headers that are refused.
 # shellcheck shell=sh disable=SC2002,SC2059,SC2086
 
-# A number of four or two bytes, little endian.
+# le32 NUMBER, le16 NUMBER: print four or two bytes, little endian.
 le32() {
 	bytes "$(printf '\\%o\\%o\\%o\\%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255)))"
 }
 le16() {
 	bytes "$(printf '\\%o\\%o' $(($1 & 255)) $(($1 >> 8 & 255)))"
 }
-# array DESCR SHAPE: the header of a .npy, as NumPy pads it.
+# array DESCR SHAPE: print the header of a .npy, as NumPy pads it.
 array() {
 	text="{'descr': $1, 'fortran_order': False, 'shape': $2, }"
 	printf '\223NUMPY\001\000' && le16 118 && printf '%-117s\n' "$text"
 }
-# fmt TAG CHANNELS BYTES BITS, then data SIZE: of a WAVE.
+# fmt TAG CHANNELS BYTES BITS, data SIZE: print the format chunk of a WAVE, and the head of its data chunk.
 fmt() {
 	printf 'fmt ' && le32 16 && le16 "$1" && le16 "$2" && le32 44100 && le32 $((44100 * $2 * $3))
 	le16 $(($2 * $3)) && le16 "$4"
@@ -30,18 +30,18 @@ wave() {
 { array "'<i2'" '(2, 3)' && bytes '\1\0\2\0\1\0\377\377\1\0\7\0'; } >a.npy
 { array "'>f4'" '(2,)' && bytes '\77\200\0\0\300\0\0\0'; } >f.npy
 { array "'<c8'" '()' && bytes '\0\0\200\77\0\0\0\300'; } >c.npy
-# Chunks before and after the samples, of odd lengths, which look like samples.
+# Chunks before and after the samples, of odd lengths, with bytes like samples.
 {
 	wave && printf 'LIST' && le32 5 && printf 'data\1\0' && fmt 1 2 2 16 && data 8
 	bytes '\1\0\2\0\1\0\377\377' && printf 'id3 ' && le32 3 && bytes '\1\0\1\0'
 } >a.wav
 { printf 'P5\n# a comment\n4 2\n255\n' && printf 'abcabcab'; } >a.pgm
 { printf 'P6 2 1 1000\n' && bytes '\0\1\0\2\0\3\0\1\0\2\3\347'; } >a.ppm
-# Comments, as Netpbm reads them: before and after each number, and the end of the last one is the white space there
+# Comments, as Netpbm reads them: before and after each number; the newline of the last ends the header
 for header in '#c\n4 2 255\n' ' 4#c\n2 255\n' ' 4 2#c\r255\n' ' 4 2 255#c\n' '# 1\n#\n4#2 #\n# 3\n2 #\n#\n255#4\n'; do
 	printf "P5${header}abcabcab" | gpuhist --nonzero --no-header | tr '\n' ' '
 done
-# ... but here it is samples already
+# ... but after white space, "#" is a sample
 shell "printf 'P5 4 2 255 #c\nabcab' | gpuhist --nonzero --no-header"
 c='gpuhist --nonzero --no-header -b 8 -r -1:7 --clamp'
 for file in a.npy f.npy a.wav; do
@@ -62,7 +62,7 @@ for name in a.wav a.wav.zst; do
 	gpuhist -q -b 1000 fifo | cksum
 	rm fifo
 done
-# From here on the number of samples is enough
+# From here on, the number of samples is enough
 c='gpuhist --nonzero --no-header -b 1 -r full'
 # Only --raw counts the header
 shell 'gpuhist --raw -t u8 -b 256 a.pgm | cksum; gpuhist -t u8 -b 256 < a.pgm | cksum; cat a.pgm | gpuhist -t u8 --raw -b 256 | cksum'
@@ -71,20 +71,20 @@ run $c -S 4 -n 2 a.npy
 run $c -S 12 a.npy
 refused $c -S 13 a.npy
 refused $c -S 13 a.npy.zst
-# -n 0 counts nothing, in the bins of -n 1
+# -n 0 counts nothing, in the same bins as -n 1
 for file in a.wav a.npy; do
 	gpuhist -q -b 4 -r full -n 1 $file | cut -d , -f 1-3 >one
 	gpuhist -q -b 4 -r full -n 0 $file | cut -d , -f 1-3 | cmp - one
 done
 run gpuhist -q -b 4 -r full -n 0 a.wav
 cat a.wav | refused $c -S 9
-# What -n leaves in a pipe, or of a redirected file
+# The bytes that -n leaves in a pipe, or in a redirected file
 shell "{ $c -n 2; echo --; $c -t i16; } < a.npy"
 shell "{ gpuhist --nonzero --no-header -n 8; echo --; cat; } < a.pgm"
-# All of a WAVE is read, what follows the samples too: the writer finishes
+# A WAVE is read to its end, even after the samples, so the writer finishes
 shell "{ cat a.wav; head -c 3000000 /dev/zero && echo written >&2; } | $c"
 shell "{ $c; cat; } < a.wav"
-# The type is the input's, and --type must agree
+# The input's header gives the type, and --type must agree
 run $c -t i16 a.npy
 refused $c -c 3 a.wav
 refused $c -c 3 <a.wav
@@ -114,14 +114,14 @@ refused $c a.npy plain.u16
 refused $c plain a.npy plain.u16
 refused $c plain a.npy a.wav
 run $c -c 2 plain a.npy
-# A name must promise the header that is looked for
+# If a name promises a header, that header must be present
 cp a.npy header
 refused $c plain header
 run $c plain.i16 header
 run $c -t i16 plain a.npy
 run $c -t i16 a.npy plain
 refused $c -t i16 plain f.npy
-# Samples that are not there, or more than there should be
+# Fewer or more samples than the header gives
 head -c 139 a.npy >short.npy
 refused $c short.npy
 run $c -n 5 short.npy
@@ -140,7 +140,7 @@ run $c --ignore-tail odd.wav
 shell "cat odd.wav | $c --ignore-tail"
 { cat odd.wav && data 2 && bytes '\1\0'; } >odd2.wav
 refused $c --ignore-tail odd2.wav
-# Sizes that a writer to a pipe leaves
+# Sizes left by writers to a pipe
 for size in 0 2147479552; do
 	{ wave '' 4294967295 && fmt 1 1 2 16 && data $size && bytes '\1\0\2\0\1\0'; } >stream.wav
 	$c stream.wav
@@ -158,8 +158,8 @@ refused $c two.wav
 cat two.wav | refused $c
 zstd -qc two.wav | refused $c
 run $c -n 2 two.wav
-# Two files one after the other: where the first one's size says that it ends, where its chunks end, with and without
-# padding, after a chunk that is longer than what is kept of zstd, in 32 and in 64 bits
+# Two files in a row: at the end that the first one's size gives, at the end of its chunks, with and without padding, after
+# a chunk that is longer than the part of zstd that is kept, in 32 and in 64 bits
 twice() {
 	for file; do
 		cat "$file" "$file" >two
@@ -186,16 +186,16 @@ twice() {
 } >large.wav
 twice unpadded.wav picture.wav large.wav a.npy a.pgm
 for file in a.npy a.pgm; do cat sized.wav $file | refused $c; done
-# ... of which the first one's size is not known, or what follows is no header
+# ... if the size of the first is not known, or no header follows
 { wave '' 4294967295 && fmt 1 1 2 16 && data 4294967295 && bytes '\1\0\2\0\1\0'; } >open.wav
 shell "cat open.wav open.wav | $c"
 shell "{ cat unpadded.wav; printf 'RIFE of another kind'; } | $c"
-# What is wrong with zstd is reported, not that no header was seen
+# A fault of zstd is reported, not a missing header
 printf '\050\265\057\375\000\210\001\000\000' >large.zst
 refused $c -M 60M --device=cpu a.npy large.zst
 printf '\050\265\057\375\040\004\007\000\000' >corrupt.zst
 refused $c a.npy corrupt.zst
-# ... also where that is inside the header
+# ... also if the fault is inside the header
 head -c 20 sized.wav >begin && zstd -q begin
 shell "{ cat begin.zst; tail -c +21 sized.wav | zstd -qc; } | $c -M 1M 2>&1"
 cat begin.zst corrupt.zst | refused $c
@@ -210,7 +210,7 @@ refused gpuhist three.npy
 run gpuhist --raw -S 128 --record=14 --offset=2 -t f32 -r full -b 1 three.npy
 { array "[('x', '<f4', (3,)), ('n', '<u2')]" '(1,)' && printf 12345678901234; } >nested.npy
 refused gpuhist nested.npy
-# Truth values are counted as 0 and 1
+# Booleans are counted as 0 and 1
 { array "'|b1'" '(3,)' && bytes '\1\0\1'; } >truth.npy
 shell 'cat truth.npy | gpuhist --nonzero; gpuhist -t u8 -c last -b 2 --no-header truth.npy; gpuhist -t i8 truth.npy'
 { array "'|V2'" '(2,)' && printf 1234; } | zstd -q >bf.npy.zst
@@ -222,7 +222,7 @@ printf 'P5 3 x' >bad.pgm
 refused gpuhist bad.pgm
 printf 'P5 99999999999 99999999999 255\n' >large.pgm
 refused gpuhist large.pgm
-# Nearly 2^64 bytes of samples: no input holds as many, and none is counted to its end instead
+# Nearly 2^64 bytes of samples: no input holds that many, and none is counted to its end instead
 far() {
 	printf 'abcdabcd' >>far
 	$c far 2>&1
@@ -232,7 +232,7 @@ far() {
 array "'<u2'" '(9223372036854775807,)' >far && far
 array "'|u1'" '(18446744073709551536,)' >far && far
 printf 'P5 18446744073709551614 1 255\n' >far && far
-# What only looks like one
+# Inputs that only look like a header
 printf 'RIFFabcdAVI LIST' >a.avi
 run gpuhist -t u8 --nonzero --no-header -r 65:67 -b 2 -q a.avi
 printf 'P5' >p5

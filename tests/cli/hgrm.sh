@@ -9,7 +9,7 @@ for part in 1 2; do
 done
 shell 'gpuhist --merge 2.json 1.json -q -o sum.HGRM && gpuhist -t u8 -f hgrm -q -b 3 eight | cmp - sum.HGRM'
 shell 'gpuhist -t u32 -c 2 -f hgrm -q eight'
-# Zero is 0, not the last value of the cell that it begins; infinities and NaN are in no cell
+# Zero is 0, not the last value of the cell that begins with it; infinities and NaN are in no cell
 bytes '\000\000\200\077\000\000\000\000\000\000\300\177\000\000\000\000\000\000\200\177' >five
 run gpuhist -t f32 -r 0:2 -b 2 -f hgrm five
 bytes '\000\074\000\000\000\176\000\174' >four
@@ -19,7 +19,7 @@ bytes '\000\200\000\000\000\200\000\074' >zeros
 run gpuhist -t f16 -f hgrm -q zeros
 shell 'tail -c 4 zeros | gpuhist -t f16 -f hgrm -q'
 run gpuhist -t u64 -f hgrm -q /dev/null
-# Levels end where binary64 has none between them and 100 percent
+# Levels stop when binary64 has no number between the last one and 100 percent
 printf '1\n2\n' | gpuhist --text -t u32 -r 0:4 -b 4 --stats -f json -q |
 	sed 's/\[0,0,1,1,0,0\]/[0,0,1152921504606846976,1,0,0]/; s/"stats_digest": "1 1,/"stats_digest": "1 1152921504606846976,/
 		s/"\(samples\|stats_count\)": 2/"\1": 1152921504606846977/g' >many.json

@@ -6,7 +6,7 @@ printf 'ABCD' >b
 : >empty
 c='gpuhist -t u8 --nonzero --no-header --edges=0,97,256' # the letters of b, and those of a
 run $c a b empty a
-# What a command that fails before the pipe looks like
+# The output if the command before the pipe failed
 run $c empty
 shell ": | $c"
 run $c empty a empty b empty
@@ -35,7 +35,7 @@ shell "{ $c -S 1 -n 1; echo --; cat; echo; } < b"
 shell "{ $c -n 0; echo --; cat; echo; } < b"
 shell "{ head -c 1 > /dev/null; $c -n 1 -; echo --; cat; echo; } < b"
 shell "{ $c -n 3 - a; echo --; cat; echo; } < b"
-# /dev/zero has no end but -n has
+# /dev/zero never ends, so -n must end the reading
 run $c -n 1000000 /dev/zero
 run gpuhist -t u24 --nonzero -n 300000 /dev/zero
 refused gpuhist -t u32 -b 1 a
@@ -54,7 +54,7 @@ nl=$(printf 'new\nline\033[1m')
 refused gpuhist -t u8 "$nl"
 printf 'a' >"$nl"
 run $c "$nl"
-# Control characters of eight bits, as UTF-8 and alone; letters read backwards; bytes that are no UTF-8; what is shown
+# Control characters of eight bits, as UTF-8 and alone; letters read backwards; bytes that are not UTF-8; printed ones
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 "$(printf "c\\302\\2331m \\2331m r\\342\\200\\256 i\\342\\201\\246 l\\342\\200\\250 x\\377\\302")"'
 # shellcheck disable=SC2016
@@ -62,18 +62,18 @@ shell 'gpuhist -t u8 "$(printf "\\303\\244 \\342\\202\\254 \\302\\240 \\342\\200
 printf 'a' >-b
 run $c -- -b
 run $c ./-b
-# Root may read files without any permission; an address that is not mapped cannot be read.
+# Root may read files without permission; an address that is not mapped cannot be read.
 refused gpuhist -t u8 /proc/self/mem
 refused $c /proc/self/loginuid/x
-# The reason is reported however long the name is
+# A long name does not cut off the reason
 long=$(printf '%240s' '' | sed 's/ /x/g')
 mkdir -p "$long/$long/$long"
 shell "gpuhist $long/$long/$long/none 2>&1 | grep -c 'No such file or directory'"
 shell "gpuhist -t u8 a -o $long/$long/$long/none/h 2>&1 | grep -c 'No such file or directory'"
 rm -rf "$long"
-# Memory for one decoder of these frames: what -v says of it
+# Memory for only one decoder of these frames: the note of -v
 shell 'head -c 3000000 /dev/zero >f; zstd -qf f; for i in 1 2 3 4 5 6 7 8; do cat f.zst f.zst; done >many.zst; gpuhist -v -T 2 -M 4M --device=cpu -t u8 -b 1 many.zst 2>&1 | grep -o "left memory.*"'
-# Several frames are damaged: the first one is reported, whichever thread finds its own first; behind -n's end, none
+# Several frames are damaged: the message names the first, whichever thread finds its own first; frames past -n do not matter
 # shellcheck disable=SC2016
 shell 'head -c 100000 /dev/zero >f; zstd -qf f; n=$(stat -c %s f.zst); for i in 1 2 3 4 5 6 7 8 9; do cat f.zst; done >many.zst; for i in 2 4 8; do printf "\377" | dd of=many.zst bs=1 seek=$((i * n + n - 1)) conv=notrunc status=none; done'
 # shellcheck disable=SC2016
@@ -81,7 +81,7 @@ shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3 4 5 6 7 8 9;
 # shellcheck disable=SC2016
 shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3; do cat many.zst | gpuhist -T 4 -t u8 -b 1 2>&1; done | sort -u | sed "s/$third/the third:/"'
 run gpuhist -t u8 --no-header -b 1 -n 200000 many.zst
-# A directory, an index of shards, and samples whose type nobody gave
+# A directory, an index of shards, and samples of unknown type
 mkdir samples
 touch samples/a.f32 samples/b.WAV samples/c.txt samples/d.u16.zst samples/e.npy samples/README
 refused gpuhist samples

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# --into: runs add up in a file, which is the old one or the new one; whatever fails, no counts are lost.
+# --into: runs add up in a file, which is always the old one or the new one; no failure loses counts.
 # shellcheck shell=sh
 # shellcheck disable=SC2086,SC2010,SC2012 # options are words; the names are the test's own
 printf abcd >a
 printf ef >b
 c='gpuhist -t u8 -b 1 -r full'
 umask 027
-# Made, then added to: as if one run had counted all
+# The file is made, then added to: as if one run had counted everything
 run $c --into=f.json a
 stat -c %a f.json
 run $c --into=f.json b
 run $c --into f.json b a
 $c -f json a b b a >whole.json
 cmp f.json whole.json && echo the same
-# Its mode stays, a link stays a link, and one to nothing names the file to make
+# The mode is kept, a link stays a link, and a link to nothing names the file to make
 chmod 604 f.json
 ln -s f.json link.json
 ln -s made.json dangling.json
@@ -22,18 +22,18 @@ stat -c %a f.json
 test -h link.json && gpuhist --merge f.json
 run $c --into=dangling.json b
 gpuhist --merge made.json
-# With -o or -f, that output is this run's
+# With -o or -f, that output holds only this run
 run $c --into=f.json -f csv b
 run $c --into=f.json -o - b
 run $c --into=f.json -o run.npy b
 od -An -tu8 -j 128 run.npy
 shell "$c --into=f.json -v b 2>&1 | grep now"
 gpuhist --merge f.json
-# With --stats each time, FILE has the figures of all runs; a run without them ends that
+# With --stats each time, FILE holds the statistics of all runs; a run without --stats ends that
 shell "$c --into=s.json --stats b 2>&1 | sed -n 1,4p"
 shell "$c --into=s.json --stats=50 -q b 2>/dev/null; grep -o '\"stats_[cmq][^,]*' s.json"
 shell "$c --into=s.json b; grep -c mean s.json"
-# Every kind of bins; --auto as the whole would have it
+# Every kind of bins; --auto as for the whole
 for options in '-t u8' '-t u32 -b 90' '-t f32 --auto -b 7' '-t i16 --auto -b 7' '-t f32 -r -1:1' '-t u8 -c 2 --mod' \
 	'-t u16 --log=1:9999' '-t i32 --edges=-4,9,100000' '-t u16 -r 5:9 --clamp --closed'; do
 	seq 1 500 | tr -d '\n' | head -c 1200 >p1
@@ -55,7 +55,7 @@ done
 wait
 gpuhist --merge t.json
 ls -A | grep -c tmp
-# While another one has the lock, it waits, and a signal ends it
+# While another run holds the lock, this one waits, and a signal ends it
 rm -f t.json
 (
 	flock 9
@@ -77,7 +77,7 @@ rm -f t.json
 	wait
 ) 9<. 2>/dev/null
 gpuhist --merge t.json
-# Known before the work: nothing is read of a pipe that never ends
+# Found out before the work: the program reads nothing from a pipe that never ends
 mkfifo fifo
 : >empty.json
 echo '{}' >other.json
@@ -90,7 +90,7 @@ for name in empty.json other.json two.json c.json fifo.json folder.json none/f.j
 	refused $c --into="$name" a
 done
 rm -f empty.json other.json two.json c.json fifo.json
-# Histograms that do not fit, of which merge.sh has all kinds
+# Histograms that do not fit; merge.sh tries all kinds
 for options in '-t i8 -b 1 -r full' '-t u8 -b 1 -r full -c 2'; do
 	refused gpuhist $options --into=f.json a
 done
@@ -110,7 +110,7 @@ refused $c --into=f.json -o f.json a
 refused $c --into=f.json -o ./f.json a
 refused $c --into=new.json -o new.json a
 refused $c --into=f.json -o link.json a
-# ... of a file that does not exist yet, by a link to it, through a link to its folder, as standard output
+# ... of a file that does not exist yet, by a link to it, through a link to its directory, as standard output
 ln -s new.json nothing.json
 ln -s . here
 refused $c --into=new.json -o ./new.json a
@@ -130,7 +130,7 @@ refused $c --into=f.json a missing
 refused gpuhist -t u8 -b 1 -r full -f csv --into=f.json -o /dev/full a
 refused $c --into=f.json -o none/h a
 cmp f.json before.json && echo as before
-# Adding fails: this run's histogram is saved, and those of earlier runs stay
+# Adding fails: this run's histogram is saved, and the file keeps the earlier runs
 big() {
 	sed 's/"\(samples\|bytes\)": 4,/"\1": 18446744073709551615,/g; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
 }
@@ -144,7 +144,7 @@ cmp t.json before.json && echo as before
 run gpuhist --merge t.json.rescue.json
 run gpuhist --merge t.json.2.rescue.json
 rm t.json*
-# A file that may not grow: the sum is too long, the run is not
+# A file size limit: the sum is too long, the histogram of this run is not
 {
 	gpuhist -t u8 -b 64 -r full -f json /dev/null |
 		sed 's/"\(samples\|bytes\)": 0,/"\1": 6400000000000000000,/g; s/"values": .*/"values": [0/' | tr -d '\n'
@@ -159,7 +159,7 @@ cp t.json before.json
 shell 'ulimit -f 2; gpuhist -t u8 -b 64 -r full --into=t.json a'
 cmp t.json before.json && echo as before
 run gpuhist --merge --nonzero t.json.rescue.json
-# Only what holds something; a histogram of another program
+# Only bins with samples; another program's histogram
 $c -f json a >f.json
 run $c --nonzero --into=n.json a
 run $c --nonzero --into=n.json a
@@ -169,7 +169,7 @@ grep -o '"storage".*' n.json
 printf '{"uhi_schema": 1, "axes": [{"type": "variable", "edges": [0, 1], "underflow": true, "overflow": true, ' >o.json
 printf '"circular": false}], "storage": {"type": "int", "values": [0, 1, 0]}}\n' >>o.json
 refused gpuhist -t f64 --edges=0,1 --into=o.json /dev/null
-# No folder but this one, and no name beside the file
+# The name is so long that no other fits next to it, and no other directory is tried: the rescue file has a name of its own
 long=$(printf '%245s' '' | tr ' ' x).json
 $c -f json a | big >"$long"
 shell "$c --into=\$(ls | grep xxx) a 2>&1 | sed 's|/[^ ]*/|/.../|; s/xxx*/xxx/'"
@@ -178,7 +178,7 @@ rm gpuhist-*.rescue.json
 ls -A | grep -v -e json -e '^.$' -e '^p[12]$'
 
 echo
-echo '# What options leave open is taken from the file'
+echo '# The file supplies the options that are not given'
 seq 1 400 | tr -d '\n' | head -c 1088 >digits
 cp digits digits.i16
 for o in '-t i16 -c 2 -r 0:20000 -b 50' '-t u8' '-t f32 --auto -b 30' '-t u16 --mask=0xfff -b 100 -r 0:100 --closed' \
@@ -198,7 +198,7 @@ refused gpuhist --compare=like.json digits -t u8
 refused gpuhist --compare=like.json -b 4 digits.i16
 refused gpuhist --compare=like.json -c 1 digits.i16
 run gpuhist --compare=like.json digits.i16 -q -o again.csv
-# A picture has the reference
+# A picture shows the reference
 shell 'printf "\\1\\1\\1\\2\\2\\3" | gpuhist -t u8 -b 5 -o ref.json'
 shell 'printf "\\1\\2\\2\\2" | LC_ALL=C gpuhist --compare=ref.json -f plot'
 shell 'printf "\\1\\2\\2\\2" | gpuhist -q --compare=ref.json -f svg 2>/dev/null | grep -A1 "fill=.none.*d="'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The instruction set of the loops can be forced; what is counted stays the same.
+# The instruction set of the loops can be forced; the counts stay the same.
 # shellcheck shell=sh
 printf '\1bcabcabcabc' >a
 shell 'GPUHIST_ISA=base gpuhist -b 4 -r full a'

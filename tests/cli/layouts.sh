@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# Channels, records and rows: tails, messages, and what does not fit together. That they are counted the random jobs show.
+# Channels, records and rows: tails, messages, and options that cannot be combined. The random jobs check the counts.
 # shellcheck shell=sh
 bytes '\000\001\002\003\004\005\006\007\000\011\002\013' >twelve
 # Channels: one column each, flow rows too
 run gpuhist -t u8 -c 3 -r 0:8 -b 4 --flow twelve
 shell 'head -c 1000 /dev/zero | gpuhist -t u8 -c 2 -r 0:2 -b 2 -C sat8 --no-header'
-# Runs of 1 to 20 bytes, each copied in its own way, up to the last byte of a buffer: each channel has one letter
+# Runs of 1 to 20 bytes, each copied by other code, up to the last byte of a buffer: each channel has one letter
 yes '@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_' | tr -d '\n' | head -c 262144 >letters
 for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	gpuhist -t u8 -c $n --record=32 --offset=$((32 - n)) --nonzero --no-header letters |
 		awk -F , -v n=$n '{ good += $1 == 95 - n + NR && $(NR + 3) == 8192 && gsub(/8192/, "") == 1 } END { printf "%d of %d, ", good, NR }'
 done
 echo
-# A record that is not whole
+# A partial record
 refused gpuhist -t u8 -c 5 -r 0:12 -b 1 twelve
 run gpuhist -t u8 -c 5 -r 0:12 -b 1 --ignore-tail twelve
 refused gpuhist -t u8 --rows=4:8 -r 0:12 -b 1 twelve
@@ -29,20 +29,20 @@ run gpuhist -t u8 -c 5 -r 0:12 -b 1 --ignore-tail --no-header z
 # shellcheck disable=SC2016
 shell 'i=0; while [ $i -lt 300 ]; do printf "\001\002\001pp"; i=$((i + 1)); done >rows'
 run gpuhist -t u8 --rows=3:5 -C sat8 --nonzero -b 256 rows
-# What is reported counts samples of all channels, and records
+# Reports count the samples of all channels, and records
 shell 'gpuhist -v -t u8 -c 3 -r 0:12 -b 1 --no-header twelve 2>&1 | sed -n "s/, [0-9.]* s: .*//; 1,2p"'
 shell 'gpuhist -v -t u8 --rows=3:4 -r 0:12 -b 1 --no-header twelve 2>&1 | sed -n "s/, [0-9.]* s: .*//; 1,2p"'
-# Memory: a worker holds a record; so much is needed, and it is enough
+# Memory: a worker holds a record; the amount that the message names is enough
 refused gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1 twelve
 shell 'cat z | gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1'
 refused gpuhist -t u8 --device=cpu --record=16M -M 49420K -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --device=cpu --record=16M -M 65M -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --record=16M -M 17M -r 0:12 -b 1 --ignore-tail --no-header twelve
-# Samples of 16 bits that are binned as they come: no range is named that they do not have
+# 16-bit samples that are binned at once: the message names no range, because it is not known
 bytes '\350\003\350\003\350\003\350\003\352\003' >five
 run gpuhist -t u16 -c 4 -n 1 -r 0:100 -b 2 five
 run gpuhist -t u16 -c 5 -r 0:100 -b 2 five
-# What does not fit
+# Options that cannot be combined
 for option in -c65537 --record=0 --record=16777217 --offset=1 --rows=4 --rows=0:4 --rows=4:17M; do
 	refused gpuhist -t u8 $option twelve
 done

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# --linearity: DNL and INL in columns, the worst on standard error; what has no codes is refused.
+# --linearity: DNL and INL in columns, the worst on standard error; types without codes are refused.
 # shellcheck shell=sh
 printf 'abbbbcdddeeeef' >ramp
 printf 'aaaaabbbcccdddddeeeeeeeeee' >sine
 run gpuhist -t u8 --linearity=ramp --nonzero ramp
 run gpuhist -t u8 --linearity=sine --nonzero sine
-# Samples out of range are the ends' too; a missing code; -q keeps the line that was asked for
+# Samples out of range also count for the codes at the ends; a missing code; -q keeps the line, because it was asked for
 run gpuhist -t u8 -r 98:102 --linearity=ramp -q --flow ramp
 printf 'abbddeef' >missing
 run gpuhist -t u8 -r 97:103 --linearity=ramp --no-header missing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # --mask: some bits of words of 8 or 16.
 # shellcheck shell=sh
-# 500 values of 12 bits: as words of their own (negative from 2048 on, with a sign), and among other bits
+# 500 values of 12 bits: as words by themselves (negative from 2048 on, with a sign), and among other bits
 words() { # KIND, and 1 for big endian
 	bytes "$(awk -v kind="$1" -v big="$2" 'BEGIN {
 		for (i = x = 1; i <= 500; i++) {
@@ -37,12 +37,12 @@ for big in le be; do
 	same plain.$big u16${big#le} moved.$big u16${big#le} 0x3ffc -b 4096 --stats
 	same signed.$big i16${big#le} moved.$big i16${big#le} 16380 -r -2048:2048 -b 16 --stats
 done
-# The type is that of the bits: default bins, -r full, codes never hit; the flags themselves
+# The bits decide the type: default bins, -r full, codes never hit; the flags themselves
 run gpuhist -t u16 --mask=0xf000 --stats=50 flags.le
 shell 'gpuhist -t i16 --mask=0x3ffc -r full -b 4 moved.le'
 bytes '\201\102\303' >three
 run gpuhist -t i8 --mask=0xc0 --stats=50 three
-# All bits are no mask
+# A mask of all bits changes nothing
 same plain.le u16 plain.le u16 0xffff -b 9 -r full
 # Documents carry it, and must agree; --into takes it too
 gpuhist -t u16 --mask=0xf000 --stats -f json -q flags.le >one.json

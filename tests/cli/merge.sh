@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# --merge: histograms of parts add up to that of the whole, in every format; what does not belong together is named.
+# --merge: the histograms of parts add up to the histogram of the whole, in every format; a message names what cannot be
+# added.
 # shellcheck shell=sh disable=SC2086
 seq 1 500 | tr -d '\n' | head -c 1200 >p1
 seq 700 2000 | tr -d '\n' | head -c 3600 >p2
 printf '\0\0\200\377\1\2\3\4\0\0\200\177\0\0\300\177' >p3
 : >p4
 
-# What four inputs counted apart add up to is what they count together, to the byte, in any order of the documents: in
-# every format for each kind of bins, and in those of numbers for the rest.
+# Four inputs counted apart must add up to the same bytes as counted together, in any order of the documents: in every
+# format for each kind of bins, and in the formats for numbers for the rest.
 every='csv tsv raw npy json plot svg' numbers='csv json'
 same() { # FORMATS OPTION...
 	formats=$1
@@ -34,7 +35,7 @@ same() { # FORMATS OPTION...
 	cmp whole sum && echo ' flow'
 }
 same "$numbers" -t u8
-# The title of several is their number
+# The title of several documents is their number
 shell 'gpuhist --merge -f plot p1.json | sed -n 1p; gpuhist --merge -f plot p1.json p2.json | sed -n 1p'
 shell 'gpuhist --merge -f svg p1.json p2.json p3.json --title=mine | sed -n 2p'
 same "$every" -t i8 -b 50 -r -100:100
@@ -64,7 +65,7 @@ same "$numbers" -t f32 --log=1e-10:1 -b 50
 same "$numbers" -t u16 --record=8 --offset=2 -b 10 -r full
 same "$every" -t u8 -n 1000000 -b 10
 
-# Words about where the counts come from stay where all say the same
+# Details about the origin of counts are kept if all documents agree
 c='gpuhist -t u8 -b 1 -r full'
 printf abcd >a
 printf ef >b
@@ -78,14 +79,14 @@ shell 'cat a.json | gpuhist --merge - b.json a.json'
 run gpuhist --merge a.json b.json -o sum.npy
 run gpuhist -q --merge a.json b.json -o sum.csv
 cat sum.csv
-# All is read before the output is replaced
+# Everything is read before the output is replaced
 cp a.json all.json
 run gpuhist --merge all.json b.json -o all.json
 run gpuhist --merge all.json b.json -o all.json
 run gpuhist --merge all.json
 
-# Slices of one whole: all of them, each once
-part() { # K N: a document that says so
+# Slices of one whole: all must be given, each once
+part() { # K N: print document a.json as part K of N
 	sed "s/\"part\": 1, \"parts\": 1/\"part\": $1, \"parts\": $2/" a.json
 }
 part 1 3 >1.json
@@ -100,7 +101,7 @@ shell 'cat 1.json 2.json 2.json 3.json | gpuhist --merge'
 refused gpuhist --merge 1.json other.json
 refused gpuhist --merge 1.json a.json
 refused gpuhist --merge a.json 1.json
-# As many as there can be: neither memory nor time for each; and many, out of order
+# The largest number of parts, which must not cost memory or time for each; and many parts, out of order
 part 7 4294967295 >other.json
 part 4294967295 4294967295 | refused gpuhist --merge - other.json
 for first in 3 1 5 2 4; do
@@ -110,7 +111,7 @@ for first in 3 1 5 2 4; do
 done | run gpuhist --merge
 
 refused gpuhist --merge=some a.json
-# Only what holds something, where most bins are empty
+# --nonzero: only bins with samples, of many that are empty
 shell 'gpuhist -t u8 -b 256 -f json --nonzero a | tee sparse.json | grep -o "\"storage\".*"'
 gpuhist -t u8 -b 256 -f json a >dense.json
 run gpuhist -q --merge sparse.json dense.json -f json --nonzero -o two.json
@@ -143,17 +144,17 @@ sed 's/"gpuhist": {/"hist": {/' a.json >other.json
 refused gpuhist --merge a.json other.json
 sed 's/"clamp"/"note": [{"clamp": null}, "\\u00e9\\u0000"], "clamp"/; s/^{/{"part": [], /' a.json >noted.json
 run gpuhist --merge noted.json
-# Another program's sum with the words of the first
+# A sum by another program, which copied the details of the first document
 sed 's/\[0,4,0\]/[0,6,0]/' a.json >sum.json
 refused gpuhist --merge sum.json
 sed 's/\[0,4,0\]/[0,4,2]/' a.json >sum.json
 refused gpuhist --merge sum.json
-# Counts of a run that goes on
+# Counts of an unfinished run
 sed 's/"part": 1/"partial": true, &/' a.json >partial.json
 refused gpuhist --merge partial.json
 refused gpuhist --merge a.json partial.json
 # Parts of inputs that changed, or that were counted otherwise
-with_state() { # N: of part N
+with_state() { # N: print part N with that state
 	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
 }
 with_state 1 >s1.json
@@ -164,7 +165,7 @@ refused gpuhist --merge 3.json s1.json s2.json
 sed 's/--bins=1/--bins=1 --raw/' 2.json >o2.json
 refused gpuhist --merge 1.json o2.json 3.json
 
-# What differs is named, nothing is published, the old file stays
+# A difference is named, nothing is published, and the old file stays
 echo old >old.csv
 differs() {
 	echo "$*"
@@ -189,7 +190,7 @@ gpuhist -t u8 -b 3 -r 0:256 a -f json >r.json
 gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
 refused gpuhist --merge r.json e.json
 cat old.csv
-# ... also what is hard to see: the last edge alone, what binary64 cannot tell apart; and what is the same is added
+# ... also one that is hard to see: in the last edge alone, or below the precision of binary64; equal edges are added
 pair() {
 	gpuhist -q $1 -f json /dev/null >one.json
 	gpuhist -q $2 -f json /dev/null >two.json
@@ -205,7 +206,7 @@ pair '-t u64 -b 8 -r 0:64' '-t u64 -b 8 -r 0x0:6.4e1'
 pair '-t f64 -b 8 -r -0:1' '-t f64 -b 8 -r 0:1.0'
 pair '-t u16 -b 9' '-t u16 -b 9 -r 0:9'
 
-# Files that are large enough for several threads: the sum and what is wrong are those of one after the other
+# Files large enough for several threads: the sum, and the fault that is reported, are the same as with one
 for p in 1 2 3 4; do
 	gpuhist -q -t u16 -b 1M -r 0:1048576 -f json p$p >large$p.json
 done
@@ -235,7 +236,7 @@ while [ $i -lt 5 ]; do
 done 2>&1 | uniq
 rm large?.json three.json cut.json
 # Sums past 2^64 - 1
-big() { # COUNT: a document with so many samples in its bin
+big() { # COUNT: print a document with that many samples in its bin
 	sed "s/\"\(samples\|bytes\)\": 4,/\"\1\": $1,/g; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
 }
 for count in inputs bytes skipped tail; do
@@ -260,18 +261,18 @@ refused gpuhist --merge missing.json
 refused gpuhist --merge a.json .
 refused gpuhist --merge a.json a
 shell 'head -c 50 a.json | gpuhist --merge a.json -'
-# What is about counting
+# Options about counting
 for option in -tu8 --log=1:2 --clamp -S1 --rows=1:2 --raw -T1 --into=x.json --tee; do
 	refused gpuhist --merge $option a.json
 done
 refused gpuhist -q -tu8 a.json --merge
 run gpuhist --mer --nonz --no-progress a.json
-# Statistics decide nothing, so parts may have asked for other ones
-# shellcheck disable=SC2016 # the inner shell's
+# Statistics do not affect the counts, so parts may ask for different ones
+# shellcheck disable=SC2016 # the inner shell expands them
 shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --no-header -f tsv --nonzero - | tail -n 1'
 
-# -b: the sum in fewer bins is that of a run with so many, in every kind of bins, and is added again. A run
-# knows the extremes, beyond which no quantile is; a sum does not
+# -b: the sum in fewer bins equals a run with that many, for every kind of bins, and can be added again. A run knows the
+# extremes, which bound its quantiles; a sum does not
 joins() { # N B OPTION...: documents of N bins, in B
 	n=$1 b=$2
 	shift 2
@@ -284,7 +285,7 @@ joins() { # N B OPTION...: documents of N bins, in B
 	gpuhist -q --merge -b "$b" --flow p1.json p2.json p3.json p4.json | cmp - whole && printf ' run'
 	gpuhist -q --merge -b "$b" -f json p1.json p2.json >some
 	gpuhist -q "$@" -b "$b" -f json p3 p4 | gpuhist -q --merge --flow some - | cmp - whole && printf ' added'
-	# The same figures as those of one run, whatever the order; of mean and std, six digits
+		# The same statistics as one run's, whatever the order; six digits of mean and std
 	[ "$stats" ] || { echo && return; }
 	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>whole
 	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p3.json p1.json p4.json p2.json 2>&1 >/dev/null |
@@ -305,15 +306,15 @@ joins 100 9 -t f32 --auto
 joins 30 5 -t f64 --log=1e-300:1e300
 joins 256 8 -t f64 -r full
 joins 30 6 -t u32 --mod
-# What is out of range or clamped has no bounds, and -inf is none of JSON's numbers
+# Samples out of range or clamped have no bounds, and JSON has no number for -inf
 gpuhist -q -t u8 -b 12 -r 49:55 -f json p1 >out.json
 run gpuhist --merge --stats=10,50,100 -b 3 out.json
 shell 'gpuhist -q --merge --stats=10,50,100 -b 3 out.json -f json | grep -o "\"stats.*\"bytes"'
 shell 'gpuhist -q -t u8 --clamp -b 12 -r 49:55 -f json p1 | gpuhist --merge --stats=10,50,100 -b 3'
-# Neighbouring edges of the old bins are not those of a run with fewer: they are kept as they were
+# Neighbouring old edges differ from the edges of a run with fewer bins: the old ones are kept
 shell 'gpuhist -q -t f32 -r 0.1:0.7 -b 9 -f json p3 | gpuhist -q --merge -b 3 -f json | tee kept.json | grep -o "\"binning.*\"range\|\"options[^,]*\|\"edges.*over"'
 run gpuhist -q --merge kept.json kept.json
-# Not these
+# Numbers of bins that are refused
 refused gpuhist --merge -b 5 out.json
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 11'
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 1'
@@ -325,7 +326,7 @@ run gpuhist --merge near.json far.json
 shell "sed 's/\"zero\": \"[^\"]*\", //' far.json | gpuhist --merge near.json -"
 refused gpuhist --merge -b 0 out.json
 
-# --each: the sum of all rows is the document of the whole run, to the byte, and is no row
+# --each: the sum of all rows equals the document of the whole run, to the byte, and is not a row
 rows() { # OPTION...
 	printf '%s:' "$*"
 	gpuhist -q "$@" -f json p1 p2 p3 >whole
@@ -346,13 +347,13 @@ gpuhist -q -t u8 --each=100 --stats -f json --nonzero p1 >rows.json
 shell 'gpuhist -q --merge --stats -f json rows.json >sum; gpuhist -q -t u8 --stats -f json p1 | cmp - sum'
 { printf 'P5 20 60 255\n' && cat p1; } >p.pgm
 shell 'gpuhist --each=file -f json p.pgm p.pgm | gpuhist -q --merge -f json >sum; gpuhist -f json p.pgm p.pgm | cmp - sum'
-# Of an input whose name is no text
+# An input whose name is not text
 mv p3 "$(printf 'p"\\\377\n3')"
 shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"row_[^}]*" | sed -n 1,2p'
 shell 'gpuhist -q --merge -f json row.json | grep -o "\"bytes[^}]*"'
-# Some rows, which begin no input, are a histogram that is added again
+# The sum of some rows, none of which begins an input, is a histogram that can be added again
 shell 'tail -n 2 row.json | gpuhist -q --merge -f json | gpuhist -q --merge -f json | grep -o "\"bytes[^}]*"'
-# Digests of rows and runs are joined at the coarser; in any order the figures are the same
+# Digests of rows and runs are joined at the coarser precision; in any order the figures are the same
 seq 9000 12000 | tr -d '\n' >p5
 for type in u32 i64 f64be; do
 	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --stats=1 -f json p4 2>/dev/null >fine.json
@@ -367,6 +368,6 @@ grep -o '"stats_cells.*DIGEST' digest.json
 for digest in '' '1 2' '5 1,5 1' '5 1,4 1' '99999999 9' '5 x' '5  1' '5 1,' '-5 -1' '5 18446744073709551616' '5 1x'; do
 	shell "sed 's/DIGEST/$digest/' digest.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
 done
-# Without digests, bins of one value tell the quantiles that they hold; others are left out by name
+# Without digests, bins of one value give the quantiles that lie in them; the others are left out, by name
 bytes '\003\000\000\000\011\000\000\000' >two
 shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'

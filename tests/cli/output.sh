@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# -o: new, replaced, links, devices; and that a failure leaves no file.
+# -o: new files, replaced files, links, devices; a failure leaves no file.
 # shellcheck shell=sh disable=SC2086
 printf 'abcd' >a
 c='gpuhist -t u8 -b 1 -r full'
@@ -15,7 +15,7 @@ run $c -o link a
 test -h link && cat old
 cat hard
 echo
-# A file that is replaced keeps its mode, whatever the umask; the rest of its links keep the old one
+# A file that is replaced keeps its mode, whatever the umask; its other links keep the old contents
 chmod 604 old
 run $c -o old a
 stat -c %a old
@@ -24,7 +24,7 @@ run $c -o old a
 stat -c %a old
 run $c -o dangling a
 test -h dangling && cat nothing
-# A chain of links, one without an end; names as long as they can be, and longer
+# A chain of links, and one without an end; names of the greatest length, and longer ones
 ln -s link second
 run $c -o second -f tsv a
 test -h second && test -h link && cat old
@@ -79,13 +79,13 @@ cat old
 refused gpuhist -t u24 -o made a
 refused $c -o made a none
 refused $c -o made -S 5 a
-# What is already in a redirected output stays, /dev/stdout or not
+# Text already in a redirected output stays, /dev/stdout or not
 shell "{ echo before; $c a; echo after; } > all; cat all"
 shell "{ echo before; $c -o /dev/stdout a; echo after; } > all; cat all"
 shell "echo log > log; $c -o /dev/stdout a >> log; cat log"
 shell "$c -o /dev/stdout a | cat"
 shell "$c -o /dev/fd/3 a 3> third; cat third"
-# A file that may not grow leaves no file either
+# A file size limit leaves no partial file either
 sh -c 'ulimit -f 1; gpuhist -t u8 -r full -b 100000 -o toobig a; :' >nowhere 2>&1
 rm -f nowhere core*
 ls -A

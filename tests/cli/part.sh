@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# --part: which part of how many; what does not go with it.
+# --part: K of N; options that cannot be combined with it.
 # shellcheck shell=sh disable=SC2086
 : >e
 c='gpuhist -b 1 -r full'
 which="grep -o 'part\": [0-9]*, .parts\": [0-9]*'"
 
-# What a document says of itself
+# The part in a document
 for part in 1/1 1/2 2/2 03/10 2147483648/2147483648; do
 	shell "$c -f json --part=$part e | $which"
 done
-# The options are those of the whole
+# The document holds the options of the whole run
 shell "$c -f json --part=2/3 e | grep -c -e --part"
 for part in 0/4 5/4 4 a/b 1/0 1/2147483649 99999999999999999999/3 '' 1/ /1 ' 1/2' 1/2/3 0x1/2 4:8; do
 	refused gpuhist --part "$part" e
@@ -17,7 +17,7 @@ done
 refused gpuhist --part
 refused gpuhist --part=1/0 --part=1/2 e
 
-# Messages say which part
+# Messages name the part
 refused $c --part=2/3 none
 head -c 400 /dev/zero >long
 for part in 1 10; do
@@ -25,7 +25,7 @@ for part in 1 10; do
 done
 rm long
 
-# The shell has the numbers
+# The shell can compute the numbers, so there is no --part=auto
 refused gpuhist --part=auto e
 refused $c --part=1/2 e -o part.%K.json
 run $c e -o 5%.%K.csv
@@ -34,7 +34,7 @@ run $c --part=1/2 e -o 5%.%N.csv
 refused $c --part=1/2 e -o part.gz
 ls
 
-# What does not go with it
+# Options that cannot be combined with it
 refused gpuhist --merge --part=1/2 e
 shell "$c --part=1/2 -f json e | gpuhist --part=1/2 --merge"
 refused $c --part=1/2 --into=sum.json e

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Prometheus' text format: buckets, names, sums, and what it warns about. tests/prom_check.py reads it.
+# Prometheus' text format: buckets, names, sums, and warnings. tests/prom_check.py reads it.
 # shellcheck shell=sh
 bytes '\001\002\003\003\004\007\377\001' >eight
 run gpuhist -t u8 -b 5 -f prom -q eight
@@ -7,7 +7,7 @@ run gpuhist -t u8 -r 0:4 -b 2 -c 2 -f prom -q --title=adc:samples eight
 # --stats is implied, and its table is printed only if it was given
 run gpuhist -t u8 -r 0:256 -b 2 -o h.prom eight --stats=50
 run cat h.prom
-# Below the range is in every bucket; a bin without a whole number has none; --clamp has samples over the last edge
+# Samples below the range are in every bucket; a bin without a whole number has none; --clamp has samples over the last edge
 run gpuhist -t u8 -r 3:5 -b 4 -f prom -q eight
 run gpuhist -t u8 -r 3:5 --clamp -f prom -q eight
 run gpuhist -t u8 -r 3:7 --closed -f prom -q eight
@@ -15,7 +15,7 @@ run gpuhist -t u8 -r 3:7 --closed -f prom -q eight
 bytes '\000\000\200\077\000\000\200\177\000\000\300\177\000\000\200\277' >four
 run gpuhist -t f32 -r -1:1 -b 2 -f prom -q four
 run gpuhist -t f32 -f prom /dev/null
-# Documents without figures have no sum, unless their bins tell it
+# Documents without statistics have no sum, unless their bins tell it
 run gpuhist -q -t u32 -r 0:4 -b 2 -o plain.json four
 run gpuhist --merge -f prom plain.json plain.json
 run gpuhist -q -t u8 -r full -b 256 -o values.json eight
@@ -31,7 +31,7 @@ refused gpuhist -t u8 -f prom --each=2 eight
 refused gpuhist -t u8 -f prom --flow eight
 refused gpuhist -t u8 -f prom -C sat8 eight
 refused gpuhist -t u8 -f prom --every=1 eight
-# The counts so far say so
+# Partial counts are marked as such
 mkfifo pipe
 gpuhist -t u8 -b 5 -q --every=0.1 -o every.prom pipe &
 exec 3>pipe

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Ranges: edges of each kind, as they are printed; what is refused; what is said of samples out of range. That the counts
-# are right the random jobs show.
+# Ranges: edges of each kind, as printed; refusals; warnings about samples out of range. The random jobs check the counts.
 # shellcheck shell=sh
 bytes '\000\001\002\003\004\005\006\007\010\011\376\377' >u8
 run gpuhist -t u8 -b 2 -r 300:400 --flow u8
 run gpuhist -t u8 -b 3 -r 0:1e1 -q --nonzero --no-header u8
 run gpuhist -t u8 -b 2 -r 0x0:0x10 -q --no-header u8
-# 64 bits: 0, 2^63 and 2^64 - 1, where binary64 would round
+# 64 bits: 0, 2^63 and 2^64 - 1, which binary64 would round
 bytes '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\200\377\377\377\377\377\377\377\377' >u64
-# Whole edges are whole numbers, however they were asked for; older documents had exponents
+# Whole edges are printed as whole numbers, whichever option gives them; older documents had exponents
 run gpuhist -t u64 --edges=9223372036854775808,18446744073709549568 --flow -q u64
 run gpuhist -t i64 --edges=-1e30,-0.5,1e16 -q u64
 shell "gpuhist -t u64 --edges=0.5,18446744073709551616 u64 -q -f json >a.json; grep -o '\"edges\": [^]]*' a.json"
@@ -20,14 +19,14 @@ refused gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
 run gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q /dev/null
 refused gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
 refused gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
-# ... also where the type is known only at opening, and in a document
+# ... also if the type is known only when the file is opened, and in a document
 head -c 16 u64 >a.f64
 refused gpuhist -b 2 -r 1:1.0000000000000002 a.f64
 shell 'gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q -f json /dev/null | sed s/1.0000000000000004/1.0000000000000002/g | gpuhist --merge'
 for range in 5:5 nan:1 '' 0:1e400; do
 	refused gpuhist -r "$range" u8
 done
-# STEP is a number of bins: but for the options its documents are those of -b
+# STEP gives the number of bins: apart from the options, the documents equal those with -b
 shell 'gpuhist -q -t f32 -r 0:1:0.1 f32 | tail -n 2'
 run gpuhist -t u8 -r -0x.8:0xf.8p0:4 -q u8
 refused gpuhist -t u64 -r 0:18446744073709551616:1e19 u64
@@ -57,8 +56,8 @@ refused gpuhist -t u8 -r 0:79228162514264337593543950336 u8
 for bins in 0 268435457 1.5; do
 	refused gpuhist -b "$bins" u8
 done
-# Values out of range: where codes are counted, the warning names the range and the options that take it.
-# These options are then run, and no value is left out.
+# Values out of range: if codes are counted, the warning names the range and the options that cover it.
+# These options are then run, and leave no value out.
 bytes '\003\000\005\000\377\017\054\001\377\000\000\000' >twelve
 bytes '\375\377\005\000\377\017' >signed
 bytes '\000\302\000\105\000\154\000\000' >halves
@@ -70,14 +69,14 @@ for options in '-t i16 -r 0:256 twelve' '-t i16 -b 3 -r 0.5:2.5 signed' '-t f16 
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options $advice
 done
-# High bits that may be flags: --mod is named where samples are far above a range of 2^N
+# High bits that may be flags: if samples are far above a range of 2^N, the warning names --mod
 bytes '\001\000\002\200\003\000' >flags
 for options in '-b 4' '-b 2' '-r 0:4' '-r 0:8 -b 2' '-b 5' '-b 32768' '-t i16 -b 4'; do
 	shell "gpuhist -t u16 $options flags 2>&1 >/dev/null"
 done
 run gpuhist -t u16 --mod -b 4 flags
 run gpuhist -t u24 -b 4 flags
-# What is named can be typed
+# The options that a message names can be typed
 for options in '-t u24 -b 4 --stats' '-t i16 -b 4' '-t u16 --mask=0xfff0 -b 4' '-t u12bit -b 4' '--text -t u16 -b 4'; do
 	shell "echo 3000 | gpuhist $options --ignore-tail 2>&1 >/dev/null | tail -n 1"
 done
@@ -94,11 +93,11 @@ run gpuhist -t f16 -r 0:2 -b 2 --nonzero --no-header infinite
 run gpuhist -t f16 -r -3:1 --closed -b 2 --nonzero --no-header infinite
 bytes '\000\102\000\102' >equal
 run gpuhist -t f16 -r 0:1 -b 1 --nonzero equal
-# Of other types the values are not known
+# For other types, the values out of range are not known
 run gpuhist -b 1 twelve
 run gpuhist -b 1 -r 0:1 twelve
 run gpuhist -t u32 -b 2 -r 0:400000 twelve
-# Bins of --auto are no narrower than binary64 numbers, in which JSON has edges; those of -r may be, but not in JSON
+# Bins of --auto are no narrower than the spacing of binary64, in which JSON holds edges; bins of -r may be, but not in JSON
 seq 1700000000000000000 1700000000000000900 >long
 run gpuhist --text -t i64 --auto -b 1000 long
 run gpuhist --text -t i64 --auto -b 2 long

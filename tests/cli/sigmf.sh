@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# SigMF: X.sigmf-meta says what the samples in X.sigmf-data are.
+# SigMF: X.sigmf-meta describes the samples in X.sigmf-data.
 # shellcheck shell=sh
 bytes '\001\000\376\377\003\000\374\377\001\000\002\000\003\000\004\000' >a.sigmf-data
 meta() {
@@ -14,7 +14,7 @@ quick a.sigmf-data
 quick a.sigmf-meta
 quick -c 1 ./a.sigmf-meta
 shell 'gpuhist -v -f raw -o /dev/null -r -8:8 -b 4 a.sigmf-data 2>&1 | grep SigMF'
-# The same samples, as -t gives them
+# The same samples with -t
 run gpuhist -q -t i16 -c 2 -r -8:8 -b 4 --no-header --raw a.sigmf-data
 quick -t cs16 a.sigmf-data
 refused gpuhist -t u16 a.sigmf-data
@@ -39,11 +39,11 @@ meta '{"global": {"core:datatype": "ci8", "core:num_channels": 3}}'
 run gpuhist -q -b 1 -r 0:1 --no-header --ignore-tail a.sigmf-data
 meta '{"global": {"core:datatype": "ru8"}, "captures": [{"core:header_bytes": 17}]}'
 refused gpuhist a.sigmf-data
-# A file that begins like a header is samples
+# The data is samples, even if it begins like a header
 meta '{"global": {"core:datatype": "ru8"}}'
 printf 'RIFF....WAVE' >a.sigmf-data
 run gpuhist -q -b 1 --no-header a.sigmf-data
-# What cannot be understood is not guessed
+# Metadata that cannot be understood is refused, not guessed
 for text in '' '<html>' '[]' '{}' '{"global": {}}' '{"global": {"core:datatype": "ru8"}' '{"global": {"core:datatype": "ru8"}} x' \
 	'{"global": {"core:datatype": "ru9"}}' '{"global": {"core:datatype": "u8"}}' '{"global": {"core:datatype": 8}}' \
 	'{"global": {"core:datatype": ["ru8"]}}' '{"global": {"core:datatype": "ru8", "core:num_channels": 0}}' \
@@ -56,7 +56,7 @@ for text in '' '<html>' '[]' '{}' '{"global": {}}' '{"global": {"core:datatype":
 done
 refused gpuhist -t u8 a.sigmf-data
 run gpuhist -t u8 -q -b 1 --no-header --raw a.sigmf-data
-# The data has another name, or is not there
+# The data has another name, or does not exist
 meta '{"global": {"core:datatype": "ru8", "core:dataset": "a.bin"}}'
 refused gpuhist a.sigmf-data
 rm a.sigmf-data

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# A signal while a FIFO is read: nothing published, no temporary file left, died of it. USR1, and a
-# signal that was ignored from the start, as nohup does, change nothing.
+# A signal while a FIFO is read: nothing is published, no temporary file is left, and the program dies of the signal. USR1,
+# and a signal that was ignored from the start, as under nohup, change nothing.
 # shellcheck shell=sh disable=SC2016
 mkfifo pipe
 
-# die SIGNAL BEFORE: opening the FIFO waits for the program to open it too, and by then its
-# temporary file is there. After the signal the FIFO ends.
+# die SIGNAL BEFORE: send the signal when the FIFO is open. Opening it waits for the program to open it too, and by then its
+# temporary file exists. After the signal the FIFO ends.
 die() {
 	printf 'old' >h
 	(
@@ -21,7 +21,7 @@ die() {
 	) 2>killed
 	wait
 	echo "temporary files: $(cat during), then $(find . -name '.h.*' | wc -l)"
-	# USR1's line, which has a time and perhaps a rate in it
+		# USR1's line contains a time and perhaps a rate.
 	sed -n '/counted yet\|B in /s/: .*/: PROGRESS/; s/^gpuhist:/! &/p' err
 	cat h
 	echo
@@ -58,8 +58,8 @@ wait
 echo 'TERM held back by'
 sort -u masks
 
-# What is said of what was written: only what is true, and of --finish only if all inputs are streams. The signal comes
-# when the FIFO is open, or when a row has been written.
+# The message about the outputs is true, and names --finish only if all inputs are streams. The signal comes when the FIFO
+# is open, or when a row has been written.
 c='-t u8 -b 1 -r full --no-progress'
 export c
 said() {
@@ -89,7 +89,7 @@ said open TERM '$c --every=9s -o h.json pipe'
 gpuhist -t u8 -b 1 -r full -f json a >a.json
 said open INT '--merge a.json pipe'
 
-# The reader of rows has left: the program dies of PIPE, whichever thread wrote
+# If the reader of rows has left, the program dies of PIPE, whichever thread wrote
 head -c 3000000 /dev/zero >zeros
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	for threads in 2 4; do

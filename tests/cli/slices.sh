@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# --part=K/N: slices of all records, what they add up to, and what cannot be cut into slices.
+# --part=K/N: slices of all records, their sum, and inputs that cannot be cut into slices.
 # shellcheck shell=sh
 bytes '\000\001\002\003\004\005\006\007\010\011' >ten
 bytes '\002\002\002' >three
@@ -8,7 +8,7 @@ bytes '\002\002\002' >three
 
 shell 'gpuhist -t u8 -b 10 --part=1/2 none | tail -n 1'
 
-# All slices, merged, are the whole: bytes, what was skipped and left over, and inputs too.
+# All slices, merged, equal the whole: bytes, skipped and left-over bytes, and inputs.
 slices() {
 	shell "for k in 4 2 3 1; do gpuhist $* --part=\$k/4 -f json; done >parts.json"
 	shell "gpuhist $* -f json >whole.json"
@@ -20,15 +20,15 @@ slices -t u8 --auto -b 4 ten three
 slices -t u10bit -r full -b 4 three none ten three
 slices -t u10bit -r full -b 4 -n 4 three ten
 
-# Standard input that is a file: from its offset on, which stays.
+# Standard input that is a file: it is sliced from its offset on, which does not change.
 # shellcheck disable=SC2016 # the shell that runs it expands k
 shell '{ dd bs=1 count=2 of=/dev/null 2>/dev/null; for k in 1 2; do gpuhist -t u8 -b 10 --part=$k/2 --nonzero --no-header; done; } <ten'
 
-# How far it is, and of what.
+# -v: the records and bytes of the slice, and the inputs that it was read from.
 shell 'gpuhist -t u8 -b 10 --part=2/3 -v -f json three none ten 2>&1 >/dev/null | sed "s/, [0-9.]* s: .*//; 2q"'
 shell 'gpuhist -t u8 -b 10 --part=1/4 -v -f json three 2>&1 >/dev/null | head -n 1'
 
-# What cannot be cut.
+# Inputs that cannot be cut.
 shell 'gpuhist -t u8 --part=1/2 <ten - three | head -n 1'
 shell 'cat ten | gpuhist -t u8 --part=1/2'
 shell 'mkfifo fifo && gpuhist -t u8 --part=1/2 ten fifo'
@@ -37,7 +37,7 @@ refused gpuhist -t u8 --part=1/2 ten missing three
 refused gpuhist -t u8 --part=1/2 ten .
 shell 'gpuhist -t u8 --part=1/2 - - <ten'
 shell 'zstd -q ten; gpuhist -t u8 --part=2/2 ten ten.zst; gpuhist -t u8 --part=1/2 -n 5 ten ten.zst | head -n 1'
-# Every slice says what is wrong with any input.
+# Every slice reports a fault of any input.
 refused gpuhist -t u16 -b 10 --part=1/2 ten three
 refused gpuhist -t u16 -b 10 --part=2/2 three ten
 refused gpuhist -t u8 -b 10 -S 4 --part=1/2 ten three

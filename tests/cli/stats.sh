@@ -3,14 +3,14 @@
 # shellcheck shell=sh
 bytes '\001\002\003\377' >four
 run gpuhist -t i8 -b 4 --stats --nonzero -o /dev/null four
-# Quiet leaves what was asked for
+# -q keeps the table, because it was asked for
 run gpuhist -t u8 -f json --stats=50 -q -o four.json four
 grep -o '"stats_[^}]*' four.json
-# Quantiles do not depend on the bins: the largest u64, and samples in no bin
+# Quantiles do not depend on the bins: the largest u64, and samples outside all bins
 bytes '\377\377\377\377\377\377\377\377\000\000\000\000\000\000\000\000\005\000\000\000\000\000\000\000' >wide
 shell 'gpuhist -t u64 -b 2 --stats=33,50 -q -o /dev/null wide'
 shell 'gpuhist -t u64 -r 1:6 -b 1 --closed --stats=33,50,99 -q wide 2>&1 | tail -3'
-# The nearest to 0.1 as binary32 ten times, and infinities and NaN beside them
+# Ten times the binary32 number nearest to 0.1, then with infinities and NaN
 i=0
 while [ $i -lt 10 ]; do
 	bytes '\315\314\314\075'
@@ -25,7 +25,7 @@ shell 'gpuhist -t u32 -b 4 --stats=.5,50,100 --stats=1 -q /dev/null 2>&1 | tail 
 # In any order, each once
 shell 'gpuhist -t u8 --stats=99,50,99.0,0 -o /dev/null four 2>&1 | grep %'
 run gpuhist -t u8 --each=2 --stats=99,50 four
-# Its list follows an equals sign; a file may have such a name
+# The list follows an equals sign; a separate word is a file
 run gpuhist -t u8 --stats 50,99 four
 cp four 50,99
 shell 'gpuhist -t u8 --stats 50,99 four -o /dev/null 2>&1 | grep count'
@@ -33,7 +33,7 @@ run gpuhist -t u8 --stats= four
 for quantiles in ',' -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
 	gpuhist -t u8 "--stats=$quantiles" four 2>&1 | cut -d: -f2
 done
-# shellcheck disable=SC2016 # the inner shell counts
+# shellcheck disable=SC2016 # the inner shell expands it
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 65) four 2>&1 | sed "s/1.0,.*,65.0/129 of them/"'
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 64.5) four 2>&1 | tail -1'
@@ -45,7 +45,7 @@ for bins in "-r full -b 2" --edges=-3.4e38,0,3.4e38 --edges=-4e38,0,4e38 "--edge
 	shell "gpuhist -qt f32 $bins --stats=50 -o /dev/null infinite 2>&1 | grep -e count -e inf"
 	shell "gpuhist -qt f32 $bins -f json infinite | gpuhist -q --merge --stats=50 -o /dev/null 2>&1 | grep -e count -e inf"
 done
-# Clipping, by channel
+# Clipping, in each channel
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q -o /dev/null clipped
 shell 'gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped 2>&1 | tail -n 3'
@@ -61,7 +61,7 @@ bytes '\002\000\001\200\003\000\003\200' >around
 for type in u16 i16 f16 bf16be u4bit; do
 	shell "gpuhist -t $type --stats=50 -b 9 --auto around 2>&1 | grep 'never hit'"
 done
-# Whole numbers of up to 11 bits are exact; others have four digits, or more if four would leave the cell
+# Integers of up to 11 bits are exact; others have four digits, or more if four would leave the cell
 bytes '\000\000\000\000\001\000\000\000\002\000\000\000\013\000\000\000' >spread
 shell 'gpuhist -r 0:16 -b 2 --stats=0,10,50,75,75.0001,100 spread 2>&1 | grep %'
 shell 'gpuhist -t u64 -b 2 --auto --stats=0,50,100 wide 2>&1 | grep %'
@@ -71,7 +71,7 @@ seq 1000 | head -c 400 >many
 # The middle of a cell, but not beyond the extremes
 run gpuhist -t f64 --auto -b 4 --stats=50 -q -o /dev/null long
 shell 'gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long 2>&1 | tail -n 1'
-# A column for each channel; what a channel has none of
+# A column for each channel; a channel may lack some figures
 run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=50 -q -o /dev/null halves
 shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
 # The largest numbers, whose cell ends at 2^1024
@@ -96,7 +96,7 @@ run gpuhist -t u16 -b 1 --stats -o /dev/null /dev/null
 shell "gpuhist -t f64 -r 0:1 -b 1 --stats -f json -q /dev/null 2>&1 | grep -o '\"stats_.*bytes'"
 head -c 12 odd >odd3
 run gpuhist -t f32 -r 0:1 -b 1 --stats -q -o /dev/null odd3
-# The same digits with any number of threads, any -M, from a file or a pipe, and by any instruction set: text; floats of
+# The same digits with any number of threads, any -M, from a file or a pipe, and with any instruction set: text; floats of
 # few magnitudes, and of all, with NaN and infinities
 seq 100000 500000 | head -c 2400000 >text
 seq 100000 300000 | sed 's/^.\(..\)\(.\)\(..\)$/\1\x80\x3f\2\3\xbf/; 5~100s/.*/\x00\x00\xc0\x7f\x00\x00\x80\xff/' |
@@ -120,14 +120,14 @@ for type in u16 i24 u32 i64be f32 f32be f64; do
 		[ $input = all ] || grep -o '"stats_mean.*std": [^,]*' one | sed "s/^/$type $input /"
 	done
 done
-# A report that was asked for and cannot be written: what was published stays, and nothing is added
+# A report that was asked for and cannot be written: published output stays, and nothing is added
 c='gpuhist -t u8 -b 1 -r full odd'
 shell "$c --stats 2>/dev/full"
 shell "$c --stats 2>&-"
 shell "$c -v 2>/dev/full"
 shell "$c -q 2>/dev/full"
 shell "$c --stats --into=f.json 2>/dev/full; ls f.json"
-# -q: no table where the JSON has the figures
+# -q: no table if the JSON holds the figures
 printf 'aab' >aab
 run gpuhist -t u8 -r 97:99 -q --stats=50 -f csv aab
 shell 'gpuhist -t u8 -r 97:99 -q --stats=50 -f json aab | grep -o "\"50%\": [0-9]*"; gpuhist -t u8 -r 97:99 -q --stats=50 --into=aab.json aab'

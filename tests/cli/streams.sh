@@ -21,10 +21,10 @@ shell "$c -o h a <&- >&- 2>&-; cat h"
 shell "gpuhist -V >&-"
 shell "$c a 2> /dev/full"
 shell "$c none 2> /dev/full"
-# The output's reader is gone: killed by SIGPIPE, or an error where the signal is ignored
+# The output's reader is gone: the program is killed by SIGPIPE, or reports an error if the signal is ignored
 mkfifo fifo
 gone() {
-	# The writing end of a FIFO that has lost its reader
+		# The writing end of a FIFO whose reader has gone
 	sh -c "$1"' gpuhist -t u8 -r full -b 100000 a > fifo; echo "status $?"' 2>err &
 	: <fifo
 	wait
@@ -33,7 +33,7 @@ gone() {
 gone ''
 gone 'trap "" PIPE;'
 rm -f fifo err
-# Descriptors that another program made non-blocking wait all the same
+# The program waits for descriptors even if another program made them non-blocking
 shell "cat a a | $c - "
 # Standard input is not read unless it is an input
 shell "{ $c a; cat; } < a"

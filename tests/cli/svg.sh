@@ -10,28 +10,28 @@ shorter -t u8 -c 2 -b 2 --clamp --plot=log six
 shorter -t u8 --each=100 -r 48:58 -b 10 digits
 shorter -t u8 --each=100 -r 48:58 -b 10 --stats digits
 shorter -t u8 --each=file -c 3 -b 9 six digits | sed '/<rect x=/d'
-# Offsets are those of the input; 64 channels have columns
+# Offsets count from the start of the input; 64 channels have columns
 offsets() { gpuhist -q -f svg "$@" | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr '\n' ' '; }
 offsets -t u8 --each=10 -S 0x100 -n 100 --skip=200 digits
 shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(0x.*\)<.*/\1/p'
 gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
-# The quantiles that are named, in their order, as curves between which the area is filled
+# The chosen quantiles, in their order, as curves with the area between them filled
 shorter -t u8 --each=100 -r 48:58 --stats=10,50,99 digits
 # Nothing to draw: no bins, no samples, no rows
 for options in '-t f32' '-t u8 -b 4' '-t f64 --log=auto' '-t u8 --each=9' '-t u8 --each=file --stats'; do
 	shell "printf '' | gpuhist $options -q -f svg | grep -c 'nan\\|inf\"'"
 done
-# By its suffix, in either case; the same picture of the same samples; no text besides
+# Chosen by the suffix, in either case; the same picture of the same samples; no other text
 gpuhist -t u8 -b 4 -q -f svg six >a.svg
 run gpuhist -t u8 -b 4 -q -o p.SVG six
 shell 'gpuhist -t u8 -b 4 -q -f svg --title=six <six | cmp - a.svg; cmp p.SVG a.svg'
-# What heights are called
+# Titles of the axes
 titles() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | sed -n 's/<g [^>]*>//; s/<text[^>]*>\(.*\)<\/text>/\1/p' | grep '[a-z]'; }
 titles -t u8 -b 5000 six
 titles -t u8 --edges=0,1,3,10 six
 titles -t u8 --edges=1,2,2000 six
 titles -t u8 --mod -b 3 six
-# A title, or none: then the command. Any bytes are characters of XML, and are cut between characters
+# The title, or the command if there is none. Any bytes become characters of XML, and are cut between characters
 for title in 'Two words, & <more>' '' "$(printf 'a<b>&"\047c \001\033[31m\r\t!')" "$(printf '\377\376\200 \303')" \
 	"$(printf '\357\277\276 \355\240\200 \364\220')" "$(printf '%062d\360\237\223\212\303\251&\303\251\303\251' 0)"; do
 	gpuhist -t u8 -b 4 -q -f svg --title="$title" six | sed -n '2,3p; s/.*class="head"[^>]*>//p'
@@ -66,14 +66,14 @@ numbers -t i16 --log=auto signs
 refused gpuhist -t u8 -f svg -C sat8 six
 refused gpuhist -t u8 -f svg --nonzero six
 shell "gpuhist -t u8 -b 16M -q -f svg six | grep 'class=\"bins\"'"
-# README's pictures are those that the tour's commands make; these commands write them anew, in docs
+# The tour's commands draw README's pictures; these commands write them anew, in docs
 sed -n '/>bells\.u8$/s/^\$ //p; />router\.bin$/s/^\$ //p; /-o router\.svg/s/^\$ //p' "$1/../../examples/tour.md" >pictures.sh
 sh pictures.sh
 gpuhist -t u8 -b 64 -r 38:102 -o bells.svg bells.u8
 for picture in bells router; do
 	cmp $picture.svg "$1/../../docs/$picture.svg" && echo the same
 done
-# Nothing at all, by every kind of bins, in both kinds of pictures
+# No samples, for every kind of bins, in both kinds of pictures
 for bins in --auto --log=auto '-r -1:1' --log=1:9 --edges=0,1,4 '-r full' '-b 3 -c 2 --log=auto'; do
 	gpuhist -q -t f64 $bins -f svg --title= /dev/null >z.svg
 	echo "$bins: $(grep -c -e nan -e inf z.svg) numbers that are none; $(gpuhist -q -t f64 $bins -f plot /dev/null | tail -n 1)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# --tee: the input's bytes go on to standard output, to the byte, whatever becomes of the counting.
+# --tee: the input's bytes go on to standard output, unchanged, whatever becomes of the counting.
 # shellcheck shell=sh disable=SC2086
 head -c 3000000 /dev/zero | tr '\0' 'ab' >big
 for i in 1 2 3 4 5 6 7 8 9; do printf 'line %d\n' $i; done >small
@@ -18,12 +18,12 @@ shell "$c -o h small >>copy; cat both small | cmp - copy"
 shell "$c -o h both >/dev/null; cat h"
 # The histogram is the one without --tee
 shell "gpuhist -t u8 -r 0:256 -b 4 --no-header --nonzero -f csv both | cmp - h"
-# All of it passes, also where counting ends before: -n, -S, --ignore-tail
+# All of the input passes, even if counting ends before: -n, -S, --ignore-tail
 shell "$c -n 10 -o h small big | cmp - both; cat h"
 shell "$c -n 0 -o h small big | cmp - both"
 shell "cat both | $c -S 5 -n 3 -o h | cmp - both; cat h"
 shell "gpuhist --tee -q --ignore-tail -t u32 -b 4 -o h small | cmp - small"
-# Headers, compressed bytes: as they are
+# Headers and compressed bytes pass unchanged
 {
 	printf 'P5\n3 2\n255\nabcdef'
 } >picture.pgm
@@ -35,14 +35,14 @@ shell "cat frame.zst frame.zst | gpuhist --tee -t u8 --nonzero --no-header -o h 
 # FIFOs
 mkfifo fifo
 shell "cat both >fifo & $c -o h fifo | cmp - both; wait; cat h"
-# Bad data is no reason to pass less; nothing is published
+# Bad data does not stop the passing; nothing is published
 rm -f h
 head -c 12 frame.zst >cut.zst
 shell "gpuhist --tee -t u8 -o h cut.zst small >copy; echo \$?; cat cut.zst small | cmp - copy; test ! -e h"
 shell "gpuhist --tee -t u64 -o h small big >copy; echo \$?; cmp copy both; test ! -e h"
 shell "gpuhist --tee -t u16 -o h picture.pgm >copy; echo \$?; cmp copy picture.pgm; test ! -e h"
 shell "gpuhist --tee -t u32 -b 300000 -M 4K -o h small 2>/dev/null >copy; echo \$?; cmp copy small; test ! -e h"
-# What goes wrong while the input goes on is reported while it does
+# A failure is reported while the input goes on
 # shellcheck disable=SC2094
 {
 	cat frame.zst
@@ -55,7 +55,7 @@ shell "gpuhist --tee -t u32 -b 300000 -M 4K -o h small 2>/dev/null >copy; echo \
 	printf 'more'
 } | gpuhist --tee -t u8 -o h 2>err | wc -c
 cat err
-# What cannot be opened or read ends the passing there
+# At an input that cannot be opened or read, the passing ends
 shell "$c -o h small none big >copy; echo \$?; cmp copy small; test ! -e h"
 shell "$c -o h small . big >copy; echo \$?; cmp copy small; test ! -e h"
 # Standard output that cannot be written
@@ -63,7 +63,7 @@ shell "$c -o h both >/dev/full; echo \$?; test ! -e h"
 shell "cat both | $c -o h >/dev/full; echo \$?; test ! -e h"
 shell "$c -o h small >&-; echo \$?; test ! -e h"
 shell "$c -o h small 1<small; echo \$?; test ! -e h"
-# A reader that leaves: killed by SIGPIPE, nothing published; an error where the signal is ignored
+# The reader leaves: the program is killed by SIGPIPE, and publishes nothing; if the signal is ignored, it reports an error
 leave() {
 	printf 'old\n' >h
 	sh -c "$1"' gpuhist --tee -t u8 -o h big big big; echo "status $?" >status' 2>err | head -c 1000000 | wc -c
@@ -73,7 +73,7 @@ leave() {
 }
 leave ''
 leave 'trap "" PIPE;'
-# Where the histogram goes must be said, and be elsewhere
+# The histogram's output must be given, and must not be standard output
 rm -f h
 refused $c small
 refused $c -f json small

@@ -37,7 +37,7 @@ shell "$c --tensor=mask <m.safetensors"
 } | sort | uniq -c
 run $c --tensor=w --log=auto -b 4 m.safetensors
 shell "$c --tensor=w --stats=50 -r -4:4 -b 2 -f json m.safetensors | grep -o 'options\": \"[^\"]*'"
-# Shards: those without it are passed over, streams to their end
+# Shards: files without the tensor are skipped, streams are read to their end
 shell "$c --tensor=other -v m.safetensors n.safetensors m.safetensors 2>err; grep safetensors err; grep -o '.* from [0-9]* input' err"
 shell "cat n.safetensors | $c --tensor=w - m.safetensors n.safetensors"
 run $c --tensor=b -b 4 n.safetensors m.safetensors
@@ -45,7 +45,7 @@ shell "for k in 1 2 3; do $c --no-header --tensor=w -q --part=\$k/3 n.safetensor
 run gpuhist --tensor=w --each=2 -r -4:4 -b 4 n.safetensors m.safetensors
 run gpuhist --tensor=w --each=file -r -4:4 -b 4 n.safetensors m.safetensors
 shell 'gpuhist --tensor=w --each=file -r -4:4 -b 1 m.safetensors n.safetensors | cut -d, -f1-4'
-# A picture is titled with what was counted
+# A picture's title names the tensor or the files
 for options in --tensor=w --tensor=b '--tensor=w --title=mine' '--tensor=w --each=file -r -4:4 -b 2'; do
 	gpuhist $options -q -f plot n.safetensors m.safetensors >drawn
 	head -n 1 drawn
@@ -61,13 +61,13 @@ refused $c --tensor=nothing m.safetensors n.safetensors
 refused $c --tensor=mask2 m.safetensors
 refused $c --tensor=masc n.safetensors m.safetensors
 refused $c --tensor=q m.safetensors
-# All of them
+# All tensors
 run gpuhist --each=tensor --stats=50 'm,"2".safetensors' n.safetensors
 shell 'gpuhist --each=tensor --stats=0,99.9 --no-header -q -f tsv -b 4 --log=auto - <m.safetensors | head -n 2'
 shell "gpuhist --each=tensor --stats=50 -q -o rows.json m.safetensors && grep -o '\"row_of.*\"shape[^,]*' rows.json"
 shell "gpuhist --each=tensor --stats=50 -v -o rows.tsv n.safetensors 2>&1 | sed 's/ s: .*//; s/[0-9.]*\$/SECONDS/'; wc -l <rows.tsv"
 shell "gpuhist --each=tensor --stats -f json n.safetensors n.safetensors | sed -n '1p;3p' | $c --merge"
-# ... with the figures that each of them has by itself
+# ... with the same figures as each tensor alone
 export escape
 # shellcheck disable=SC2016 # the shell that is started expands it
 shell 'gpuhist --each=tensor --stats -q -f json m.safetensors | grep -o "\"samples.*\"bytes\": [0-9]*" >each

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd gzip
-# --text: numbers that are lines, or columns of lines; what is refused, and what the message says then.
+# --text: numbers in lines, or in columns of lines; refusals and their messages.
 # shellcheck shell=sh
 b='-r 0:4 -b 4 --no-header --nonzero'
 g="gpuhist --text $b --flow"
@@ -11,7 +11,7 @@ shell "cat table.csv | gpuhist --text=lat $b"
 shell "gpuhist --text=2 $b -f tsv table.csv - <table.csv"
 
 echo
-echo '# What a number is: each is rounded once'
+echo '# Numbers: each is rounded once'
 for n in 1 +1 -0 1. .5 1e3 1E-3 007 0x1.8p3 0XFF nan -NaN inf -Infinity 1e400 1e-400 NA null NULL 0.1 9007199254740993 \
 	2.00000000000000011102230246251565404236316680908203125 2.00000000000000011102230246251565404236316680908203126; do
 	printf '%s: ' "$n"
@@ -38,7 +38,7 @@ shell "printf -- '- \"a,b;c\" 1\nb \"d\" 2\n' | gpuhist $b --text=3"
 shell "printf 'x,\"a \"\"x\"\"\"\n0,3\n' | gpuhist $b --text='a \"x\"'"
 # A field that is a quote is not empty
 shell "printf '\"\"\"\"\n' | gpuhist --text"
-# The first line is a header if the column has no number there, or a missing one beside words
+# The first line is a header if the column holds no number there, or a missing one among words
 shell "printf ',x\n0,5\n' | gpuhist $b --text=1"
 shell "printf ',x\n0,3\n' | gpuhist $b --text=1 -t i32"
 shell "printf 'Na,K\n1,2\n' | gpuhist $b --text=1"
@@ -72,7 +72,7 @@ shell "printf '1\n2\n3\n' | $g -r 0:8 -c 2"
 shell "printf '1\n2\n3\n' | $g -r 0:8 -c 2 --ignore-tail"
 shell "{ $g -n 2; cat; } <numbers.txt"
 shell "{ $g -n 2; cat; } <table.csv"
-# -n ends before a line that is none
+# -n ends before a line that is not a number
 shell "printf '1\n2\nx\n' | $g -n 2"
 shell 'gpuhist --text -r -1:9 -b 2 --each=2 numbers.txt - <numbers.txt'
 shell 'gpuhist --text -r -1:9 -b 2 --each=file numbers.txt - <numbers.txt'
@@ -106,7 +106,7 @@ printf '1\n23' >half
 ) &
 sh -c 'echo $$ >pid; exec gpuhist --finish --text -t u8 -r 0:100 -b 2 pipe' 2>&1
 wait
-# After TERM a last line that its writer has ended counts; a long line that is still in the pipe is read to its end
+# After TERM, a last line that its writer has ended counts; a long line still in the pipe is read to its end
 head -c 400000 /dev/zero | tr '\0' , >commas
 for signal in INT TERM; do
 	: >rows
@@ -218,7 +218,7 @@ bytes 'a,b\n1,2\nx,1\n2\n3,1\r,3\n3,-\n' >line
 run gpuhist --text=b --skip-bad $b --flow line
 # shellcheck disable=SC2086
 run gpuhist --text=b --skip-bad -t u8 $b --flow line
-# Documents have their number, which adds.
+# Documents hold the number of bad lines, which can be added.
 gpuhist -q --text=b --skip-bad -r 0:9 -b 3 -f json line >bad.json
 shell 'grep -o "\"bad_lines\": *[0-9]*" bad.json'
 shell 'gpuhist --merge -f json bad.json bad.json | grep -o "\"bad_lines\": *[0-9]*"'
@@ -228,7 +228,7 @@ run gpuhist --text=z --skip-bad table.csv
 run gpuhist --skip-bad table.csv
 
 echo
-echo '# What does not go together'
+echo '# Options that cannot be combined'
 for option in -S1 --record=8 --rows=1:8 --part=1/2 --raw --zstd -tcf32 -tu4bit -ti4bit '-c last' --merge --tensor=w; do
 	shell "gpuhist --text $option numbers.txt"
 done
@@ -236,7 +236,7 @@ run gpuhist --text=0 numbers.txt
 run gpuhist --text= numbers.txt
 run gpuhist --text 2
 run gpuhist --text none
-# Names that say text
+# Names that promise text
 run gpuhist -r -1:9 -b 2 numbers.txt
 run gpuhist -t i64 -r 0:9 -b 1 numbers.txt
 run gpuhist table.csv

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Types: at the end of a FILE's name, packed, 8-bit floats; which names there are is test_sample's.
+# Types: at the end of a FILE's name, packed, 8-bit floats; test_sample checks their names.
 # shellcheck shell=sh
 bytes '\001\000\000\002' >two
 run gpuhist -t '>u2' -b 3 --nonzero --no-header -q two
 refused gpuhist -t u12 two
 refused gpuhist -t '' two
-# The names of other tools; those of complex numbers are two channels, unless -c is given
+# Names that other tools use; complex ones mean two channels, unless -c is given
 bytes '\300\102\000\000\000\000\300\102\000\000\200\077\077\200\000\000' >sixteen
 for type in pcm_f64be cs8; do
 	run gpuhist -t "$type" --auto -b 2 --no-header -q sixteen
@@ -15,11 +15,11 @@ run gpuhist -c 4 -t cu8 -r full -b 2 --no-header sixteen
 run gpuhist -t cu8 -t u8 -r full -b 2 --no-header sixteen
 run gpuhist -t ci16 -n 1 -o a.json sixteen
 run grep -o '"options": "[^"]*"' a.json
-# Two readings
+# Names with two meanings
 for type in i2 S24_LE; do
 	refused gpuhist -t "$type" two
 done
-# The type in a FILE's name, where neither -t nor a header says it: all must agree, and have one meaning
+# The type in a FILE's name, if neither -t nor a header gives it: all names must agree, and have one meaning
 mkdir a.f64
 for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 .i8 a.f64/a a.c8 a.dat; do
 	cp two "$name"
@@ -36,7 +36,7 @@ run gpuhist -t u8 -r full -b 4 --nonzero -q a.s16 a.dat
 } >said.f32
 run gpuhist -r full -b 4 --nonzero -q said.f32
 refused gpuhist a.s16 a.u16be
-# ... which -t contradicts, unless --raw is given; a pair and its halves are of one type
+# ... -t contradicts the name, which gives a warning, unless --raw is given; a pair and its halves are of one type
 run gpuhist -t u16 -r full -b 4 --nonzero a.s16
 run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.dat
 run gpuhist -t u8 -r full -b 4 --nonzero a.CU8
@@ -52,7 +52,7 @@ run gpuhist -t u2bit -b 3 --no-header six
 shell "gpuhist -t u1bit -c 2 --part=2/3 -v -o a.csv six 2>&1 | grep -o 'records .*'"
 cp six six.u2bitbe
 run gpuhist -c 4 -n 8 --no-header six.u2bitbe
-# What does not end with a byte
+# Samples that do not end at a byte
 refused gpuhist -t u2bit -n 7 six
 refused gpuhist -t u1bit -c 2 -n 0x3 six
 refused gpuhist -t u1bit -c 3 six
@@ -82,7 +82,7 @@ for part in 1 2; do
 	run gpuhist -t u12bit -b 4096 --part=$part/2 -o part$part.json dozen
 done
 run gpuhist --merge --nonzero --no-header part1.json part2.json
-# ... the last of which end inside a group, in a byte that is padded
+# ... whose last samples end inside a group, in a padded byte
 head -c 5 dozen >odd
 run gpuhist -t u12bit --auto -b 4096 --nonzero --no-header odd
 run gpuhist -t u12bitbe -c 3 --auto -b 4096 --nonzero --no-header odd
@@ -93,7 +93,7 @@ shell "gpuhist --merge -f json odd.json | sed 's/, \"version.*//; s/.*\"samples/
 shell "cat odd | gpuhist -t u12bit -r full -b 1 --each=2 --no-header"
 run gpuhist -t u12bit -c 2 odd
 shell "head -c 4 odd | gpuhist -t u12bit -r full -b 1 --no-header --ignore-tail"
-# ... which do not end with a byte, or which only the CPU counts
+# ... which do not end at a byte, or which only the CPU counts
 refused gpuhist -t u12bit -n 3 dozen
 refused gpuhist -t u10bit -b 4 --each=6 dozen
 refused gpuhist -t u12bit -c 2 --record=6 --offset=3 dozen
@@ -107,7 +107,7 @@ for type in u14 raw10 raw12 Mono12Packed; do
 done
 cp dozen dozen.raw12
 refused gpuhist dozen.raw12
-# A header says u8, which is another type, and one channel, which is no pair
+# The header gives u8, which is another type, and one channel, which is no pair
 {
 	printf 'P5 3 2 255\n'
 	cat six

@@ -11,12 +11,12 @@ refused gpuhist -b
 refused gpuhist --raw=1 a
 refused gpuhist --c a
 refused gpuhist --bogus=1 a
-# The nearest; nothing where all are far
+# The nearest option is suggested, or none if all are far
 for option in --rnage --Bins --min=0 --input -log=1:2 -tflaot32 -fcvs --=; do
 	refused gpuhist "$option" a
 done
 refused gpuhist --bin
-# Of -q and -v the last one counts
+# The last of -q and -v counts
 refused gpuhist -q -v -r 1:2 -b 1 --no-header -t u8 --bogus a
 shell 'gpuhist -q -v -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
 shell 'gpuhist --verbose --quiet -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
@@ -49,10 +49,10 @@ refused gpuhist '' -Z
 # Bad usage is reported before anything is opened
 refused gpuhist -b 0 none
 refused gpuhist -o none/h -b 0
-# A slower way that fits the bound on memory is taken before the job is refused.
+# The program takes a slower way that fits the bound on memory before it refuses the job.
 run gpuhist -M 1M -b 1000000 --nonzero /dev/null
 refused gpuhist -M 1K /dev/null
-# Sizes with decimals: whole, or the spelling that is; words that belong elsewhere
+# Sizes with decimals: a whole number of bytes, or a message with the nearest such size; words that belong elsewhere
 head -c 10000 /dev/zero >zeros
 for size in 2.5K 2.5KB 0.001MB 2500e-3k; do
 	shell "gpuhist -q -t u8 -b 1 --each=$size --no-header zeros | sed 's/.*,//' | uniq -c"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# -v: the figures are not the same twice, the sentences are.
+# -v: the figures differ from run to run, the sentences do not.
 # shellcheck shell=sh
 head -c 65536 /dev/zero >zeros
 figures='s/[0-9][0-9.]* s:/N s:/; s/[0-9.]* [kMG]B/N GB/g; s/[0-9][0-9.]*%/N%/g; s/up to [0-9.]* times/up to N times/; s/with [a-z0-9]* loops/with FAST loops/; s/[0-9.]* MiB/N MiB/'
 # The writer is slow
 shell "(sleep 1; cat zeros) | gpuhist -v -T 1 --device=cpu -t u16 -b 1 2>&1 | sed '$figures'"
-# A file, and nothing to wait for
+# A file: the program never waits
 shell "gpuhist -v -T 1 --device=cpu -t u16 -b 1 zeros 2>&1 | sed '$figures; s/: \\(counting\\|reading\\) took .*/: .../'"
-# Waiting is what a pipe does; not for a file, nor for a device
+# Waiting is reported for a pipe, not for a file or a device
 shell "gpuhist -v -T 1 --device=cpu -n 10M -t u16 -b 1 /dev/zero 2>&1 | grep -c waited"

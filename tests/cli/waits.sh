@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# An error ends the run although another thread waits for an input that gives nothing; inputs that come late.
+# An error ends the run even while another thread waits for an input that gives nothing; inputs that come late.
 # shellcheck shell=sh
 # 12 MB in frames of their own: the first one's checksum is wrong.
 i=0
@@ -23,7 +23,7 @@ for threads in 1 2 8; do
 	# A read error of a file, EIO.
 	within "$c --raw /proc/self/mem fifo"
 done
-# A writer that comes late is waited for.
+# The program waits for a writer that comes late.
 for threads in 1 2 8; do
 	within "(sleep 0.3; cat good.zst >fifo) & gpuhist -q -t u8 --device=cpu -T $threads good.zst fifo | cksum"
 	within "(sleep 0.3; cat samples >fifo) & gpuhist -q -t u8 --device=cpu -T $threads good.zst fifo | cksum"

@@ -9,7 +9,7 @@ cat four skipped four >three
 c='gpuhist -t u8 --nonzero --no-header --edges=0,97,99,101,256'
 run $c four
 run $c three
-# Records and skips are those of the decoded samples; that they are counted the random jobs show.
+# Records and skips count in the decoded samples; the random jobs check the counts.
 refused $c -S 9 three
 refused gpuhist -t u24 -b 1 -r full three
 run gpuhist -t u24 -b 1 -r full --ignore-tail three
@@ -33,8 +33,8 @@ printf 'garbage' | cat three - >garbage
 refused $c garbage
 shell "cat garbage | $c -o published"
 run ls published
-# A wrong checksum is no error with --no-check, in one frame, in small ones of one job, in stored blocks; but all of it
-# must be there. A header in such a frame is recognised.
+# With --no-check a wrong checksum is not an error, in one frame, in small frames of one job, in stored blocks; but all of
+# its bytes must follow. A header in such a frame is recognised.
 run $c --no-check wrong-sum
 shell "cat wrong-sum | $c --no-check"
 cat four wrong-sum four wrong-sum >sums
@@ -62,22 +62,22 @@ refused gpuhist --nonzero --no-header picture
 run gpuhist --nonzero --no-header --no-check picture
 shell 'cat picture | gpuhist --nonzero --no-header --no-check'
 shell 'cat skipped picture four | gpuhist --nonzero --no-header --no-check'
-# Without zstd it does nothing.
+# Without zstd the option does nothing.
 run $c --no-check plain
 run $c --no-check --raw four
 refused gpuhist --merge --no-check four
-# A block of 128 KiB of one letter. With many threads fewer of them are used instead of refusing the frame.
+# A block of 128 KiB of one letter. With many threads, the program uses fewer of them rather than refuse the frame.
 bytes '\050\265\057\375\240\000\000\002\000\003\000\020a' >run
 for threads in 1 2 8 64; do
 	$c -T $threads -M 1M run
 done | uniq -c
-# Half of -M is a window's, with any number of threads.
+# A window may take half of -M, with any number of threads.
 bytes '\050\265\057\375\000\120\041\000\000\001bcd' >window-1m
 for job in '-T 1' '-T 8' '-T 64' '-T 4096' '-T 8 -t u32 -b 400000' '-T 1 -t u16'; do
 	gpuhist -q --nonzero $job -M 2M window-1m >out 2>&1
 	printf '%s: exit status %d\n' "$job" $?
 done
-# Of several inputs a later one may be compressed, so tables leave half to it.
+# A later input may be compressed, so tables leave half of -M to it.
 bytes '\050\265\057\375\000\210\041\000\000\001\000\000\000' >window-128m
 bytes '\002\000\000\000' >two
 run gpuhist -q --nonzero --no-header -t u32 -b 16777216 -T 2 -M 256M --device=cpu two window-128m
@@ -85,7 +85,7 @@ run gpuhist -q --nonzero --no-header -t u32 -b 16777216 -T 2 -M 256M --device=cp
 bytes '\050\265\057\375\000\220\041\000\000\001bcd' >window
 refused $c -T 1 --device=cpu window
 refused $c -T 1 --device=cpu -M 250M window
-# The -M that is named is accepted, with any workers and tables.
+# The -M that the message names is accepted, with any number of workers and any tables.
 cp window window.zst
 for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M -t u32 -b 300000 -T 64 window' '-M 256M -t u16 -T 200 window'; do
 	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*M\)$/\1/p')
@@ -110,7 +110,7 @@ for name in short long; do
 		done
 	done
 done | uniq -c
-# A block of more than 128 KiB, made by hand, without a checksum and with one that is not looked at: zstd refuses it too.
+# A block of more than 128 KiB, made by hand, without a checksum and with one that is not checked: zstd refuses it too.
 bytes '\050\265\057\375\200\120\146\000\002\000\135\000\000\105\006\101\001\124\017\002\064\377\377\004' >large
 bytes '\050\265\057\375\204\120\315\000\003\000\134\000\000\105\006\101\001\124\017\002\064\000\000\004' >larger
 bytes '\135\000\000\105\006\101\001\124\017\002\064\377\377\004none' >>larger
@@ -119,7 +119,7 @@ for threads in 1 2; do
 	refused $c -T $threads --no-check larger
 	cat larger | refused $c -T $threads --no-check
 done | sort | uniq -c
-# The -M that a message names is enough, also if the tables of --each take more than half
+# The -M that a message names is enough, even if the tables of --each take more than half
 seq 200000 | head -c 300000 >part
 for _ in 1 2 3 4 5 6 7 8; do cat part; done | zstd -q -9 --zstd=wlog=22 -o wide.zst
 for each in 1000 file; do
