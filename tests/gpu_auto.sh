@@ -103,7 +103,7 @@ again() {
 			} <all >out 2>err
 			status=$?
 			# On a loaded machine the GPU may fail before it has counted anything, or never.
-			! grep -q 'counting begins again' err || break
+			! grep -q 'counting starts again' err || break
 		done
 		judge spared "again, $faults"
 		check "again, $faults: the warning" \
