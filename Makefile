@@ -247,7 +247,7 @@ demo: $(PROGRAM) $(BUILD)/sample
 
 #: make bench            whole runs compared with ceilings and other programs; a few minutes
 #: make bench-loops      one worker on every type, repeated samples and noise, compared with reading and OTHER=PROGRAM
-#: make bench-readme     the table of README.md
+#: make bench-readme     the table of README.md; needs Python with NumPy, and other programs as far as they are installed
 #: make bench-gpu        on a machine with a GPU: the kernels alone, then the engines side by side
 GIB     = 1
 RUNS    = 5
@@ -256,8 +256,12 @@ bench-loops: GIB = 0.25
 bench-loops: RUNS = 9
 bench-gpu: GIB = 8
 bench-gpu: RUNS = 2
+bench-readme: RUNS = 9
 bench bench-loops bench-readme: $(PROGRAM) $(BUILD)/bench
+bench bench-loops:
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(patsubst bench%,%,$(@:bench-%=%)) $(OTHER)
+bench-readme:
+	"$${PYTHON:-python3}" bench/readme.py $(PROGRAM) $(BUILD)/bench $(GIB) $(RUNS)
 #: make bench-overlap    on a machine with a GPU: when copies and kernels ran, as a picture (docs/overlap.svg)
 bench-overlap: $(BUILD)/overlap
 	$(BUILD)/overlap docs/overlap.svg

@@ -4,7 +4,6 @@
  * usage: bench GPUHIST [GIB [RUNS]]          files of GIB GiB in $TMPDIR; default 1, 5 runs
  *        bench GPUHIST GIB RUNS loops [OTHER]   one worker on every type, compared with OTHER
  *        bench GPUHIST GIB RUNS gpu          cpu, gpu and auto on a machine with a GPU
- *        bench GPUHIST GIB RUNS readme       the table of README.md
  *
  * The commands of a line alternate, A B A B, so that a machine that slows down slows both. Times are
  * for whole processes, start to end, on files in the page cache. The first table shows medians
@@ -407,49 +406,6 @@ static void table(int cores)
 	       timed("exec $G </dev/null").peak_kib);
 }
 
-/* ---- README's table ---- */
-
-/* clang-format off */
-static const struct row README_ROWS[] = {
-	{"`gpuhist -b 1024 u32`", "u32", "-b 1024", "a bare loop over the same blocks",
-	 "exec $B bare u32 $CORES"},
-	{"`gpuhist -t f32 -r 0:1 -b 1000 floats`", "floats", "-t f32 -r 0:1 -b 1000",
-	 "`numpy.histogram`",
-	 "${PYTHON:-python3} -c 'import numpy as n; n.histogram(n.memmap(\"floats\",\"f4\"),1000,(0,1))'"},
-	{"`cat u32 \\| gpuhist -b 1024`", "u32", "cat u32 | $G -q -b 1024",
-	 "`cat` into a pipe whose reader discards", "cat u32 | $B drain"},
-	{"`gpuhist --text -r 0:1 -b 1000 lines`, of `%.6f`", "lines", "--text -r 0:1 -b 1000",
-	 "`mawk`, the same bins",
-	 "mawk '{ n[int($1 * 1000)]++ } END { for (i in n) print i, n[i] }' lines >/dev/null"},
-	{"`gpuhist -b 1024 u32.zst`, one frame with many matches", "u32",
-	 "exec $G -q -b 1024 one.zst", "`zstd -dc`", "zstd -dc one.zst >/dev/null"},
-	{"`gpuhist -t f32 -r 0:1 -b 1000 floats.zst`, one frame of noisy samples", "floats",
-	 "exec $G -q -t f32 -r 0:1 -b 1000 floats.zst", "`zstd -dc`", "zstd -dc floats.zst >/dev/null"},
-};
-static const struct row README_GPU_ROWS[] = {
-	{"`gpuhist --device=gpu -b 1024 u32`", "u32", "--device=gpu -b 1024", "all cores",
-	 "exec $G -q --device=cpu -b 1024 u32"},
-	{"`gpuhist --device=gpu -b 1024 u32.zst`, one frame", "u32",
-	 "exec $G -q --device=gpu -b 1024 one.zst", "all cores",
-	 "exec $G -q --device=cpu -b 1024 one.zst"},
-};
-/* clang-format on */
-
-static void readme(void)
-{
-	printf("| whole runs, files in the page cache | GB/s | compared with | GB/s | ratio |\n"
-	       "|---|--:|---|--:|--:|\n");
-	timed("zstd -q -c u32 >one.zst; zstd -q -c floats >floats.zst");
-	timed("od -An -v -w4 -tf4 -N 64M floats | LC_ALL=C awk '{ printf \"%.6f\\n\", $1 }' "
-	      ">lines");
-	for (size_t i = 0; i < LENGTH(README_ROWS); i++)
-		line(&README_ROWS[i]);
-	if (timed("exec $G -q --device=gpu -n 1 u32").failed)
-		return;
-	for (size_t i = 0; i < LENGTH(README_GPU_ROWS); i++)
-		line(&README_GPU_ROWS[i]);
-}
-
 /* ---- one worker, loop by loop ---- */
 
 static const struct {
@@ -627,9 +583,7 @@ int main(int argc, char **argv)
 	} else {
 		for (int k = BELOW_1024; k <= (*which ? FLOATS : DOUBLES); k++)
 			make_file(NAMES[k], (enum data)k);
-		if (strcmp(which, "readme") == 0) {
-			readme();
-		} else if (*which) {
+		if (*which) {
 			engines();
 		} else {
 			make_edges();
