@@ -30,24 +30,25 @@ TIMES4 = " ".join(["f32"] * 4)
 NOISE4 = " ".join(["noise"] * 4)
 PYTHON = f"exec {sys.executable} {HERE}/rivals.py "
 
-# A row: gpuhist's command, inputs, threads; the other program's name, command, inputs, threads, and what it needs.
+# A row: gpuhist's command, inputs, threads; the other program's name, command, inputs, threads, and what it needs,
+# whose version becomes the {} in the name.
 README = [
     ("gpuhist -b 1024 u32", "u32", CORES,
      "a bare loop in C over the same blocks", f"exec $BENCH bare u32 {CORES}", "u32", CORES, "sh"),
     (f"gpuhist -T 1 {F32} f32", "f32", 1,
-     "`numpy.histogram`", PYTHON + "numpy f32.part", "f32.part", 1, "numpy"),
+     "NumPy {}: `histogram`", PYTHON + "numpy f32.part", "f32.part", 1, "numpy"),
     (f"gpuhist {F32} f32", "f32", CORES,
-     "boost-histogram, `threads=`", PYTHON + f"boost f32 {CORES}", "f32", CORES, "boost_histogram"),
+     "boost-histogram {}", PYTHON + f"boost f32 {CORES}", "f32", CORES, "boost_histogram"),
     ("gpuhist --text -r 0:1 -b 1000 text", "text", CORES,
-     "DuckDB's `read_csv`", PYTHON + f"duckdb text {CORES}", "text", CORES, "duckdb"),
+     "DuckDB {}: `read_csv`", PYTHON + f"duckdb text {CORES}", "text", CORES, "duckdb"),
     ("gpuhist --log=auto --stats=50,99,99.9 latencies", "latencies", CORES,
-     "HdrHistogram_c, one in each thread", f"exec ./hdr latencies {CORES}", "latencies", CORES, "HdrHistogram_c"),
+     "HdrHistogram_c {}, one in each thread", f"exec ./hdr latencies {CORES}", "latencies", CORES, "HdrHistogram_c"),
     ("gpuhist -b 1024 u32.zst", "u32.zst", CORES,
-     "`zstd -dc`", "exec zstd -dc u32.zst", "u32.zst", 1, "zstd"),
+     "`zstd -dc` {}", "exec zstd -dc u32.zst", "u32.zst", 1, "zstd"),
     (f"gpuhist {F32} f32.pz.zst", "f32.pz.zst", CORES,
-     "`pzstd -dc`", "exec pzstd -dc f32.pz.zst", "f32.pz.zst", CORES, "pzstd"),
+     "`pzstd -dc` {}", "exec pzstd -dc f32.pz.zst", "f32.pz.zst", CORES, "pzstd"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
-     "`cupy.histogram`", PYTHON + "cupy f32", TIMES4, "1 + GPU", "cupy"),
+     "CuPy {}: `histogram`", PYTHON + "cupy f32", TIMES4, "1 + GPU", "cupy"),
     (f"taskset -c 0,1 gpuhist {F32} {TIMES4}", TIMES4, "2 + GPU",
      "the two cores alone", f"exec taskset -c 0,1 gpuhist --device=cpu {F32} {TIMES4}", TIMES4, 2, "gpu"),
 ]
@@ -55,10 +56,10 @@ MORE = [
     ("cat u32 | gpuhist -b 1024", "u32", CORES,
      "`cat` into a pipe whose reader discards", "cat u32 | $BENCH drain", "u32", 1, "sh"),
     ("gpuhist -T 1 --text -r 0:1 -b 1000 text", "text", 1,
-     "`mawk`", "exec mawk '{ n[int($1 * 1000)]++ } END { for (i in n) print i, n[i] }' text.part", "text.part", 1,
+     "`mawk` {}", "exec mawk '{ n[int($1 * 1000)]++ } END { for (i in n) print i, n[i] }' text.part", "text.part", 1,
      "mawk"),
     (f"gpuhist {F32} f32.zst", "f32.zst", CORES,
-     "`zstd -dc`", "exec zstd -dc f32.zst", "f32.zst", 1, "zstd"),
+     "`zstd -dc` {}", "exec zstd -dc f32.zst", "f32.zst", 1, "zstd"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
      "the cores alone", f"exec gpuhist --device=cpu {F32} {TIMES4}", TIMES4, CORES, "gpu"),
     (f"gpuhist -b 16M -r full -f raw {NOISE4}", NOISE4, GPU,
@@ -128,7 +129,7 @@ def two(x):
     return f"{x:.{max(1 - math.floor(math.log10(x)), 0) if x else 0}f}"
 
 
-def print_row(row, runs, seconds, blocks, sizes):
+def print_row(row, version, runs, seconds, blocks, sizes):
     """Time a row and print it."""
     mine, my_input, my_threads, name, theirs, their_input, their_threads, _ = row
     for file in my_input.split() + their_input.split():
@@ -136,6 +137,7 @@ def print_row(row, runs, seconds, blocks, sizes):
     my_gb, their_gb = [sum(sizes[f] for f in inputs.split()) / 1e9 for inputs in (my_input, their_input)]
     if "GPU" not in str(my_threads):
         mine = mine.replace("gpuhist", "gpuhist --device=cpu", 1)
+    name = name.format(version)
     pairs, end = [(timed(mine), timed(theirs))], time.monotonic() + seconds
     while None not in pairs[-1] and len(pairs) <= runs and (len(pairs) <= 3 or time.monotonic() < end):
         pairs.append((timed(mine), timed(theirs)))
@@ -162,8 +164,8 @@ def output(command):
 
 def versions():
     """Return what is installed, with its version; nothing for what is not."""
-    found = {"sh": "sh", "gpu": output("gpuhist --device=gpu -q -n 1 -f raw /bin/sh >gpu && "
-                                       "nvidia-smi --query-gpu=name,driver_version --format=csv,noheader")}
+    found = {"sh": "sh", "gpu": output("gpuhist --device=gpu -q -t u8 -f raw /bin/sh >gpu && { nvidia-smi "
+                                       "--query-gpu=name,driver_version --format=csv,noheader || echo unknown; }")}
     for module in ("numpy", "boost_histogram", "duckdb", "cupy"):
         found[module] = output(f"{sys.executable} -c 'import {module} as m; print(m.__version__)'")
     for program in ("zstd", "pzstd", "mawk"):
@@ -200,7 +202,7 @@ def main():
                   "| times as fast |\n|---|--:|--:|--:|---|--:|--:|--:|--:|", flush=True)
             for row in rows:
                 if found.get(row[-1]):
-                    print_row(row, int(runs), seconds, max(round(gib * 64), 1), sizes)
+                    print_row(row, found[row[-1]], int(runs), seconds, max(round(gib * 64), 1), sizes)
         missing = sorted({row[-1] for row in README + MORE if not found.get(row[-1])})
         print("\nLeft out, not installed here: " + (", ".join(missing) or "none") + ".")
         os.chdir("/")
