@@ -675,7 +675,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 
 	*hist = (struct hist){0};
 	snapshot_init(&run.snapshot);
-	lock_init(&run.lock);
+	lock_init(&run.lock, LOCK_RUN);
 	start_watch(&run);
 	int rc = prepare(&run, fail);
 	/* Report an unsuitable FILE before the work. */

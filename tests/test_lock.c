@@ -56,6 +56,44 @@ static void take_twice(void)
 	lock_take(&lock);
 }
 
+static void take_lower(void)
+{
+	struct lock lower;
+
+	lock_init(&lower, LOCK_RUN);
+	lock_take(&lock);
+	lock_take(&lower);
+}
+
+static void take_alone(void)
+{
+	struct lock alone;
+
+	lock_init(&alone, LOCK_ALONE);
+	lock_take(&lock);
+	lock_take(&alone);
+}
+
+static void take_after_last(void)
+{
+	struct lock last[2];
+
+	lock_init(&last[0], LOCK_LAST);
+	lock_init(&last[1], LOCK_LAST);
+	lock_take(&last[0]);
+	lock_take(&last[1]);
+}
+
+static void wait_with_another(void)
+{
+	struct lock last;
+
+	lock_init(&last, LOCK_LAST);
+	lock_take(&lock);
+	lock_take(&last);
+	lock_wait(&last, &changed);
+}
+
 static void drop_without(void)
 {
 	lock_drop(&lock);
@@ -93,6 +131,10 @@ static void test_wrong(void)
 		const char *what;
 		void (*f)(void);
 	} WRONG[] = {{"taken twice", take_twice},
+		     {"taken after a later one", take_lower},
+		     {"taken with another, which it must not", take_alone},
+		     {"taken after a last one", take_after_last},
+		     {"waited with another", wait_with_another},
 		     {"dropped by a thread that has it not", drop_without},
 		     {"waited without it", wait_without},
 		     {"asserted without it", assert_without},
@@ -124,7 +166,7 @@ static void test_wrong(void)
 
 int main(void)
 {
-	lock_init(&lock);
+	lock_init(&lock, LOCK_SOURCE);
 	test_threads();
 	test_wrong();
 	lock_destroy(&lock);

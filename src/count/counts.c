@@ -17,7 +17,7 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 	counts->cell = huge_zeroed(cells * sizeof(*counts->cell));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
-	lock_init(&counts->lock);
+	lock_init(&counts->lock, LOCK_LAST);
 	return 0;
 }
 
@@ -27,7 +27,7 @@ int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, str
 	counts->cell = calloc(cells, sizeof(*counts->cell));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
-	lock_init(&counts->lock);
+	lock_init(&counts->lock, LOCK_LAST);
 	return 0;
 }
 

@@ -19,9 +19,9 @@ uint32_t keys_most(uint32_t bins)
 int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail)
 {
 	*k = (struct keys){.place = *place, .most = keys_most(bins)};
-	lock_init(&k->lock);
+	lock_init(&k->lock, LOCK_LAST);
 	for (size_t i = 0; i < KEYS_LOCKS; i++)
-		lock_init(&k->locks[i]);
+		lock_init(&k->locks[i], LOCK_LAST);
 	k->slot = calloc(KEYS_SLOTS, sizeof(*k->slot));
 	k->key = calloc(KEYS_MOST, sizeof(*k->key));
 	return k->slot && k->key ? 0 : fail_errno(fail, "--by");

@@ -778,7 +778,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 	e->spec = &e->own;
 	e->to = e->file = to;
 	e->whole = SIZE_MAX;
-	lock_init(&e->lock);
+	lock_init(&e->lock, LOCK_ALONE);
 	if (spec->format->write == write_svg) {
 		row_begin_sheet(&e->sheet, spec);
 		e->own.sheet = &e->sheet;

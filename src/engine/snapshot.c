@@ -5,7 +5,7 @@
 void snapshot_init(struct snapshot *s)
 {
 	*s = (struct snapshot){.first = NULL};
-	lock_init(&s->lock);
+	lock_init(&s->lock, LOCK_SNAPSHOT);
 }
 
 void snapshot_destroy(struct snapshot *s)
@@ -18,7 +18,7 @@ void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg
 	*h = (struct holder){.of = s, .flush = flush, .arg = arg};
 	if (!s)
 		return;
-	lock_init(&h->lock);
+	lock_init(&h->lock, LOCK_HOLDER);
 	lock_take(&s->lock);
 	h->next = s->first;
 	s->first = h;

@@ -140,7 +140,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	gpu->size = gpu_size(spec);
 	gpu->started = clock_seconds();
 	gpu->state = GPU_STARTING;
-	lock_init(&gpu->lock);
+	lock_init(&gpu->lock, LOCK_LAST);
 	start_helper(gpu);
 	return gpu;
 }

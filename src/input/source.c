@@ -138,7 +138,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
 	s->shared.tee = spec->tee;
-	lock_init(&s->lock);
+	lock_init(&s->lock, LOCK_SOURCE);
 	pthread_cond_init(&s->wait.wake, NULL);
 	if (describe(s, fail) != 0) {
 		source_close(s);

@@ -28,7 +28,7 @@ struct text_keys *text_keys_new(void)
 	struct text_keys *const k = calloc(1, sizeof(*k));
 
 	if (k)
-		lock_init(&k->lock);
+		lock_init(&k->lock, LOCK_LAST);
 	return k;
 }
 

@@ -9,7 +9,7 @@ struct lock {
 	int held;
 };
 
-#define lock_init(lock) ((lock)->held = 0)
+#define lock_init(lock, order) ((lock)->held = 0)
 #define lock_destroy(lock) assert((lock)->held == 0)
 #define lock_assert_held(lock) sched_held(&(lock)->held)
 #define lock_take(lock) sched_take(&(lock)->held, __FILE__, __LINE__)
