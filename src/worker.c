@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "each/each.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_engine.h"
 
 #define YIELD_SECONDS 3.0
 #define YIELD_LOOK 0.001

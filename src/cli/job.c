@@ -30,17 +30,29 @@ bool job_reads_stdin(const struct job *job)
 	return false;
 }
 
-const char *job_file(const struct job *job)
+/* Is an input a file or a disk? */
+static bool is_file(const char *path)
 {
 	struct stat st;
 
-	for (size_t i = 0; i < job->source.path_count; i++) {
-		const char *const path = job->source.paths[i];
-		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0 &&
-		    (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
-			return path_shown(path);
-	}
+	return (path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0 &&
+	       (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
+const char *job_file(const struct job *job)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (is_file(job->source.paths[i]))
+			return path_shown(job->source.paths[i]);
 	return NULL;
+}
+
+bool job_reads_files(const struct job *job)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (!is_file(job->source.paths[i]))
+			return false;
+	return !job->tee;
 }
 
 /* The type that the name of a FILE gives. */

@@ -149,6 +149,9 @@ const char *gpu_declines(const struct job *job, const struct shape *shape);
 /* Name of an input that is a file or a disk, and so has an end; NULL: all are streams. */
 const char *job_file(const struct job *job);
 
+/* Are all inputs files, which can be read again? */
+bool job_reads_files(const struct job *job);
+
 /* Does --every draw each plot over the previous one on a terminal? */
 bool job_draws_in_place(const struct job *job);
 

@@ -72,7 +72,7 @@ struct engine {
 /* A worker; zeroed but for work. Until its thread ends, only that uses all but the tallies. */
 struct worker {
 	const struct work *work;
-	pthread_t thread; /* run.c's */
+	pthread_t thread; /* run_workers.c's */
 	struct fail fail;
 	struct reader *reader;
 

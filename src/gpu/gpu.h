@@ -25,14 +25,16 @@
 #include "count/count.h"
 #include "gpu/region.h"
 #include "input/source.h"
+#include "input/unpacker.h"
 
-struct gpu; /* gpu_state.h */
+struct gpu;    /* gpu_state.h */
+struct engine; /* engine/engine.h */
 
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	unsigned device;                 /* index among the visible devices */
 	unsigned lanes;                  /* most workers that may feed the GPU */
-	bool unpacks;                    /* the GPU may also decode zstd (gpu_unpack.h) */
+	bool unpacks;                    /* the GPU may also decode zstd (gpu_unpacker) */
 	bool fetched;    /* fetch the counters of each chunk, however many there are */
 	uint64_t memory; /* bytes for slots; the least is two */
 };
@@ -105,7 +107,7 @@ void gpu_lane_close(struct gpu *gpu);
 /* Returns a free slot, the worker's until gpu_free, or NULL. Never waits. */
 struct slot *gpu_take_slot(struct gpu *gpu);
 
-/* Can the GPU count bytes that it decoded (gpu_unpack.h) without another copy to it? */
+/* Can the GPU count bytes that it decoded (gpu_unpacker) without another copy to it? */
 bool gpu_counts_rooms(const struct gpu *gpu);
 
 /*
@@ -151,5 +153,20 @@ struct gpu_report {
 
 /* Copies the current report. Any thread. */
 void gpu_describe(struct gpu *gpu, struct gpu_report *report);
+
+/* ---- the GPU as others see it ---- */
+
+/*
+ * A turn fills a slot, once the GPU is ready and has a lane for the worker, or waits for a slot if
+ * that is the fastest thing to do.
+ */
+extern const struct engine gpu_engine;
+
+/*
+ * Returns the GPU as the source's unpacker, not demanded. Its "rooms" are slots that no lane takes:
+ * buffers for a batch of packed blocks, which its decoded bytes then replace. Any thread may set
+ * *gpu later, atomically; the variable must outlive the unpacker.
+ */
+struct unpacker gpu_unpacker(struct gpu **gpu);
 
 #endif

@@ -7,8 +7,6 @@
  * (gpu_resident.h), sum to its samples. Only then do we return it to the source; until then it is in
  * our own memory.
  */
-#include "gpu/gpu_engine.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/tally.h"
+#include "engine/engine.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_resident.h"
 

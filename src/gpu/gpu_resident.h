@@ -13,8 +13,8 @@
  *
  * From the first commit on, only the table has the counts of the returned chunks. If the GPU fails
  * after that, the table is lost and the run fails. run_job() then starts over on the CPU, if all
- * inputs are files. So under auto, a job that reads a stream gets no such table (run.c). Before the
- * first commit, the CPU can count the chunks still in their slots, as after any GPU failure.
+ * inputs are files. So under auto, a job that reads a stream gets no such table (run_prepare.c).
+ * Before the first commit, the CPU can count the chunks still in their slots, as after any GPU failure.
  */
 #ifndef GPUHIST_GPU_RESIDENT_H
 #define GPUHIST_GPU_RESIDENT_H

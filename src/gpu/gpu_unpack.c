@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_unpack: submits rooms of packed blocks and collects their decoded bytes. */
-#include "gpu/gpu_unpack.h"
+#include "gpu/gpu.h"
 
 #include <string.h>
 

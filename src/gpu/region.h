@@ -61,7 +61,7 @@ struct region {
 	uint64_t table_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of a slot's samples, and of its counters */
 	uint32_t slots;                  /* including rooms */
-	uint32_t rooms;                  /* the last slots, for decoding zstd (gpu_unpack.h) */
+	uint32_t rooms;                  /* the last slots, for decoding zstd (gpu_unpacker) */
 	uint32_t resident;               /* counters stay on the device */
 	uint32_t doorbell;               /* futex; incremented for each submitted slot */
 	uint32_t sleeping;               /* the GPU process sleeps until the doorbell rings */
