@@ -9,7 +9,6 @@
 
 #include "base/isa.h"
 #include "base/signals.h"
-#include "checkpoint.h"
 #include "cli/msg.h"
 #include "cli/report.h"
 #include "document/into.h"
@@ -99,7 +98,7 @@ void command_tensors(const struct job *job, struct fail *fail)
 	if (choose_isa(fail) != 0 || output_open(&out, job->output, fail) != 0)
 		return;
 	set_interrupted(job);
-	const int rc = checkpoint_rows(job, out, fail);
+	const int rc = run_tensors(job, out, fail);
 	msg_interrupted(NULL);
 	if (rc == 0)
 		output_commit(out, fail);

@@ -26,6 +26,12 @@
 int run_job(const struct job *job, struct output *rows, struct hist *hist,
 	    struct run_report *report, struct fail *fail);
 
+/*
+ * --each=tensor: check the headers of all FILEs, then count each tensor as a run with its own type
+ * and write its row.
+ */
+int run_tensors(const struct job *job, struct output *out, struct fail *fail);
+
 /* Return the provenance of a run's counts. */
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals);
 

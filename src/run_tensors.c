@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* checkpoint: counts the tensors of files, one run after another. */
-#include "checkpoint.h"
+/*
+ * run_tensors: --each=tensor, a loop of runs. The headers of all FILEs are checked first; each is
+ * read again just before the runs of its file, to tell them where their samples are. The run of a
+ * small tensor starts no thread except the watching one.
+ */
+#include "run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +15,10 @@
 #include "cli/msg.h"
 #include "each/row.h"
 #include "input/content.h"
-#include "run.h"
 
 typedef unsigned long long ull;
 
-struct checkpoint {
+struct tensor_rows {
 	const struct job *job;
 	struct output *out;
 	struct row_spec spec;
@@ -45,7 +48,7 @@ static int check_size(const struct tensors *list, const struct bytes *b, struct 
 	return 0;
 }
 
-static int read_list(struct tensors *list, const struct checkpoint *c, const char *path,
+static int read_list(struct tensors *list, const struct tensor_rows *c, const char *path,
 		     struct fail *fail)
 {
 	const struct content_rules rules = {.type_said = true,
@@ -75,7 +78,7 @@ static int read_list(struct tensors *list, const struct checkpoint *c, const cha
 	return rc;
 }
 
-/* Warns about tensors of unsupported types. */
+/* Warn about tensors of unsupported types. */
 static void warn_left_out(const struct tensors *list, const char *path)
 {
 	char names[400] = "";
@@ -98,7 +101,7 @@ static void warn_left_out(const struct tensors *list, const char *path)
 
 /* ---- rows ---- */
 
-static int count_tensor(struct checkpoint *c, size_t path, const struct tensors *list,
+static int count_tensor(struct tensor_rows *c, size_t path, const struct tensors *list,
 			const struct tensor *t, struct fail *fail)
 {
 	struct job job = *c->job;
@@ -133,7 +136,7 @@ static int count_tensor(struct checkpoint *c, size_t path, const struct tensors 
 	return output_flush(c->out, fail);
 }
 
-static int count_file(struct checkpoint *c, size_t path, struct fail *fail)
+static int count_file(struct tensor_rows *c, size_t path, struct fail *fail)
 {
 	struct tensors list;
 	int rc = read_list(&list, c, c->job->source.paths[path], fail);
@@ -146,9 +149,9 @@ static int count_file(struct checkpoint *c, size_t path, struct fail *fail)
 	return rc;
 }
 
-int checkpoint_rows(const struct job *job, struct output *out, struct fail *fail)
+int run_tensors(const struct job *job, struct output *out, struct fail *fail)
 {
-	struct checkpoint c = {
+	struct tensor_rows c = {
 		.job = job,
 		.out = out,
 		.spec = {.paths = job->source.paths,
