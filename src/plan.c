@@ -2,6 +2,7 @@
 /* plan: divides -M, and decides when a thread, a table, a lane or a GPU is worth its cost. */
 #include "plan.h"
 
+#include "base/minmax.h"
 #include "each/each.h"
 #include "gpu/gpu_plan.h"
 
@@ -41,11 +42,6 @@
 #define TELLING_SECONDS 0.02
 #define TELLING_FEW ((uint64_t)8 << 20)
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Let `workers` workers count in private tables or, if shared, in the table of totals. Returns the
  * bytes that they need.
@@ -68,7 +64,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 				      : 0;
 	if (job->by_text)
 		counting_keep_keys(&p->counting,
-				   least(job->machine.memory / 4, PRIVATE_MAX) / workers);
+				   lesser(job->machine.memory / 4, PRIVATE_MAX) / workers);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
@@ -116,12 +112,7 @@ static size_t part_of(const struct shape *shape, size_t block)
 
 	if (row <= block / shape->record)
 		return 0;
-	return (row < records ? row : records) * shape->record;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
+	return lesser(row, records) * shape->record;
 }
 
 struct plan plan_make(const struct job *job, const struct shape *shape,
@@ -131,20 +122,19 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	const uint64_t memory = job->machine.memory, half = memory / 2;
 	struct plan p = {.block = BLOCK_BYTES};
 
-	if (shape->record > p.block)
-		p.block = shape->record;
+	p.block = larger(p.block, shape->record);
 	if (layout_is_many(shape->channels)) /* so that a block has several samples of each */
 		p.block = larger(p.block,
-				 least(RECORDS_MANY, BLOCK_MANY / shape->record) * shape->record);
+				 lesser(RECORDS_MANY, BLOCK_MANY / shape->record) * shape->record);
 	p.step = p.block;
 	p.part = part_of(shape, p.block);
 	if (p.part > 0) /* let one read drain a full pipe */
 		p.block =
-			larger(p.block, least(p.part, PIPE_BYTES) / shape->record * shape->record);
+			larger(p.block, lesser(p.part, PIPE_BYTES) / shape->record * shape->record);
 	/* Any worker that finds a slot may feed the GPU. */
 	if (gpu_only ||
 	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))
-		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
+		p.lanes = (unsigned)lesser(job->machine.threads, LANES_MOST);
 	const bool digests = job->quantiles.n > 0 && !sample_is_code(&shape->axis.type) &&
 			     shape->row == 0 && !layout_is_many(shape->channels);
 	p.digests = digests ? memory / DIGEST_SHARE : 0; /* --by: of its sums, too */
@@ -158,17 +148,17 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.workers = p.lanes;
 		p.lanes_memory = half;
 	} else if (p.lanes > 0) {
-		p.lanes_memory = least(facts->plain  ? left / 2
-				       : left > half ? left - half
-						     : 0,
-				       memory / 8 * 3);
+		p.lanes_memory = lesser(facts->plain  ? left / 2
+					: left > half ? left - half
+						      : 0,
+					memory / 8 * 3);
 	}
 	const struct gpu_spec gpu = plan_gpu(&p, job);
 	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits) {
 		p.lanes = 0;
 		p.lanes_memory = 0;
 	}
-	p.digests = least(p.digests, left - p.lanes_memory);
+	p.digests = lesser(p.digests, left - p.lanes_memory);
 	p.decoders = larger(left - p.lanes_memory - p.digests, 1);
 	return p;
 }

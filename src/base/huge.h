@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/minmax.h"
+
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_ELSE ((size_t)64) /* alignment of smaller buffers: a cache line */
 
@@ -18,7 +20,7 @@ static inline size_t huge_size(size_t bytes)
 {
 	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
 
-	return (bytes + align - 1) / align * align;
+	return round_up(bytes, align);
 }
 
 /* Allocate an uninitialized buffer; release it with free(). */

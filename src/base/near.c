@@ -5,12 +5,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORD 24u /* longer words are near nothing */
+#include "base/minmax.h"
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
+#define WORD 24u /* longer words are near nothing */
 
 /* Number of slips (near.h) from a, of n letters, to b, of m letters. */
 static unsigned slips(const char *a, size_t n, const char *b, size_t m)
@@ -23,11 +20,11 @@ static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 			if (i == 0 || j == 0)
 				continue;
 			const int c = tolower((unsigned char)a[i - 1]);
-			to[i][j] = least(to[i - 1][j - 1] + (c != b[j - 1]),
-					 least(to[i - 1][j], to[i][j - 1]) + 1);
+			to[i][j] = (unsigned)lesser(to[i - 1][j - 1] + (c != b[j - 1]),
+						    lesser(to[i - 1][j], to[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && c == b[j - 2] &&
 			    tolower((unsigned char)a[i - 2]) == b[j - 1])
-				to[i][j] = least(to[i][j], to[i - 2][j - 2] + 1);
+				to[i][j] = (unsigned)lesser(to[i][j], to[i - 2][j - 2] + 1);
 		}
 	return to[n][m];
 }

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "bins/edges.h"
 
 /*
@@ -176,7 +177,7 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 	 */
 	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half,
 		     words = guide + keys * (s->bits / 32);
-	uint32_t *const table = aligned_alloc(8, (4 * words + 7) / 8 * 8);
+	uint32_t *const table = aligned_alloc(8, round_up(4 * words, 8));
 	uint32_t before = s->passed;
 
 	if (!table)

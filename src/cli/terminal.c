@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/minmax.h"
 #include "bins/number.h"
 #include "cli/msg.h"
 
@@ -31,11 +32,6 @@ static bool is_dumb(void)
 	return !term || !*term || strcmp(term, "dumb") == 0;
 }
 
-static unsigned between(uint64_t x, unsigned least, unsigned most)
-{
-	return x < least ? least : x > most ? most : (unsigned)x;
-}
-
 /* Use the terminal's size, else COLUMNS, else 80 columns. */
 static void set_size(struct canvas *canvas, int fd)
 {
@@ -46,8 +42,9 @@ static void set_size(struct canvas *canvas, int fd)
 
 	if (columns == 0 && (!text || number_parse_count(&columns, text) != 0 || columns == 0))
 		columns = 80;
-	canvas->columns = between(columns, 40, 200);
-	canvas->lines = !terminal || size.ws_row == 0 ? 24 : between(size.ws_row, 8, 500) - 2;
+	canvas->columns = (unsigned)within(columns, 40, 200);
+	canvas->lines =
+		!terminal || size.ws_row == 0 ? 24 : (unsigned)within(size.ws_row, 8, 500) - 2;
 }
 
 void terminal_canvas(struct canvas *canvas, int fd, enum color color)

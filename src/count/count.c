@@ -20,6 +20,7 @@
 
 #include "base/huge.h"
 #include "base/little.h"
+#include "base/minmax.h"
 #include "count/codes.h"
 
 #define BLOCK 512u                    /* samples binned, then counted, while cells[] is in L1 */
@@ -51,11 +52,6 @@ struct counter {
 	uint32_t channel; /* PRIVATE, SHARED: channel of the next sample; 0 after whole records */
 	uint32_t base[];  /* PRIVATE, SHARED: first cell of channel i % channels */
 };
-
-static size_t round_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
-}
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/minmax.h"
+
 #define PAGE 4096u
 #define BLOCKS(rule) (((rule)->indices + DIGEST_BLOCK - 1) / DIGEST_BLOCK)
 
@@ -39,7 +41,7 @@ uint64_t digest_bytes(const struct digest_rule *rule, bool wide)
 	const uint64_t blocks = BLOCKS(rule), size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
 
 	/* The bytes of `touched` are whole words, and so is the table. */
-	return (blocks * DIGEST_BLOCK * size + (blocks + 7) / 8 * 8 + PAGE - 1) / PAGE * PAGE;
+	return round_up(blocks * DIGEST_BLOCK * size + round_up(blocks, 8), PAGE);
 }
 
 int digest_open(struct digest *d, const struct digest_rule *rule, bool wide)

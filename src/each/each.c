@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/tally.h"
 
 #define PAGE 4096u
@@ -656,19 +657,12 @@ static size_t digests_bytes(const struct counting *c)
 	return counting_adds_stats(c) ? (size_t)digest_bytes(&rule, true) / 8 * c->channels : 0;
 }
 
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static unsigned results_of(const struct counting *c)
 {
-	const size_t fit = min_size(RESULTS_BYTES / (2 * table_bytes(c)),
+	const uint64_t fit = lesser(RESULTS_BYTES / (2 * table_bytes(c)),
 				    DIGESTS_BYTES / (2 * digests_bytes(c) + 1));
 
-	return fit < RESULTS_LEAST  ? RESULTS_LEAST
-	       : fit > RESULTS_MOST ? RESULTS_MOST
-				    : (unsigned)fit;
+	return (unsigned)within(fit, RESULTS_LEAST, RESULTS_MOST);
 }
 
 static int join(struct worker *w)
@@ -686,7 +680,7 @@ static int join(struct worker *w)
 	lock_drop(&e->lock);
 	rows->counting = counting;
 	rows->results = results_of(counting);
-	rows->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
+	rows->block = aligned_alloc(PAGE, round_up(w->work->block, PAGE));
 	if (open_counts(&rows->counts, e, counting, &w->fail) != 0 ||
 	    open_maker(&rows->maker, e, counting, &w->fail) != 0)
 		return -1;

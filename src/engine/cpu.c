@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/tally.h"
 #include "engine/engine.h"
 
@@ -51,7 +52,7 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 		return fail_errno(&w->fail, "worker");
 	cpu->counting = counting;
 	cpu->counter = counter_open(counting, counts);
-	cpu->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
+	cpu->block = aligned_alloc(PAGE, round_up(w->work->block, PAGE));
 	if (!cpu->counter || !cpu->block)
 		return fail_errno(&w->fail, "worker");
 	snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "gpu/region.h"
 #include "input/unpacker.h"
 
@@ -22,18 +23,12 @@
 /* This many slots keep the bus busy; with more, each would only be smaller. */
 #define SLOTS_BUSY 16u
 
-static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
-{
-	return n < least ? least : n > most ? most : n;
-}
-
 /* Rounds down to whole samples and pages, but returns at least a record. */
 static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 {
 	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
 
-	return bytes / unit * unit >= record ? bytes / unit * unit
-					     : (record + unit - 1) / unit * unit;
+	return larger(bytes / unit * unit, round_up(record, unit));
 }
 
 /*
@@ -66,7 +61,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t left = fits ? memory : 0;
 	const uint64_t wanted = within(lanes + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
 				       SLOTS_LEAST, REGION_SLOTS);
-	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
+	const uint64_t busy = lesser(wanted, SLOTS_BUSY);
 	/* All wanted slots, of the best size. If memory is short: fewer, down to `busy`; smaller,
 	 * down to `least`; fewer, down to SLOTS_LEAST; smaller, down to `small`; then fewer. */
 	uint64_t slots = within(left / (most + cell_bytes), busy, wanted);

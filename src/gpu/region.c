@@ -7,20 +7,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE ((uint64_t)4096)
+#include "base/minmax.h"
 
-static uint64_t pages(uint64_t bytes)
-{
-	return (bytes + PAGE - 1) / PAGE * PAGE;
-}
+#define PAGE ((uint64_t)4096)
 
 void region_lay_out(struct region *r)
 {
-	r->cell_bytes = (r->cell_bytes + 255) / 256 * 256;
-	r->table_at = pages(sizeof(*r));
-	r->cells_at = r->table_at + pages(r->table_bytes);
-	r->data_at = r->cells_at + pages(r->slots * r->cell_bytes);
-	r->total = r->data_at + pages(r->slots * r->slot_bytes);
+	r->cell_bytes = round_up(r->cell_bytes, 256);
+	r->table_at = round_up(sizeof(*r), PAGE);
+	r->cells_at = r->table_at + round_up(r->table_bytes, PAGE);
+	r->data_at = r->cells_at + round_up(r->slots * r->cell_bytes, PAGE);
+	r->total = r->data_at + round_up(r->slots * r->slot_bytes, PAGE);
 }
 
 void region_wait(uint32_t *word, uint32_t seen, double seconds)

@@ -8,6 +8,7 @@
  * other batch. Two steps go batch by batch: finding the blocks' offsets, and copying matches, also
  * from earlier batches. For these, a group waits on events of the group before it.
  */
+#include "base/minmax.h"
 #include "gpu_helper/device.h"
 
 #define RING_BYTES (2 * UNPACKER_WINDOW) /* a power of two, and more than a window and a batch */
@@ -18,7 +19,7 @@ static uint64_t part(uint64_t *at, uint64_t n)
 {
 	const uint64_t begin = *at;
 
-	*at += (n + LINE - 1) / LINE * LINE;
+	*at += round_up(n, LINE);
 	return begin;
 }
 

@@ -15,14 +15,10 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "base/minmax.h"
 
 struct bytes;
 struct tee; /* tee.h */
-
-static inline uint64_t lesser(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* State shared by the inputs of a source. */
 struct bytes_shared {

@@ -77,11 +77,6 @@ struct input {
 	struct text_input *text;   /* NULL unless text has begun */
 };
 
-static inline uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* a + b, or NO_END if the sum is larger. */
 static inline uint64_t offset_sum(uint64_t a, uint64_t b)
 {
