@@ -35,11 +35,6 @@ uint32_t auto_slots(const struct auto_bins *bins)
 	return slots_before(bins) + width(bins);
 }
 
-uint32_t auto_slot(const struct auto_bins *bins, int128_t bin)
-{
-	return (uint32_t)bin & (width(bins) - 1);
-}
-
 int auto_k_least(const struct sample_type *type)
 {
 	if (type->kind != SAMPLE_FLOAT)

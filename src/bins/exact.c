@@ -20,7 +20,8 @@ struct exact exact_of(uint128_t x, int exponent, bool more)
 	return (struct exact){(uint64_t)(x >> 64), exponent - up + 64, more || (uint64_t)x != 0};
 }
 
-struct exact exact_quotient(uint128_t n, uint64_t d, int exponent)
+/* n 2^exponent / d; d is not 0. */
+static struct exact exact_quotient(uint128_t n, uint64_t d, int exponent)
 {
 	/* With a dividend of 128 bits, the quotient has at least 64. */
 	const int up = zeros_of(n);

@@ -24,9 +24,6 @@ struct exact {
 /* x 2^exponent, or, with `more`, a number between that and (x + 1) 2^exponent. */
 struct exact exact_of(uint128_t x, int exponent, bool more);
 
-/* n 2^exponent / d; d is not 0. */
-struct exact exact_quotient(uint128_t n, uint64_t d, int exponent);
-
 /* digits 10^power, for powers from -27 to 27. */
 struct exact exact_decimal(uint64_t digits, int power);
 

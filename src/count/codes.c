@@ -12,7 +12,6 @@
 #include "count/codes.h"
 
 #include "base/little.h"
-#include "count/positional.h"
 
 typedef uint32_t byte_table[BYTES_STRIDE];
 typedef uint32_t code_table[CODES_STRIDE];

@@ -9,6 +9,7 @@
 #ifndef GPUHIST_CODES_H
 #define GPUHIST_CODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,17 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 
 /* Count 16-bit samples. A single channel alternates between two tables, several have one each. */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
+
+/* ---- bytes by positional population counts, without a store for each byte (positional.c) ---- */
+
+/* Does counting n bytes of that many interleaved channels pay on this machine? */
+bool positional_pays(size_t n, uint32_t channels);
+
+/*
+ * Add n bytes, the first of channel 0, to the counts of each channel, which begin `stride` entries
+ * after those of the channel before. Call it only if positional_pays says so.
+ */
+void positional_add(uint32_t *counts, size_t stride, const unsigned char *p, size_t n,
+		    uint32_t channels);
 
 #endif

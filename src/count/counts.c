@@ -179,6 +179,15 @@ void counts_auto(struct counts *counts, int *k, struct extent *extent)
 	lock_drop(&counts->lock);
 }
 
+/* Zero cells, samples and statistics. */
+static void counts_clear(struct counts *counts)
+{
+	memset(counts->cell, 0, counts->cells * sizeof(*counts->cell));
+	counts->samples = 0;
+	for (uint32_t c = 0; c < counts->stats_channels; c++)
+		stats_clear(&counts->stats[c]);
+}
+
 void counts_move(struct counts *to, struct counts *from)
 {
 	if (to->samples == 0) {
@@ -202,14 +211,6 @@ void counts_swap(struct counts *a, struct counts *b)
 	b->cell = cell;
 	b->samples = samples;
 	b->stats = stats;
-}
-
-void counts_clear(struct counts *counts)
-{
-	memset(counts->cell, 0, counts->cells * sizeof(*counts->cell));
-	counts->samples = 0;
-	for (uint32_t c = 0; c < counts->stats_channels; c++)
-		stats_clear(&counts->stats[c]);
 }
 
 void counts_add_samples(struct counts *counts, uint64_t samples)

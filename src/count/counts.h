@@ -90,9 +90,6 @@ void counts_move(struct counts *to, struct counts *from);
 /* For counts that no other thread uses: swap cells, samples and statistics. */
 void counts_swap(struct counts *a, struct counts *b);
 
-/* For counts that no other thread uses: zero cells, samples and statistics. */
-void counts_clear(struct counts *counts);
-
 /*
  * For totals that are still empty: take the range from the samples. From now on, cell is one or
  * more tables of auto_slots + CELL_EXTRA cells.

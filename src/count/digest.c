@@ -182,7 +182,8 @@ uint64_t digest_sum(const struct digest *d)
 	return sum;
 }
 
-int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits)
+/* The cell of a rule with fewer digits that contains this cell. */
+static int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits)
 {
 	const int64_t own = cell < 0 ? ~cell : cell;
 	uint64_t values;

@@ -101,9 +101,6 @@ static inline int64_t digest_of_whole(uint64_t value, uint32_t digits)
 	return (int64_t)((excess << digits) + (value >> excess));
 }
 
-/* The cell of a rule with fewer digits that contains this cell. */
-int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits);
-
 /*
  * For integers of more than 16 bits: the least absolute value of a cell from 0 on, and the number
  * of its values. A negative cell ~c holds the values ~v of cell c.

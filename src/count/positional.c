@@ -26,7 +26,7 @@
  * Bytes of 2 to 4 interleaved channels are first split the same way, with constant masks. From 5
  * channels on, the split costs what the loop gains.
  */
-#include "count/positional.h"
+#include "count/codes.h"
 
 #include <string.h>
 

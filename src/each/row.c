@@ -3,7 +3,7 @@
  * row: a row in each format. csv and tsv: a line for each channel. raw and npy: the counters. json:
  * a document. plot: a strip of shades. svg: numbers for the sheet that is drawn at the end.
  */
-#include "each/row_plot.h"
+#include "each/row.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -31,10 +31,17 @@ const char *row_name(const struct row_spec *spec, size_t path)
 	return path_is_stdin(spec->paths[path]) ? "-" : spec->paths[path];
 }
 
-uint64_t row_offset(const struct row_spec *spec, const struct row_place *row)
+/* The offset of a row in its input, after decoding; only if spec->begin is known. */
+static uint64_t row_offset(const struct row_spec *spec, const struct row_place *row)
 {
 	return spec->begin[row->path] +
 	       layout_records_bytes(row->first, spec->record, spec->packed);
+}
+
+/* Are records bytes, so that pictures show offsets, in hexadecimal? */
+static bool row_has_offset(const struct row_spec *spec)
+{
+	return spec->begin && spec->record == 1 && spec->packed == 1;
 }
 
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row)
@@ -65,11 +72,6 @@ bool row_is_named(const struct row_spec *spec)
 {
 	return spec->size == ROW_IS_TENSOR || spec->size == ROW_IS_INPUT ||
 	       spec->size == ROW_IS_KEY;
-}
-
-bool row_has_offset(const struct row_spec *spec)
-{
-	return spec->begin && spec->record == 1 && spec->packed == 1;
 }
 
 /* ---- csv and tsv ---- */

@@ -47,8 +47,6 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 
 /* The name of an input; "-": standard input. */
 const char *row_name(const struct row_spec *spec, size_t path);
-/* The offset of a row in its input, after decoding; only if spec->begin is known. */
-uint64_t row_offset(const struct row_spec *spec, const struct row_place *row);
 /* What the first column of pictures and tables holds, and whether these are names. */
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
@@ -57,14 +55,18 @@ const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist);
 /* What it holds for other rows: a channel, or where the row begins: an offset or a record's number. */
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
-/* Are records bytes, so that pictures show offsets, in hexadecimal? */
-bool row_has_offset(const struct row_spec *spec);
 
 /* For svg: make the sheet of these rows. */
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
 
 /* For plot: make the strip of these rows. False: the format has none. */
 bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
+
+/* For plot (row_plot.c): make the strip of all rows; write the lines above the first; write a row. */
+void row_plot_strip(struct strip *strip, const struct row_spec *spec);
+void row_plot_begin(struct output *out, const struct row_spec *spec);
+void row_plot_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		    const struct hist *hist);
 
 /* Write the text before the first row. */
 void row_begin(struct output *out, const struct row_spec *spec);

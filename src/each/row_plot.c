@@ -9,7 +9,7 @@
  * short, a row has several lines of as many panels each. With --stats, a bar of the entropy takes
  * the place of the strip.
  */
-#include "each/row_plot.h"
+#include "each/row.h"
 
 #include <math.h>
 #include <stdio.h>
