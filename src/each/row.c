@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "base/utf8.h"
+#include "output/csv_line.h"
 #include "output/figures.h"
 #include "output/picture.h"
 #include "output/sheet.h"
@@ -76,87 +76,14 @@ bool row_is_named(const struct row_spec *spec)
 
 /* ---- csv and tsv ---- */
 
-/* A line in the making; fields are written many at a time. */
-struct line {
-	struct output *out;
-	char comma;
-	size_t used;
-	char text[4096];
-};
-
 static char comma_of(const struct row_spec *spec)
 {
 	return spec->format->write == write_tsv ? '\t' : ',';
 }
 
-static void end_line(struct line *l)
-{
-	l->text[l->used - 1] = '\n'; /* in place of the last comma */
-	output_write(l->out, l->text, l->used);
-}
-
-/* End a field of `length` characters, which are already in l->text. */
-static void end_field(struct line *l, size_t length)
-{
-	l->used += length;
-	l->text[l->used++] = l->comma;
-	if (l->used > sizeof(l->text) - 2 * NUMBER_TEXT) {
-		/* Keep the last comma for end_line. */
-		output_write(l->out, l->text, l->used - 1);
-		l->text[0] = l->comma;
-		l->used = 1;
-	}
-}
-
-static void put(struct line *l, const char *text)
-{
-	const size_t length = strlen(text);
-
-	memcpy(l->text + l->used, text, length);
-	end_field(l, length);
-}
-
-static void put_count(struct line *l, uint64_t count)
-{
-	end_field(l, number_format_count(l->text + l->used, count));
-}
-
-/* Double a quote. */
-static const char *in_quotes(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
-{
-	(void)text;
-	return length == 1 && *p == '"' ? "\"\"" : NULL;
-}
-
-/* Double a quote, and replace a character that would control the terminal. */
-static const char *on_terminal(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
-{
-	memcpy(text, p, length);
-	text[length] = '\0';
-	utf8_make_plain(text);
-	return length == 0 || text[0] == '?' ? "?" : in_quotes(p, length, text);
-}
-
-/* Write a name, with quotes if it would not be one field without them. */
-static void put_name(struct line *l, const char *name, bool terminal)
-{
-	const char special[] = {l->comma, '"', '\n', '\r', '\0'};
-	const char *const quote = strpbrk(name, special) ? "\"" : "";
-
-	output_write(l->out, l->text, l->used);
-	output_text(l->out, quote);
-	if (*quote || terminal)
-		output_escaped(l->out, name, strlen(name), terminal ? on_terminal : in_quotes);
-	else
-		output_text(l->out, name);
-	output_text(l->out, quote);
-	l->text[0] = l->comma;
-	l->used = 1;
-}
-
 static void put_figure(void *line, const char *text)
 {
-	put(line, text);
+	csv_text(line, text);
 }
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
@@ -170,54 +97,55 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 				   : spec->size == ROW_IS_CHANNEL ? CHANNEL
 				   : spec->size == ROW_IS_KEY     ? KEY
 								  : PLACE;
-	struct line l = {.out = out, .comma = comma_of(spec)};
+	struct csv_line l;
 	const bool stats = spec->asked, residues = !stats && !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
 
 	if (!spec->style->header)
 		return;
+	csv_begin(&l, out, comma_of(spec));
 	for (; *place; place++)
 		if (spec->begin || strcmp(*place, "offset") != 0)
-			put(&l, *place);
+			csv_text(&l, *place);
 	if (spec->channels > 1)
-		put(&l, "channel");
+		csv_text(&l, "channel");
 	if (stats)
 		figures_list(put_figure, &l, spec->asked, NULL, 0);
 	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {
 		edges_format(&spec->axis->edges, i, text);
-		put(&l, text);
+		csv_text(&l, text);
 	}
 	for (int i = 0; i < 3 && spec->style->flow && !residues && !stats; i++)
-		put(&l, FLOW[i]);
-	end_line(&l);
+		csv_text(&l, FLOW[i]);
+	csv_end(&l);
 }
 
 /* Write the fields that say which row it is. */
-static void put_place(struct line *l, const struct row_spec *spec, const struct row_place *row,
+static void put_place(struct csv_line *l, const struct row_spec *spec, const struct row_place *row,
 		      const struct hist *hist)
 {
 	const bool terminal = spec->style->canvas.terminal;
 
 	if (spec->size == ROW_IS_CHANNEL) {
-		put_count(l, row->first);
+		csv_count(l, row->first);
 		return;
 	}
 	if (spec->size == ROW_IS_KEY) {
-		put_name(l, hist->key->name, terminal);
-		put_count(l, row->records);
+		csv_name(l, hist->key->name, terminal);
+		csv_count(l, row->records);
 		return;
 	}
-	put_name(l, row_name(spec, row->path), terminal);
+	csv_name(l, row_name(spec, row->path), terminal);
 	if (spec->tensor) {
-		put_name(l, spec->tensor, terminal);
-		put(l, hist->axis.type.name);
-		put_name(l, spec->shape, terminal); /* of any length */
+		csv_name(l, spec->tensor, terminal);
+		csv_text(l, hist->axis.type.name);
+		csv_name(l, spec->shape, terminal); /* of any length */
 		return;
 	}
-	put_count(l, row->first);
+	csv_count(l, row->first);
 	if (spec->begin)
-		put_count(l, row_offset(spec, row));
-	put_count(l, row->records);
+		csv_count(l, row_offset(spec, row));
+	csv_count(l, row->records);
 }
 
 static void write_line(struct output *out, const struct row_spec *spec, const struct row_place *row,
@@ -227,20 +155,21 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	const bool residues = !axis_kind_of(&hist->axis)->ordered, stats = spec->asked;
-	struct line l = {.out = out, .comma = comma_of(spec)};
+	struct csv_line l;
 
+	csv_begin(&l, out, comma_of(spec));
 	put_place(&l, spec, row, hist);
 	if (spec->channels > 1)
-		put_count(&l, channel);
+		csv_count(&l, channel);
 	if (stats)
 		figures_list(put_figure, &l, spec->asked, hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
 		const uint64_t count = hist_count(hist, channel, i);
-		put_count(&l, count < most ? count : most);
+		csv_count(&l, count < most ? count : most);
 	}
 	for (int i = 0; i < 3 && spec->style->flow && !residues && !stats; i++)
-		put_count(&l, flows[i] < most ? flows[i] : most);
-	end_line(&l);
+		csv_count(&l, flows[i] < most ? flows[i] : most);
+	csv_end(&l);
 }
 
 static void write_lines(struct output *out, const struct row_spec *spec,

@@ -11,88 +11,83 @@
 #include <string.h>
 
 #include "hist/linearity.h"
+#include "output/csv_line.h"
 
 struct listing {
-	struct output *out;
 	const struct hist *hist;
 	const struct style *style;
-	char comma;
+	struct csv_line line;
 };
 
-/* Write DNL or INL, six decimals; 0 has no sign. */
-static size_t format_linearity(char *text, double x)
+/* DNL or INL, six decimals; 0 has no sign. */
+static void put_linearity(struct csv_line *l, bool has, double x)
 {
-	return (size_t)snprintf(text, NUMBER_TEXT, "%.6f", fabs(x) < 5e-7 ? 0 : x);
+	char text[NUMBER_TEXT] = "";
+
+	if (has)
+		snprintf(text, sizeof(text), "%.6f", fabs(x) < 5e-7 ? 0 : x);
+	csv_text(l, text);
 }
 
 /*
- * Write a row: three fields, each shorter than NUMBER_TEXT, and a count per channel, which is
+ * End a row whose first field is there: write its edges and a count per channel, which is
  * count[c * stride] for channel c. With --linearity, DNL and INL of this bin follow, if it has any.
  */
-static void row(const struct listing *t, const char *const fields[3], const uint64_t *count,
-		size_t stride, uint32_t bin)
+static void end_row(struct listing *t, const char *lower, const char *upper, const uint64_t *count,
+		    size_t stride, uint32_t bin)
 {
 	const struct linearity *const linearity = t->hist->linearity;
-	char line[(3 + 3 * LAYOUT_CHANNELS_FEW) * (NUMBER_TEXT + 1)];
-	size_t used = 0;
+	struct csv_line *const l = &t->line;
 
 	assert(!layout_is_many(t->hist->channels)); /* else a channel is a row (each/list.h) */
-	for (int i = 0; i < 3; i++) {
-		const size_t length = strlen(fields[i]);
-		memcpy(line + used, fields[i], length);
-		used += length;
-		line[used++] = t->comma;
-	}
-	for (uint32_t c = 0; c < t->hist->channels; c++) {
-		used += number_format_count(line + used,
-					    counter_clip(t->style->counter, count[c * stride]));
-		line[used++] = t->comma;
-	}
+	csv_text(l, lower);
+	csv_text(l, upper);
+	for (uint32_t c = 0; c < t->hist->channels; c++)
+		csv_count(l, counter_clip(t->style->counter, count[c * stride]));
 	for (uint32_t c = 0; c < t->hist->channels && linearity; c++) {
 		const bool has = linearity_has(&linearity[c], bin);
-		used += has ? format_linearity(line + used, linearity[c].dnl[bin]) : 0;
-		line[used++] = t->comma;
-		used += has ? format_linearity(line + used, linearity[c].inl[bin]) : 0;
-		line[used++] = t->comma;
+		put_linearity(l, has, has ? linearity[c].dnl[bin] : 0);
+		put_linearity(l, has, has ? linearity[c].inl[bin] : 0);
 	}
-	line[used - 1] = '\n';
-	output_write(t->out, line, used);
+	csv_end(l);
 }
 
-static void flow_row(const struct listing *t, const char *name, const char *lower,
-		     const char *upper, const uint64_t *count)
+static void flow_row(struct listing *t, const char *name, const char *lower, const char *upper,
+		     const uint64_t *count)
 {
-	row(t, (const char *[]){name, lower, upper}, count,
-	    sizeof(struct hist_flow) / sizeof(*count), UINT32_MAX);
+	csv_text(&t->line, name);
+	end_row(t, lower, upper, count, sizeof(struct hist_flow) / sizeof(*count), UINT32_MAX);
 }
 
-static void write_rows(const struct listing *t)
+static void write_rows(struct output *out, const struct hist *hist, const struct style *style,
+		       char comma)
 {
-	const struct hist *const hist = t->hist;
+	struct listing t;
 	const struct edges *const edges = &hist->axis.edges;
 	const uint32_t bins = axis_bins(&hist->axis);
 	/* residues (--mod) have no edges, and no sample is outside */
-	const bool residues = !axis_kind_of(&hist->axis)->ordered,
-		   flow = t->style->flow && !residues;
-	char bin[NUMBER_TEXT], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const bool residues = !axis_kind_of(&hist->axis)->ordered, flow = style->flow && !residues;
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 	uint32_t edge = 0; /* the edge whose text is in upper */
 
-	if (t->style->header) {
-		output_print(t->out, "bin%clower%cupper", t->comma, t->comma);
+	t.hist = hist;
+	t.style = style;
+	csv_begin(&t.line, out, comma);
+	if (style->header) {
+		output_print(out, "bin%clower%cupper", comma, comma);
 		for (uint32_t c = 0; c < hist->channels; c++)
-			output_print(t->out, hist->channels > 1 ? "%ccount%u" : "%ccount", t->comma,
-				     c);
+			output_print(out, hist->channels > 1 ? "%ccount%u" : "%ccount", comma, c);
 		for (uint32_t c = 0; c < hist->channels && hist->linearity; c++)
-			output_print(t->out,
+			output_print(out,
 				     hist->channels > 1 ? "%cdnl%u%cinl%u" : "%cdnl%.0u%cinl%.0u",
-				     t->comma, c, t->comma, c);
-		output_text(t->out, "\n");
+				     comma, c, comma, c);
+		output_text(out, "\n");
 	}
 	edges_format(edges, 0, upper);
 	if (flow)
-		flow_row(t, "under", "-inf", upper, &hist->flow->under);
-	for (uint32_t i = 0; i < bins && !output_failed(t->out); i++) {
-		if (t->style->nonzero && !hist_is_filled(hist, i))
+		flow_row(&t, "under", "-inf", upper, &hist->flow->under);
+	for (uint32_t i = 0; i < bins && !output_failed(out); i++) {
+		if (style->nonzero && !hist_is_filled(hist, i))
 			continue;
 		if (edge == i && !residues)
 			memcpy(lower, upper, sizeof(lower));
@@ -100,13 +95,13 @@ static void write_rows(const struct listing *t)
 			edges_format(edges, i, lower);
 		edge = i + 1;
 		edges_format(edges, residues ? i : edge, upper);
-		number_format_count(bin, i);
-		row(t, (const char *[]){bin, lower, upper}, hist->count + i, hist->stride, i);
+		csv_count(&t.line, i);
+		end_row(&t, lower, upper, hist->count + i, hist->stride, i);
 	}
 	if (flow) {
 		edges_format(edges, bins, lower);
-		flow_row(t, "over", lower, "inf", &hist->flow->over);
-		flow_row(t, "nan", "nan", "nan", &hist->flow->nan);
+		flow_row(&t, "over", lower, "inf", &hist->flow->over);
+		flow_row(&t, "nan", "nan", "nan", &hist->flow->nan);
 	}
 }
 
@@ -114,14 +109,14 @@ void write_csv(struct output *out, const struct hist *hist, const struct style *
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct listing){out, hist, style, ','});
+	write_rows(out, hist, style, ',');
 }
 
 void write_tsv(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct listing){out, hist, style, '\t'});
+	write_rows(out, hist, style, '\t');
 }
 
 /* counters per output_write: a call for each would take most of the time */
