@@ -22,10 +22,9 @@
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define PART_BYTES ((size_t)512 << 10)    /* --each: most bytes of a row taken at a time */
-#define PART_BYTES_MANY ((size_t)4 << 20) /* the same if a row has more than CELLS_FEW cells */
-#define CELLS_FEW 8192u
-#define PIPE_BYTES ((size_t)1 << 20) /* capacity of a large pipe */
+#define PART_LEAST ((uint64_t)512 << 10) /* --each: most bytes of a large row taken at a time */
+#define PART_CELL 32u                    /* the same for each cell, if that is more */
+#define PART_MOST ((uint64_t)4 << 20)
 
 #define RECORDS_MANY 16u /* of many channels in a block, if these are few bytes */
 #define BLOCK_MANY ((size_t)1 << 20)
@@ -99,15 +98,15 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 }
 
 /*
- * Bytes of a large row that one worker takes and counts block by block; 0: a row fits in a block.
- * Adding up the parts of a row goes through all cells for each part, so if there are many cells a
- * part is a whole row, or much of one.
+ * Bytes of a large row that one worker takes at a time; 0: a row fits in a block. Adding up the
+ * parts of a row goes through all cells for each part, so if there are many cells a part is a whole
+ * row, or much of one.
  */
 static size_t part_of(const struct shape *shape, size_t block)
 {
 	const uint64_t cells = counting_cells(&shape->axis.type, &shape->axis.edges) *
 			       (uint64_t)shape->layout.channels;
-	const uint64_t most = cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY;
+	const uint64_t most = lesser(larger(cells * PART_CELL, PART_LEAST), PART_MOST);
 	const uint64_t records = most / shape->record, row = shape->row / shape->packed;
 
 	if (row <= block / shape->record)
@@ -126,11 +125,7 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	if (layout_is_many(shape->channels)) /* so that a block has several samples of each */
 		p.block = larger(p.block,
 				 lesser(RECORDS_MANY, BLOCK_MANY / shape->record) * shape->record);
-	p.step = p.block;
-	p.part = part_of(shape, p.block);
-	if (p.part > 0) /* let one read drain a full pipe */
-		p.block =
-			larger(p.block, lesser(p.part, PIPE_BYTES) / shape->record * shape->record);
+	p.block = larger(p.block, part_of(shape, p.block));
 	/* Any worker that finds a slot may feed the GPU. */
 	if (gpu_only ||
 	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))

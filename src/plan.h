@@ -39,8 +39,6 @@ struct plan {
 	struct counting counting;
 	unsigned workers; /* maximum number of threads; 0: even one worker does not fit in -M */
 	size_t block;     /* bytes in a CPU worker's buffer */
-	size_t step;      /* bytes that a worker reads at a time, to count them while cached */
-	size_t part;      /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	/* bytes for tables and blocks of all CPU workers; if workers is 0, of one worker */
 	size_t tables;
 	unsigned lanes;        /* maximum number of workers feeding a GPU; 0: use no GPU */

@@ -41,8 +41,6 @@ int run_prepare(struct run *run, struct fail *fail)
 		.source = source,
 		.counts = &run->counts,
 		.block = run->plan.block,
-		.step = run->plan.step,
-		.part = run->plan.part,
 		.record = run->shape.record,
 		.packed = run->shape.packed,
 		.more = run_start_next,

@@ -95,7 +95,7 @@ static inline void *work(void *arg)
 			w->rc = -1;
 		if (w->slow && i % 8 == 7)
 			usleep(300);
-		source_done(reader, &chunk, chunk.bytes);
+		source_done(reader, &chunk);
 		if (w->stops > 0 && i == w->stops)
 			source_stop(w->source);
 	}

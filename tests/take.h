@@ -43,7 +43,7 @@ static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *
 	if (source_take(r, &want, &chunk, fail) != 0)
 		return -1;
 	*got = chunk.bytes;
-	source_done(r, &chunk, chunk.bytes);
+	source_done(r, &chunk);
 	return 0;
 }
 

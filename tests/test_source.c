@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source: inputs that are not what they seem, one reader at a time: files that change while they
- * are read, also where a caller has ranges of them; files whose size is wrong; sockets and pipes
- * that keep messages apart; a look at files before they are opened; and a stop.
+ * are read; files whose size is wrong; sockets and pipes that keep messages apart; a look at files
+ * before they are opened; and a stop.
  */
 #include "input/source.h"
 
@@ -138,125 +138,6 @@ static void moving_files(void)
 	scratch_clean();
 }
 
-#define PIECES_FILE ((size_t)80 << 20)
-
-struct taken {
-	uint64_t records, sum; /* the file's records are 1, 2, 3 ... */
-	unsigned pieces;
-};
-
-static void add(struct taken *t, const uint32_t *data, size_t bytes)
-{
-	t->records += bytes / 4;
-	for (size_t i = 0; i < bytes / 4; i++)
-		t->sum += data[i];
-}
-
-/* Reads a piece as a lane does after its device has failed, and gives it back. */
-static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, struct taken *t,
-		      struct fail *fail)
-{
-	size_t at = 0, got;
-
-	do {
-		const size_t want = piece->bytes - at < 1 << 20 ? piece->bytes - at : 1 << 20;
-		if (source_read(piece, at, buffer, want, &got, fail) != 0)
-			return -1;
-		add(t, buffer, got);
-		at += got;
-	} while (got == 1 << 20 && at < piece->bytes);
-	source_done(r, piece, at);
-	return 0;
-}
-
-/* Three pieces are held at a time; when the third is first held, the file is cut to `cut`. */
-static int read_pieces(const struct setup *spec, long cut, struct taken *t,
-		       struct source_totals *totals, struct fail *fail)
-{
-	struct chunk held[3] = {{.bytes = 0}};
-	uint32_t *buffer = malloc(1 << 20);
-	const struct want want = {.room = buffer, .cap = 1 << 20, .range = (size_t)5 << 20 | 3};
-	struct source *s;
-	int rc = setup_open(&s, spec, fail);
-	struct reader *const r = rc == 0 ? source_reader(s) : NULL;
-	bool more = true;
-
-	*t = (struct taken){.records = 0};
-	for (unsigned k = 0; rc == 0 && more; k = (k + 1) % 3) {
-		if (held[k].bytes > 0)
-			rc = read_piece(r, &held[k], buffer, t, fail);
-		if (rc != 0 || source_take(r, &want, &held[k], fail) != 0) {
-			rc = -1;
-			break;
-		}
-		CHECK(held[k].bytes % 4 == 0, "half a record");
-		if (held[k].bytes > 0 && !held[k].data) {
-			if (++t->pieces == 3 && cut >= 0 && truncate(spec->open.paths[0], cut) != 0)
-				rc = -1;
-			continue;
-		}
-		more = held[k].bytes > 0;
-		add(t, buffer, held[k].bytes);
-		source_done(r, &held[k], held[k].bytes);
-	}
-	for (unsigned i = 0; i < 3; i++) {
-		if (rc == 0 && held[i].bytes > 0)
-			rc = read_piece(r, &held[i], buffer, t, fail);
-		source_done(r, &held[i], held[i].bytes);
-	}
-	if (rc == 0)
-		rc = source_failure(s, fail);
-	*totals = *source_totals(s);
-	source_close(s);
-	free(buffer);
-	return rc;
-}
-
-/*
- * A program writes the file anew: it empties it, and fills it again before the size is looked at.
- * What was not there when it was read is missing from the counts, so this is an error too.
- */
-static void rewritten(void)
-{
-	static char *const PATHS[] = {"r"};
-	const struct setup spec = {.open.paths = PATHS,
-				   .open.path_count = 1,
-				   .use.limit = UINT64_MAX,
-				   .use.record = 4};
-	static const long TO[] = {PIECES_FILE / 4, PIECES_FILE / 4 + 4, PIECES_FILE / 2};
-
-	for (size_t i = 0; i < sizeof(TO) / sizeof(TO[0]); i++) {
-		uint32_t *const buffer = calloc(1, PIECES_FILE / 4);
-		const struct want want = {.room = buffer, .cap = 1 << 20, .range = 4 << 20};
-		struct fail fail = {.status = STATUS_OK};
-		struct source *s;
-		struct chunk piece;
-		size_t got = 1;
-
-		scratch_write("r", buffer, PIECES_FILE / 4);
-		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		struct reader *const r = source_reader(s);
-		CHECK(source_take(r, &want, &piece, &fail) == 0 && piece.bytes == 4 << 20 &&
-			      !piece.data,
-		      "%zu bytes %s", piece.bytes, fail.text);
-		/* A clock that file systems look at ticks a hundred times a second at least. */
-		nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-		CHECK(truncate("r", 0) == 0 &&
-			      source_read(&piece, 0, buffer, 4096, &got, &fail) == 0 && got == 0,
-		      "%zu bytes %s", got, fail.text);
-		CHECK(truncate("r", TO[i]) == 0, "filled again");
-		source_done(r, &piece, got);
-		while (source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
-			source_done(r, &piece, piece.bytes);
-		(void)source_failure(s, &fail);
-		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r became shorter while"),
-		      "to %ld: '%s'", TO[i], fail.text);
-		source_close(s);
-		free(buffer);
-	}
-	scratch_clean();
-}
-
 /* A file as long as files can be: reads end where offsets do. */
 static void longest(void)
 {
@@ -281,69 +162,6 @@ static void longest(void)
 		      "%zu bytes %s", r.used, r.fail.text);
 	}
 	close(fd);
-}
-
-static void claimed_pieces(void)
-{
-	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"};
-	uint32_t *records = malloc(PIECES_FILE);
-	struct setup spec = {.open.paths = PATHS,
-			     .open.path_count = 1,
-			     .use.limit = UINT64_MAX,
-			     .use.record = 4};
-	struct source_totals totals;
-	struct taken t;
-	struct fail fail = {.status = STATUS_OK};
-	const uint64_t all = PIECES_FILE / 4;
-
-	for (uint32_t i = 0; i < all; i++)
-		records[i] = i + 1;
-	scratch_write("big", records, PIECES_FILE);
-	spec.open.paths = TWICE, spec.open.path_count = 2, spec.use.limit = all + 5;
-	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.use.limit &&
-		      t.sum == all * (all + 1) / 2 + 15,
-	      "twice: %llu records %s", (unsigned long long)t.records, fail.text);
-	spec.open.path_count = 1;
-
-	/* Three pieces of some 5 MiB are held when the file is cut. */
-	static const struct {
-		long to;
-		uint64_t limit;
-	} CUTS[] = {{6 << 20, UINT64_MAX},
-		    {(6 << 20) + 2, UINT64_MAX},
-		    {(1 << 20) + 4, UINT64_MAX},
-		    {(10 << 20) - 4, UINT64_MAX},
-		    {6 << 20, 19 << 20}};
-	for (size_t i = 0; i < sizeof(CUTS) / sizeof(CUTS[0]); i++) {
-		const uint64_t left = (uint64_t)CUTS[i].to / 4;
-		scratch_write("big", records, PIECES_FILE);
-		spec.open.paths = PATHS, spec.use.limit = CUTS[i].limit,
-		spec.open.ignore_tail = true;
-		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &fail) == 0 &&
-			      t.records == left && t.sum == left * (left + 1) / 2,
-		      "cut to %ld: %llu records %s", CUTS[i].to, (unsigned long long)t.records,
-		      fail.text);
-		CHECK(totals.bytes == (uint64_t)CUTS[i].to &&
-			      totals.tail == (uint64_t)CUTS[i].to % 4 && totals.shorter == 1,
-		      "cut to %ld: %llu bytes", CUTS[i].to, (unsigned long long)totals.bytes);
-		scratch_write("big", records, PIECES_FILE);
-		spec.open.ignore_tail = false;
-		struct fail shorter = {.status = STATUS_OK};
-		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &shorter) == -1 &&
-			      shorter.status == STATUS_DATA &&
-			      strstr(shorter.text, "big became shorter while"),
-		      "cut to %ld: '%s'", CUTS[i].to, shorter.text);
-	}
-	/* The limit that the cut pieces did not use goes to the next file. */
-	scratch_write("big", records, PIECES_FILE);
-	scratch_write("next", records, PIECES_FILE);
-	static char *const TWO[] = {"big", "next"};
-	spec.open.paths = TWO, spec.open.path_count = 2, spec.use.limit = 19 << 20,
-	spec.open.ignore_tail = true;
-	CHECK(read_pieces(&spec, 6 << 20, &t, &totals, &fail) == 0 && t.records == spec.use.limit,
-	      "-n over a cut file: %llu %s", (unsigned long long)t.records, fail.text);
-	free(records);
-	scratch_clean();
 }
 
 /* ---- files whose size is wrong ---- */
@@ -612,8 +430,6 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
 	moving_files();
-	claimed_pieces();
-	rewritten();
 	longest();
 	sizes_that_lie();
 	named();

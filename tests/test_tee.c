@@ -120,7 +120,7 @@ static void in_order(void)
 	pthread_create(&other, NULL, take_all, s);
 	usleep(50000); /* it looks for more frames, and waits */
 	for (unsigned i = 0; i < PIECES; i++)
-		source_done(readers[i], &chunks[i], chunks[i].bytes);
+		source_done(readers[i], &chunks[i]);
 	pthread_join(other, NULL);
 	CHECK(source_failure(s, &fail) != 0 && strstr(fail.text, "garbage"), "%s", fail.text);
 	source_close(s);

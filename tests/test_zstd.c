@@ -52,7 +52,7 @@ static void side_by_side(void)
 				      memcmp(chunk[i].data, data + (i << 20), 1 << 20) == 0,
 			      "frame %u", i);
 		for (unsigned i = 0; i < 4; i++)
-			source_done(reader[i], &chunk[i], chunk[i].bytes);
+			source_done(reader[i], &chunk[i]);
 		source_close(s);
 		if (feeder > 0)
 			waitpid(feeder, NULL, 0);
@@ -111,7 +111,7 @@ static void stays_within(void)
 			const uint64_t held = s->budget.held + s->budget.kept;
 			most = held > most ? held : most;
 			if (rc == 0)
-				source_done(r, &chunk, chunk.bytes);
+				source_done(r, &chunk);
 		} while (rc == 0 && all < sum);
 		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc,
 		      (unsigned long long)all, fail.text);
@@ -243,7 +243,7 @@ static void small_windows(void)
 				added += chunk.data[i];
 			bytes += chunk.bytes;
 			chunks++;
-			source_done(r, &chunk, chunk.bytes);
+			source_done(r, &chunk);
 		}
 		CHECK(fail.status == STATUS_OK && bytes == FRAMES * BYTES && added == sum,
 		      "%llu bytes, '%s'", (unsigned long long)bytes, fail.text);

@@ -371,7 +371,7 @@ static void expects(unsigned char *data)
 		while (got < 7 * LEAST / 2 && source_take(r, &want, &chunk, &fail) == 0 &&
 		       chunk.bytes > 0) {
 			got += chunk.bytes;
-			source_done(r, &chunk, chunk.bytes);
+			source_done(r, &chunk);
 		}
 		const uint64_t said = source_expected(s);
 		CHECK(sized ? said > all / 10 * 9 && said < all / 10 * 11 : said == 0,
@@ -612,7 +612,7 @@ static void again(unsigned char *data)
 		rewrite("f", q.data, q.bytes);
 		struct worker first = {.record = 1};
 		add(&first, chunk.data, chunk.bytes);
-		source_done(r, &chunk, chunk.bytes);
+		source_done(r, &chunk);
 		pthread_join(other_reader, NULL);
 		w.records += first.records;
 		w.sum += first.sum;

@@ -382,7 +382,7 @@ static void cut_meanwhile(void)
 			perror("truncate");
 		while (rc == 0 && chunk.bytes > 0) {
 			add(&w, chunk.data, chunk.bytes);
-			source_done(r, &chunk, chunk.bytes);
+			source_done(r, &chunk);
 			rc = source_take(r, &want, &chunk, &fail);
 		}
 		failed += rc != 0;
@@ -426,7 +426,7 @@ static void cut_between(void)
 	if (truncate("f", (off_t)one) != 0)
 		perror("truncate");
 	while (rc == 0 && chunk.bytes > 0) {
-		source_done(r, &chunk, chunk.bytes);
+		source_done(r, &chunk);
 		rc = source_take(r, &want, &chunk, &fail);
 	}
 	CHECK(rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, "became shorter"), "'%s'",

@@ -427,80 +427,26 @@ static void end_whole(struct each *e, struct rows *rows, struct result *r,
 				&r->fail);
 }
 
-/* The bytes of a chunk that are not yet counted. */
-struct rest {
-	const struct chunk *chunk;
-	size_t at;                 /* bytes read from the chunk, if it is a range */
-	const unsigned char *data; /* the next bytes, in memory */
-	size_t bytes;              /* number of bytes at data */
-};
-
-/* If no bytes are in memory, read some; none are left if the file ends here. -1: cannot read. */
-static int refill(struct worker *w, struct rest *rest)
-{
-	const uint32_t record = w->work->record;
-	const size_t cap = w->work->step / record * record, left = rest->chunk->bytes - rest->at;
-	const size_t wanted = left < cap ? left : cap;
-
-	if (rest->bytes > 0)
-		return 0;
-	rest->data = w->rows->block;
-	if (source_read(rest->chunk, rest->at, w->rows->block, wanted, &rest->bytes, &w->fail) != 0)
-		return -1;
-	if (rest->bytes < wanted)
-		rest->bytes -= rest->bytes % record;
-	rest->at += rest->bytes;
-	return 0;
-}
-
-/* Take at most `most` bytes of the rest. *bytes is 0 if the file ends here. -1: cannot read. */
-static int next_bytes(struct worker *w, struct rest *rest, size_t most, const unsigned char **data,
-		      size_t *bytes)
-{
-	if (refill(w, rest) != 0)
-		return -1;
-	*data = rest->data;
-	*bytes = rest->bytes < most ? rest->bytes : most;
-	rest->data += *bytes;
-	rest->bytes -= *bytes;
-	return 0;
-}
-
 /*
  * Count row->records records of a row, from record `at` on. If they are the whole row, add it to
- * the result's rows; otherwise, if they begin the row, make them the tail; otherwise, the head. Set
- * row->records to the number of records that were found.
+ * the result's rows; otherwise, if they begin the row, make them the tail; otherwise, the head.
  */
-static int count_part(struct worker *w, struct result *r, struct row_place *row, uint64_t at,
-		      struct rest *rest)
+static void count_part(struct worker *w, struct result *r, const struct row_place *row, uint64_t at,
+		       const unsigned char *data, struct xxh64 *hash)
 {
 	struct each *const e = w->work->each;
 	struct rows *const rows = w->rows;
 	const bool begins = at == row->first;
 	struct part *const part = begins ? &r->tail : &r->head;
-	const uint32_t record = w->work->record, packed = w->work->packed;
-	const uint64_t all = layout_records_bytes(row->records, record, packed);
-	uint64_t left = all;
-	const unsigned char *data;
-	size_t bytes;
 
-	for (; left > 0; left -= bytes) {
-		if (next_bytes(w, rest, left < SIZE_MAX ? (size_t)left : SIZE_MAX, &data, &bytes) !=
-		    0)
-			return -1;
-		if (bytes == 0)
-			break;
-		gather_add(rows->counting, rows->counter, data, bytes, rest->chunk->hash);
-	}
-	row->records = layout_records(all - left, record, packed);
+	gather_add(rows->counting, rows->counter, data, work_bytes(w->work, row->records), hash);
 	counter_flush_all(rows->counter);
 	if (begins && row->records == e->spec->size) {
 		end_whole(e, rows, r, row, NULL);
-		return 0;
+		return;
 	}
 	counts_swap(&part->counts, &rows->counts); /* the part's counts were 0 */
 	part->row = *row;
-	return 0;
 }
 
 /* ---- a few samples of 16 bits ---- */
@@ -514,12 +460,11 @@ static bool has_few(const struct each *e, const struct counting *c)
 	       e->spec->size <= c->cells / 4 / samples;
 }
 
-/* Count a row whose bytes are all in memory. */
+/* Count a whole row. */
 static void count_few(struct worker *w, struct result *r, const struct row_place *row,
-		      struct rest *rest)
+		      const unsigned char *data, struct xxh64 *hash)
 {
 	const size_t bytes = (size_t)row->records * w->work->record, n = bytes / 2;
-	const unsigned char *const data = rest->data;
 	struct rows *const rows = w->rows;
 	const struct sample_type type = rows->counting->type;
 	const uint32_t channels = rows->counting->channels;
@@ -531,64 +476,47 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 		hist_mark(rows->marks + (size_t)channel * HIST_MARKS, codebook_place(&type, code));
 		channel = channel + 1 < channels ? channel + 1 : 0;
 	}
-	rest->data += bytes;
-	rest->bytes -= bytes;
-	if (rest->chunk->hash)
-		xxh64_add(rest->chunk->hash, data, bytes);
+	if (hash)
+		xxh64_add(hash, data, bytes);
 	rows->counts.samples = n;
 	end_whole(w->work->each, rows, r, row, rows->marks);
 }
 
 /* ---- a chunk ---- */
 
-/* Count the records of a chunk. *counted gets the number of bytes that were found. */
-static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
+/* Count the records of a chunk. If its file became shorter, pass over the missing ones. */
+static int count_chunk(struct worker *w, const struct chunk *chunk)
 {
 	struct each *const e = w->work->each;
 	const uint64_t size = e->spec->size, first = chunk->first,
 		       end = first + work_records(w->work, chunk->bytes);
-	struct rest rest = {.chunk = chunk, .data = chunk->data};
+	const unsigned char *data = chunk->data;
 	struct result *r = NULL;
 	uint64_t at = first;
-	bool more = true;
 
-	if (!chunk_is_range(chunk))
-		rest.bytes = rest.at = chunk->bytes;
-	while (at < end && more) {
+	do {
 		const uint64_t left = size - at % size;
 		if (!r && !(r = wait_free(e, w->rows, 1, true, &w->fail)))
 			return -1;
-		if (refill(w, &rest) != 0)
-			break;
 		if (r->records == 0) {
 			r->path = chunk->path;
 			r->first = at;
 		}
 		struct row_place row = {chunk->path, at - at % size,
 					end - at < left ? end - at : left};
-		const uint64_t wanted = row.records;
-		if (w->rows->marks && wanted == size && rest.bytes / w->work->record >= wanted)
-			count_few(w, r, &row, &rest);
-		else if (count_part(w, r, &row, at, &rest) != 0)
-			break;
+		if (w->rows->marks && row.records == size)
+			count_few(w, r, &row, data, chunk->hash);
+		else if (row.records > 0)
+			count_part(w, r, &row, at, data, chunk->hash);
+		data += work_bytes(w->work, row.records);
 		at += row.records;
 		r->records += row.records;
-		more = row.records == wanted;
-		if (output_used(r->rows) >= TEXT_MOST || at == end || !more) {
-			/* If the file became shorter, skip the missing records. */
-			r->end = more ? at : end;
+		if (output_used(r->rows) >= TEXT_MOST || at == end) {
+			r->end = at == end && chunk->next > 0 ? chunk->next : at;
 			submit(e, r);
 			r = NULL;
 		}
-	}
-	if (w->fail.status != STATUS_OK) { /* cannot read: the rows before are whole */
-		if (r->records > 0) {
-			r->end = at;
-			submit(e, r);
-		}
-		return -1;
-	}
-	*counted = (size_t)layout_records_bytes(at - first, w->work->record, w->work->packed);
+	} while (at < end);
 	tally_add(&w->records, at - first);
 	return 0;
 }
@@ -706,21 +634,16 @@ static enum turn take_turn(struct worker *w)
 
 	if (!w->rows && join(w) != 0)
 		return TURN_FAILED;
-	const struct want want = {.room = w->rows->block,
-				  .cap = w->work->block,
-				  .lent = true,
-				  .range = w->work->part > 0 ? w->work->part : w->work->block};
-	size_t counted;
+	const struct want want = {.room = w->rows->block, .cap = w->work->block, .lent = true};
 	int rc = worker_take(w, &want, &chunk);
-	if (rc == 0 && chunk.bytes == 0)
+	if (rc == 0 && chunk.bytes == 0 && chunk.next == 0)
 		return TURN_END;
 	const double began = clock_seconds();
 	if (rc == 0) {
-		counted = chunk.bytes;
-		rc = count_chunk(w, &chunk, &counted);
+		rc = count_chunk(w, &chunk);
 		if (rc != 0)
 			lose(e, chunk.path);
-		source_done(w->reader, &chunk, counted);
+		source_done(w->reader, &chunk);
 		if (rc != 0) /* a turn of another worker may wait for a stream */
 			source_stop(w->work->source);
 	}

@@ -15,13 +15,13 @@
  *
  * The rows of an input are collected after all inputs before it have ended well. All whole rows
  * before bad input are written, and none after it, however many threads there are: the source fails
- * only when all chunks before the damage have come back, and a result is given up only when no
- * worker can submit an earlier one.
+ * only when all chunks before the damage have come back (or were handed out, if a part of a file
+ * cannot be read), and a result is given up only when no worker can submit an earlier one.
  *
  * WHY EVERY WAIT ENDS. A worker waits for one of its own results to be collected. That waits for
  * two things. First, for the results of earlier records, whose chunks were handed out earlier. The
  * worker with the earliest records never waits, because its results are collected immediately. If a
- * file has become shorter, the worker whose range came up short sets where the next result begins.
+ * file has become shorter, the chunk that lost records tells where the next result begins.
  * Second, for earlier inputs to end. By then all of their chunks were handed out; their workers
  * return them, and the worker that returns the last one calls each_ended. After a failure some of
  * this never happens. Then each worker waits or has left as soon as its chunk cannot go on, and the

@@ -90,27 +90,10 @@ void cpu_count(struct worker *w, const struct chunk *chunk)
 
 int cpu_chunk(struct worker *w, struct chunk *chunk)
 {
-	const uint32_t record = w->work->record;
-	const size_t cap = w->work->block / record * record;
-	size_t counted = 0, got = cap;
-
-	if (open_once(w) != 0)
+	if (open_once(w) != 0 || counts_check(w->work->counts, &w->fail) != 0)
 		return -1;
-	if (counts_check(w->work->counts, &w->fail) != 0)
-		return -1;
-	if (!chunk_is_range(chunk)) {
-		cpu_count(w, chunk);
-		counted = chunk->bytes;
-	}
-	while (got == cap && counted < chunk->bytes) {
-		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
-		unsigned char *const block = w->cpu->block;
-		if (source_read(chunk, counted, block, want, &got, &w->fail) != 0)
-			return -1;
-		cpu_count(w, &(struct chunk){.data = block, .bytes = got / record * record});
-		counted += got;
-	}
-	source_done(w->reader, chunk, counted);
+	cpu_count(w, chunk);
+	source_done(w->reader, chunk);
 	return 0;
 }
 

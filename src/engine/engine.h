@@ -33,8 +33,6 @@ struct work {
 	struct source *source;
 	struct counts *counts;
 	size_t block;    /* bytes of a worker's buffer */
-	size_t step;     /* bytes of a range that a worker reads at a time */
-	size_t part;     /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	uint32_t record; /* bytes of a record, or that `packed` records share */
 	uint32_t packed; /* records that share bytes; 0 or 1: they do not */
 	/*
@@ -114,10 +112,9 @@ static inline uint64_t work_records(const struct work *work, size_t bytes)
 	return layout_records(bytes, work->record, work->packed);
 }
 
-/* Is the chunk a range of a file, which can be read again? */
-static inline bool chunk_is_range(const struct chunk *chunk)
+static inline size_t work_bytes(const struct work *work, uint64_t records)
 {
-	return chunk->fd >= 0;
+	return (size_t)layout_records_bytes(records, work->record, work->packed);
 }
 
 /* ---- the CPU ---- */
@@ -125,8 +122,8 @@ static inline bool chunk_is_range(const struct chunk *chunk)
 extern const struct engine cpu_engine;
 
 /*
- * Counts a chunk, reading its bytes if it is a range, and returns it to the source. Other engines
- * call this for chunks that they cannot count themselves.
+ * Counts a chunk and returns it to the source. Other engines call this for chunks that they cannot
+ * count themselves.
  */
 int cpu_chunk(struct worker *w, struct chunk *chunk);
 

@@ -99,7 +99,7 @@ static enum turn reap(struct worker *w, double seconds)
 	f->bytes += chunk.bytes;
 	tally_add(&w->records, work_records(w->work, chunk.bytes));
 	tally_add(&w->gpu_records, work_records(w->work, chunk.bytes));
-	source_done(w->reader, &chunk, chunk.bytes);
+	source_done(w->reader, &chunk);
 	return TURN_DONE;
 }
 

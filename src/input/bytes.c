@@ -146,12 +146,6 @@ bool bytes_in_regular(const struct bytes *b)
 	return S_ISREG(b->st.st_mode);
 }
 
-int bytes_fd(const struct bytes *b, uint64_t *origin)
-{
-	*origin = b->file.origin;
-	return b->fd;
-}
-
 uint64_t bytes_size(const struct bytes *b)
 {
 	return b->file.end > b->file.origin ? b->file.end - b->file.origin : 0;

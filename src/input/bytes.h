@@ -40,9 +40,8 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	       struct fail *fail);
 void bytes_close(struct bytes *b); /* accepts NULL */
 
-bool bytes_in_file(const struct bytes *b);             /* can they be read at any offset? */
-bool bytes_in_regular(const struct bytes *b);          /* are they in a regular file? */
-int bytes_fd(const struct bytes *b, uint64_t *origin); /* a file's; offset 0 is at *origin */
+bool bytes_in_file(const struct bytes *b);    /* can they be read at any offset? */
+bool bytes_in_regular(const struct bytes *b); /* are they in a regular file? */
 
 /* The size of a file when it was opened, as the system gave it; 0 for a stream. */
 uint64_t bytes_size(const struct bytes *b);

@@ -9,13 +9,14 @@
  * is ready. Consider the first unfinished input, its first job, and the first piece or block of
  * that job. All earlier work is done, so its place is known and its memory is free. Hence a reader
  * works on it, or one of its tasks is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A reader
- * that waits here has returned all but ranges of files; only a failure under --each waits for
- * ranges, and there readers return them too before they wait. A cut that needs more memory blocks
- * no thread; it stays recorded until jobs end. With -n and --tee, an input is not opened before the
- * inputs ahead of it are done. A thread that reads a stream also polls the wake-up pipe. A thread
- * that makes a task ready wakes a sleeping reader or runs the task next itself; the thread that
- * sees the end wakes all readers. So no reader leaves with a chunk while a task is ready and all
- * others sleep: nothing would hang, but cores would be idle. The scheduler of the tests checks it.
+ * that waits here has returned its chunk; only a failure waits for chunks of readers that may wait
+ * elsewhere, and under --each these come from before it, so they are counted and returned. A cut
+ * that needs more memory blocks no thread; it stays recorded until jobs end. With -n and --tee, an
+ * input is not opened before the inputs ahead of it are done. A thread that reads a stream also
+ * polls the wake-up pipe. A thread that makes a task ready wakes a sleeping reader or runs the task
+ * next itself; the thread that sees the end wakes all readers. So no reader leaves with a chunk
+ * while a task is ready and all others sleep: nothing would hang, but cores would be idle. The
+ * scheduler of the tests checks it.
  */
 #include "input/source.h"
 
@@ -359,7 +360,7 @@ static void add_up(struct source *s, struct input *in)
 		t->lacking.name = in->name;
 }
 
-/* Has all of the input been handed out? Callers may still hold ranges of it. */
+/* Has all of the input been handed out? Callers may still hold chunks of it. */
 static bool nothing_left(const struct source *s, const struct input *in)
 {
 	return in->ended && !in->busy && in->kind->idle(s, in);
@@ -382,7 +383,9 @@ static bool failure_is_due(const struct source *s)
 			return false;
 	if (!in || in->index > f->index)
 		return true;
-	if (s->spec.ordered && (in->lent > 0 || (in->zstd && jobs_made_at(in->zstd, f->offset))))
+	/* Parts of the file that lie behind the failure may be lent to readers that wait for it. */
+	if (s->spec.ordered &&
+	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
 		return false;
 	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
 }
@@ -403,7 +406,7 @@ static bool settle_input(struct source *s, struct input **link)
 
 	/*
 	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
-	 * input follows, readers must see the end, as they do not wait for other workers' ranges.
+	 * input follows, readers must see the end, as they do not wait for other workers' chunks.
 	 */
 	if (!in->spent && (in->zstd || in->text || s->left != UINT64_MAX || !more_inputs(s)))
 		call_for_next(s);
@@ -556,7 +559,7 @@ static bool has_work(const struct source *s)
 
 static bool answered(const struct request *q)
 {
-	return q->chunk->bytes > 0 || q->got == q->cap;
+	return q->chunk->bytes > 0 || q->chunk->next > 0 || q->got == q->cap;
 }
 
 static bool is_over(const struct source *s)
@@ -592,7 +595,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 
 	/* With a smaller buffer a call would return 0 bytes, which means the end. */
 	assert(want->cap >= s->use.record);
-	*chunk = (struct chunk){.fd = -1};
+	*chunk = (struct chunk){.bytes = 0};
 	lock_take(&s->lock);
 	s->readers.takers += !r->takes;
 	r->takes = true;
@@ -618,7 +621,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		await_unlocks(s);
 	}
 	if (q.got > 0)
-		*chunk = (struct chunk){.data = want->room, .bytes = q.got, .fd = -1};
+		*chunk = (struct chunk){.data = want->room, .bytes = q.got};
 	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
 		rc = fail_pass(fail, &s->failure.fail);
 	s->wait.inside--;
@@ -627,29 +630,26 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	return rc;
 }
 
-void source_done(struct reader *r, struct chunk *chunk, size_t counted)
+void source_done(struct reader *r, struct chunk *chunk)
 {
 	struct source *s = r->source;
 
-	if (chunk->bytes == 0)
-		return;
-	tally_add(&r->counted, whole_records(s, counted)); /* without a tail */
+	tally_add(&r->counted, chunk->bytes);
 	if (chunk->piece || chunk->input) {
-		const bool shorter = counted < chunk->bytes && range_shorter(chunk, counted);
 		lock_take(&s->lock);
 		s->wait.inside++;
 		const bool had = has_work(s);
 		if (chunk->piece)
 			piece_back_unlocks(s, chunk);
 		else
-			range_back(s, chunk, counted, shorter);
+			chunk->input->lent--;
 		settle_unlocks(s);
 		s->wait.inside--;
 		/* Unless a reader is inside and looks for work, a sleeper is woken for new work. */
 		lock_assert_woken(&s->wait.wake, s->wait.inside, !had && has_work(s));
 		lock_drop(&s->lock);
 	}
-	*chunk = (struct chunk){.fd = -1};
+	*chunk = (struct chunk){.bytes = 0};
 }
 
 /* ---- questions of other threads ---- */

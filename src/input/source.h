@@ -2,14 +2,15 @@
 /*
  * source: hands out the records of all inputs to the workers.
  *
- * Each worker has a reader and repeats source_take, count, source_done until it gets a chunk of 0
- * bytes. A chunk is a run of whole records that no other reader gets. Plain bytes are read into the caller's buffer. Decoded bytes are lent, or copied there. A caller
- * that can read files itself gets a range of a file. The reader that asks for a chunk also does the
- * work for it inside source_take: opening, reading, finding frames, decoding (source.c lists these
- * tasks). Unless the source is ordered, chunks come in any order, as a histogram needs none.
+ * Each worker has a reader and repeats source_take, count, source_done until the source has ended.
+ * A chunk is a run of whole records that no other reader gets. Plain bytes are read into the
+ * caller's buffer. Decoded bytes are lent, or copied there. The reader that asks for a chunk also
+ * does the work for it inside source_take: opening, reading, finding frames, decoding (source.c
+ * lists these tasks). Unless the source is ordered, chunks come in any order, as a histogram needs
+ * none.
  *
  * A worker may count for as long as it likes. A lent chunk holds up only its own frame; the reader
- * returns it before it takes the next. It may keep ranges.
+ * returns it before it takes the next.
  *
  * A slice (--part) is a run of records, across inputs, that is known before the first chunk is
  * taken. Its inputs must be uncompressed files (source_part.c).
@@ -127,20 +128,17 @@ struct want {
 	size_t cap;
 	bool lent;     /* the caller also takes memory of the source, of any size, without a copy */
 	bool unpacked; /* the caller also takes the unpacker's memory */
-	size_t range;  /* largest range of a file that the caller takes, in bytes; 0: none */
 };
 
 struct chunk {
-	const unsigned char *data; /* the records; NULL: they are a range of a file */
-	/* whole records, or 0 at the end; only an input's last packed records may end in a group */
-	size_t bytes;
+	const unsigned char *data;
+	size_t bytes;       /* whole records; only an input's last packed ones may end in a group */
 	struct xxh64 *hash; /* the caller may add all of the bytes to it, in order; or NULL */
 	size_t path;        /* index of the chunk's input among the paths */
 	uint64_t first;     /* number of the chunk's first record in its input */
-	int fd;             /* file of a range, open until that is returned; else -1 */
-	uint64_t offset;    /* offset of a range in its file */
+	uint64_t next;      /* the next chunk's, if ordered and the file lost records; or 0 */
 	/* The source's own: */
-	struct input *input; /* the input of a range; if ordered, of any chunk without a piece */
+	struct input *input;      /* if ordered, the input of a chunk without a piece */
 	struct zstd_piece *piece; /* the piece that was lent; or NULL */
 };
 
@@ -151,15 +149,8 @@ struct chunk {
  */
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail);
 
-/*
- * Returns a chunk whose first `counted` bytes were counted: all, unless a range's file became
- * shorter. Does nothing for a chunk of 0 bytes.
- */
-void source_done(struct reader *r, struct chunk *chunk, size_t counted);
-
-/* Reads a range from its byte `at`; *got < cap: the file ends there. Any thread. */
-int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
-		struct fail *fail);
+/* Returns a chunk. */
+void source_done(struct reader *r, struct chunk *chunk);
 
 /* Is the first input compressed? Any thread, after source_open. */
 bool source_packed(struct source *s);
@@ -193,7 +184,7 @@ void source_stop(struct source *s);
 /* Were all records handed out, up to -n? After the last source_take and source_done. */
 bool source_finished(const struct source *s);
 
-/* -1: an input failed, perhaps when its last range was returned. After the last source_done. */
+/* -1: an input failed. After the last source_done. */
 int source_failure(const struct source *s, struct fail *fail);
 
 /* Bytes of records that source_done has reported so far. Any thread, without a lock. */

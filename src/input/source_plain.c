@@ -83,17 +83,17 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 /* ---- parts of a file, in parallel ---- */
 
 static void hand_out(const struct source *s, struct input *in, struct request *q, uint64_t at,
-		     size_t bytes)
+		     size_t bytes, size_t claimed)
 {
-	if (bytes == 0)
+	if (bytes == 0 && (!s->spec.ordered || claimed == 0))
 		return;
 	*q->chunk = (struct chunk){.data = q->want->room,
 				   .bytes = bytes,
 				   .path = in->index,
-				   .first = input_record(s, in, at),
-				   .fd = -1};
+				   .first = input_record(s, in, at)};
 	if (s->spec.ordered) { /* the input does not end before the chunk is returned */
 		q->chunk->input = in;
+		q->chunk->next = bytes < claimed ? input_record(s, in, at + claimed) : 0;
 		in->lent++;
 	}
 }
@@ -110,39 +110,16 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 		       : n;
 }
 
-/*
- * With -n the next input waits for this one, so a reader that keeps ranges would wait for itself.
- * A reader of ordered chunks keeps none; it learns from a short range that a file became shorter.
- */
-static bool lends_ranges(const struct source *s, const struct input *in)
-{
-	return s->spec.ordered || (bytes_in_regular(in->bytes) &&
-				   (in->limit == NO_END || s->next.path == s->spec.path_count));
-}
-
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
-	const bool range = q->want->range >= s->use.record && lends_ranges(s, in);
-	const size_t most = range ? q->want->range - q->want->range % s->use.record : q->cap;
 	const uint64_t at = in->at;
-	const size_t n = cut_row(s, in, at, (size_t)lesser(in->plain->end - at, most));
+	const size_t n = cut_row(s, in, at, (size_t)lesser(in->plain->end - at, q->cap));
 	struct fail fail = {.status = STATUS_OK};
-	uint64_t origin;
 	size_t got;
 
 	in->at += n;
 	if (in->at < in->plain->end || n > SMALL)
 		source_call(s); /* for the next part, or input */
-	if (range) {
-		in->lent++;
-		*q->chunk = (struct chunk){.bytes = n,
-					   .path = in->index,
-					   .first = input_record(s, in, at),
-					   .input = in};
-		q->chunk->fd = bytes_fd(in->bytes, &origin);
-		q->chunk->offset = origin + at;
-		return;
-	}
 	in->plain->reading++;
 	lock_drop(&s->lock);
 	const int rc = bytes_read_at(in->bytes, at, q->want->room, n, &got, &fail);
@@ -153,34 +130,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, n, got, shorter);
-	hand_out(s, in, q, at, (size_t)whole_records(s, got));
-}
-
-bool range_shorter(const struct chunk *range, size_t counted)
-{
-	uint64_t origin;
-
-	(void)bytes_fd(range->input->bytes, &origin);
-	return became_shorter(range->input, range->offset - origin + counted);
-}
-
-void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter)
-{
-	struct input *const in = range->input;
-
-	in->lent--;
-	if (counted < range->bytes)
-		came_short(s, in, range->bytes, counted, shorter);
-}
-
-int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
-		struct fail *fail)
-{
-	uint64_t origin;
-
-	(void)bytes_fd(range->input->bytes, &origin);
-	return bytes_read_at(range->input->bytes, range->offset - origin + at, buffer, cap, got,
-			     fail);
+	hand_out(s, in, q, at, (size_t)whole_records(s, got), rc == 0 ? n : 0);
 }
 
 /* ---- by turns ---- */
@@ -260,7 +210,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		input_end(s, in);
 	if (got > 0) /* else this reader looks for a task itself */
 		source_call(s);
-	hand_out(s, in, q, at, whole);
+	hand_out(s, in, q, at, whole, 0);
 }
 
 /* ---- the task ---- */

@@ -173,12 +173,4 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 
 void text_free_blocks(struct source *s); /* source_text.c */
 
-/* ---- source_plain.c: the task "read" ---- */
-
-/* Does a range have only `counted` bytes because its file became shorter? No lock. */
-bool range_shorter(const struct chunk *range, size_t counted);
-
-/* Takes back a range, whose file held its first `counted` bytes. */
-void range_back(struct source *s, const struct chunk *range, size_t counted, bool shorter);
-
 #endif

@@ -406,8 +406,8 @@ static void parse_unlocks(struct source *s, struct text_block *b, struct request
 	lock_take(&s->lock);
 	b->bytes += got;
 	if (got > 0)
-		*q->chunk = (struct chunk){
-			.data = q->want->room, .bytes = got, .path = b->in->index, .fd = -1};
+		*q->chunk =
+			(struct chunk){.data = q->want->room, .bytes = got, .path = b->in->index};
 	b->fatal |= b->lines.why[0] != '\0' && !s->spec.text.skip_bad;
 	if (!b->fatal && b->lines.at < b->lines.end)
 		return;
@@ -482,8 +482,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		*q->chunk = (struct chunk){.data = q->want->room,
 					   .bytes = got,
 					   .path = in->index,
-					   .first = input_record(s, in, in->at),
-					   .fd = -1};
+					   .first = input_record(s, in, in->at)};
 		if (s->spec.ordered) { /* the input does not end before the chunk is returned */
 			q->chunk->input = in;
 			in->lent++;

@@ -217,7 +217,7 @@ static int read_all(const struct setup *spec, uint8_t *data, size_t most, size_t
 		REQUIRE(*used + chunk.bytes <= most, "too much");
 		memcpy(data + *used, chunk.data, chunk.bytes);
 		*used += chunk.bytes;
-		source_done(reader, &chunk, chunk.bytes);
+		source_done(reader, &chunk);
 	}
 	if (rc == 0) {
 		const struct source_totals *t = source_totals(s);

@@ -98,7 +98,7 @@ static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data
 			"%zu bytes", chunk.bytes);
 		memcpy(data + *used, chunk.data, chunk.bytes);
 		*used += chunk.bytes;
-		source_done(reader, &chunk, chunk.bytes);
+		source_done(reader, &chunk);
 	}
 	free(buffer);
 	return rc;
