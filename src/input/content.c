@@ -3,8 +3,7 @@
  * content: identifies an input; `judge` decides from the bytes that view_look reads or decodes.
  *
  * The jobs of the input decode these bytes a second time (zstd_cut.c), and report a damaged frame;
- * here the bytes just end. For the jobs, all packed bytes of a stream are kept from the first frame
- * that holds data; empty frames before it may be of any length, and are dropped.
+ * here the bytes just end.
  */
 #include "input/content.h"
 
@@ -13,14 +12,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include <zstd.h>
-#include <zstd_errors.h>
-
 #include "base/little.h"
 #include "base/utf8.h"
 #include "input/first.h"
 #include "input/frames.h"
 #include "input/sigmf.h"
+#include "input/zstd_reader.h"
 
 #define PEEK_ROOM ((size_t)128 << 10)  /* bytes of the buffer; no look is longer */
 #define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream to keep for the jobs */
@@ -31,145 +28,51 @@ typedef unsigned long long ull;
 /* ---- first bytes, decoded ---- */
 
 struct peek {
-	struct bytes *bytes;
-	ZSTD_DCtx *context;
-	uint64_t pos;    /* packed offset of the next byte to decode */
-	bool inside;     /* `pos` is inside a frame of data */
-	bool no_check;   /* checksums are hidden from libzstd */
-	size_t hide;     /* bytes of a frame header whose checksum flag is to be hidden; or 0 */
-	size_t trailer;  /* bytes of the hidden checksum after the frame's last block */
-	bool made;       /* at least one byte was decoded */
-	uint64_t window; /* bytes of the largest window that may be decoded */
-	bool over;       /* no more bytes can be decoded */
-	bool failed;     /* decoding failed, and a job will report why */
-	uint64_t from;   /* offset of the first decoded byte in the buffer */
-	size_t have;     /* bytes in the buffer */
+	struct zstd_reader *reader;
+	uint64_t from; /* offset of the first decoded byte in the buffer */
+	size_t have;   /* bytes in the buffer */
 	unsigned char buffer[PEEK_ROOM];
 };
 
-static int no_memory(const struct bytes *b, struct fail *fail)
-{
-	return fail_set(fail, STATUS_SYSTEM, "%s: not enough memory for a decoder", bytes_name(b));
-}
-
 static void peek_close(struct peek *p)
 {
-	if (!p)
-		return;
-	bytes_go_back(p->bytes);
-	ZSTD_freeDCtx(p->context);
+	if (p)
+		zstd_reader_close(p->reader);
 	free(p);
 }
 
 static struct peek *peek_open(struct bytes *b, const struct content_rules *rules, struct fail *fail)
 {
+	const struct zstd_reader_rules how = {
+		.window = rules->window, .no_check = rules->no_check, .keep = PEEK_MOST};
 	struct peek *const p = calloc(1, sizeof(*p));
 
-	if (p) {
-		p->bytes = b;
-		p->window = rules->window;
-		p->no_check = rules->no_check;
-		p->context = ZSTD_createDCtx();
-	}
-	if (p && p->context &&
-	    !ZSTD_isError(ZSTD_DCtx_setParameter(p->context, ZSTD_d_windowLogMax, 31)))
+	if (p && (p->reader = zstd_reader_open(b, &how, fail)) != NULL)
 		return p;
-	peek_close(p);
-	no_memory(b, fail);
+	if (!p)
+		fail_errno(fail, "%s", bytes_name(b));
+	free(p);
 	return NULL;
-}
-
-/* Reads at least one packed byte, or sets p->over. */
-static int peek_read(struct peek *p, struct fail *fail)
-{
-	struct bytes *const b = p->bytes;
-	const unsigned char *bytes;
-	size_t got;
-
-	if (!bytes_in_file(b) && p->made && p->pos - bytes_passed(b) >= PEEK_MOST)
-		return fail_set(fail, STATUS_DATA,
-				"%s has more than 16 MiB of zstd before the first sample; pipe it "
-				"through `zstd -dc`",
-				bytes_name(b));
-	const int rc = bytes_look(b, p->pos, 1, SIZE_MAX, &bytes, &got, fail);
-	p->over = rc == 0 && got == 0;
-	return rc;
-}
-
-/* Finds the next frame of data. */
-static int peek_frame(struct peek *p, struct fail *fail)
-{
-	struct fail bad = {.status = STATUS_OK};
-	const uint64_t before = p->pos;
-	struct frame f;
-
-	const enum find found = frames_next(p->bytes, &p->pos, &f, &bad);
-	if (found == FIND_STOPPED)
-		return 1;
-	/*
-	 * No job sees a skippable frame of a stream, which is dropped; a failed read may not recur.
-	 */
-	if (found == FIND_BAD && (bad.status == STATUS_SYSTEM ||
-				  (!bytes_in_file(p->bytes) && bytes_passed(p->bytes) > before)))
-		return fail_pass(fail, &bad);
-	/* zstd_cut.c refuses a window that is too large, and names the -M that it needs. */
-	p->failed = found == FIND_BAD || (found == FIND_FRAME && f.header.window > p->window);
-	p->over = p->failed || found == FIND_NONE;
-	p->inside = !p->over;
-	const bool hidden = p->inside && p->no_check && f.header.checksum;
-	p->hide = hidden ? f.header.bytes : 0;
-	p->trailer = hidden ? FRAME_CHECKSUM : 0;
-	/* Until a byte was decoded, a stream's jobs need no bytes before this frame. */
-	return p->inside && !p->made ? bytes_pass(p->bytes, p->pos, fail) : 0;
-}
-
-/* Decodes bytes that were read; if they give no output, reads more. */
-static int peek_decode(struct peek *p, struct fail *fail)
-{
-	ZSTD_outBuffer out = {p->buffer, PEEK_ROOM, p->have};
-	ZSTD_inBuffer in = {.pos = 0};
-	unsigned char header[FRAME_HEADER_MAX];
-	const unsigned char *bytes;
-
-	if (bytes_look(p->bytes, p->pos, 0, 0, &bytes, &in.size, fail) != 0)
-		return -1;
-	in.src = bytes;
-	if (p->hide > 0) { /* the whole header was read, as it was parsed */
-		memcpy(header, bytes, p->hide);
-		frame_hide_checksum(header);
-		in = (ZSTD_inBuffer){header, p->hide, 0};
-		p->hide = 0;
-	}
-	const size_t left = ZSTD_decompressStream(p->context, &out, &in);
-	const bool stuck = out.pos == p->have && in.pos == 0;
-	if (!p->made && out.pos > p->have) {
-		p->made = true;
-		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* from the frame's first byte */
-	}
-	p->pos += in.pos + (left == 0 ? p->trailer : 0);
-	p->have = out.pos;
-	p->inside = left != 0;
-	p->over = p->failed = ZSTD_isError(left);
-	/* A job will find damage of the frame again, but perhaps not a lack of memory. */
-	if (p->over && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-		return no_memory(p->bytes, fail);
-	return p->inside && !p->over && stuck ? peek_read(p, fail) : 0;
 }
 
 /* Looks at decoded bytes as bytes_look does. Offsets must rise, as earlier bytes may be dropped. */
 static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned char **bytes,
 		     size_t *got, struct fail *fail)
 {
+	size_t n = 1;
 	int rc = 0;
 
-	while (rc == 0 && !p->over && p->from + p->have < at + least) {
+	while (rc == 0 && n > 0 && p->from + p->have < at + least) {
 		if (p->from + PEEK_ROOM < at + least || p->have == PEEK_ROOM) {
-			const size_t n = at - p->from < p->have ? (size_t)(at - p->from) : p->have;
-			p->from += n;
-			p->have -= n;
-			memmove(p->buffer, p->buffer + n, p->have);
+			const size_t old =
+				at - p->from < p->have ? (size_t)(at - p->from) : p->have;
+			p->from += old;
+			p->have -= old;
+			memmove(p->buffer, p->buffer + old, p->have);
 		}
-		rc = p->inside ? peek_decode(p, fail) : peek_frame(p, fail);
+		rc = zstd_reader_read(p->reader, p->buffer + p->have, PEEK_ROOM - p->have, &n,
+				      fail);
+		p->have += n;
 	}
 	const uint64_t end = p->from + p->have;
 	*got = at < end ? (size_t)(end - at) : 0;
@@ -177,10 +80,10 @@ static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned c
 	return rc;
 }
 
-/* Was all input decoded without a failure? */
-static bool peek_ended(const struct peek *p)
+/* Can a frame not be decoded? A job will report why. */
+static bool peek_failed(const struct peek *p)
 {
-	return p->over && !p->failed && !p->inside;
+	return p && zstd_reader_state(p->reader, NULL) == ZSTD_READER_BAD;
 }
 
 /* ---- views ---- */
@@ -372,11 +275,12 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		const int rc = view_look(v, 0, n + step, taken, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
-		ended = got < n + step && (!v->peek || peek_ended(v->peek));
+		ended = got < n + step &&
+			(!v->peek || zstd_reader_state(v->peek->reader, NULL) == ZSTD_READER_ENDED);
 		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
 	} while ((*kind == KIND_MORE || may_keep(promise, *kind, bytes, got)) && got > n &&
 		 got < most);
-	c->unseen = v->peek && v->peek->failed;
+	c->unseen = peek_failed(v->peek);
 	if (*kind > KIND_HEADER && (*kind != KIND_FORMAT || (*format)->advice))
 		return refuse(c, v, *kind, *format, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
@@ -446,7 +350,7 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 	const int rc = run_scan(c, v, &result, fail);
 	if (rc != 0)
 		return rc;
-	c->unseen = result != HEADER_FOUND && v->peek && v->peek->failed;
+	c->unseen = result != HEADER_FOUND && peek_failed(v->peek);
 	if (c->unseen)
 		return 0;
 	if (result != HEADER_FOUND)
@@ -506,7 +410,7 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 			rc = bytes_pass(v->bytes, at, fail);
 		if (rc == 0)
 			rc = view_look(v, at, want, want, &bytes, &got, fail);
-		if (rc == 0 && got < want && v->peek && v->peek->failed) {
+		if (rc == 0 && got < want && peek_failed(v->peek)) {
 			tensors_free(t);
 			return 0;
 		}
@@ -565,7 +469,7 @@ static int read_tensors(struct content *c, struct view *v, const struct content_
 	char why[HEADER_WHY];
 	int rc = read_text(c, v, rules, &list, fail);
 
-	c->unseen = rc == 0 && !list.text && v->peek && v->peek->failed;
+	c->unseen = rc == 0 && !list.text && peek_failed(v->peek);
 	if (c->unseen)
 		return 0;
 	if (rc == 0 && !list.text && is_index(name, fail)) {

@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "input/source_state.h"
-#include "input/text_zstd.h"
+#include "input/zstd_reader.h"
 
 #ifdef TEXT_BLOCK_FROM /* the tests' build */
 #define TEXT_BLOCK ((size_t)strtoul(getenv(TEXT_BLOCK_FROM), NULL, 10))
@@ -64,9 +64,9 @@ struct text_block {
 
 struct text_input {
 	struct text_table table;
-	struct text_zstd *zstd; /* decodes the input; or NULL */
-	bool known;             /* the first line has decided on the table */
-	bool in_order;          /* see above */
+	struct zstd_reader *zstd; /* decodes the input; or NULL */
+	bool known;               /* the first line has decided on the table */
+	bool in_order;            /* see above */
 	bool inside;   /* the next byte may be inside a line that belongs to the block before */
 	uint64_t at;   /* offset of the next byte to read */
 	uint64_t size; /* of a file when it was opened */
@@ -219,6 +219,21 @@ static void set_lines(struct text_block *b, size_t from, size_t to, bool end)
 	b->lines.end = (const char *)b->buffer + to;
 }
 
+/* Decodes 1 to cap bytes, 0 only at the end. 1: the source was stopped. */
+static int decode(const struct input *in, unsigned char *to, size_t cap, size_t *got,
+		  struct fail *fail)
+{
+	struct zstd_reader *const z = in->text->zstd;
+	struct fail why = {.status = STATUS_OK};
+	const int rc = zstd_reader_read(z, to, cap, got, fail);
+	const enum zstd_reader_state state = zstd_reader_state(z, &why);
+
+	if (rc != 0 || *got > 0 || state == ZSTD_READER_ENDED ||
+	    (state == ZSTD_READER_CUT && bytes_finished(in->bytes)))
+		return rc;
+	return fail_pass(fail, &why);
+}
+
 /* Reads the next lines, at least one unless the text ends. 1: the source was stopped. */
 static int read_on(struct source *s, struct input *in, struct text_block *b, struct fail *fail)
 {
@@ -237,7 +252,7 @@ static int read_on(struct source *s, struct input *in, struct text_block *b, str
 		if (have == t->carried && have > 0)
 			memcpy(b->buffer, t->carry, have);
 		const size_t cap = in->is_file || t->block < 2 * have ? t->block : t->block - have;
-		rc = t->zstd ? text_zstd_read(t->zstd, b->buffer + have, cap, &got, fail)
+		rc = t->zstd ? decode(in, b->buffer + have, cap, &got, fail)
 			     : bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
 		t->at += got;
 		__atomic_fetch_add(&s->shared.text_bytes, got, __ATOMIC_RELAXED);
@@ -523,9 +538,14 @@ static int text_open_input(struct source *s, struct input *in, struct fail *fail
 	if (!t || !(t->part = malloc(s->use.record)))
 		return fail_errno(fail, "%s", in->name);
 	t->last = &t->blocks;
-	const int rc = text_zstd_open(&t->zstd, in->bytes, s->use.memory, s->spec.no_check, fail);
+	const struct zstd_reader_rules rules = {.window = s->use.memory,
+						.no_check = s->spec.no_check};
+	bool is_zstd;
+	const int rc = zstd_reader_detect(in->bytes, &is_zstd, fail);
 	if (rc != 0)
 		return rc;
+	if (is_zstd && !(t->zstd = zstd_reader_open(in->bytes, &rules, fail)))
+		return -1;
 	if (t->zstd)
 		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
 	t->size = in->is_file && !t->zstd ? bytes_size(in->bytes) : 0;
@@ -546,7 +566,7 @@ static void text_free_input(struct source *s, struct input *in)
 		t->blocks = b->next;
 		block_free(s, b);
 	}
-	text_zstd_close(t->zstd);
+	zstd_reader_close(t->zstd);
 	free(t->part);
 	free(t->carry);
 	free(t);
@@ -572,7 +592,7 @@ static struct taken text_taken(const struct source *s, const struct input *in)
 	const struct text_input *const t = in->text;
 
 	(void)s;
-	return (struct taken){.left_at = t->zstd       ? text_zstd_at(t->zstd)
+	return (struct taken){.left_at = t->zstd       ? zstd_reader_at(t->zstd)
 					 : t->in_order ? t->left_at
 						       : t->at,
 			      .bytes = in->at,

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_reader: decodes a compressed input in order, on the thread that calls, without a lock: the
+ * first bytes of an input (content.c), and text (source_text.c).
+ */
+#ifndef GPUHIST_INPUT_ZSTD_READER_H
+#define GPUHIST_INPUT_ZSTD_READER_H
+
+#include "base/fail.h"
+#include "input/bytes.h"
+
+struct zstd_reader;
+
+struct zstd_reader_rules {
+	uint64_t window; /* bytes of the largest window */
+	bool no_check;   /* do not verify checksums */
+	/*
+	 * Keep the packed bytes of a stream from the first frame that holds data on, this many at
+	 * most, for decoding them again; or 0. Empty frames before it may be of any length, and are
+	 * dropped.
+	 */
+	uint64_t keep;
+};
+
+enum zstd_reader_state {
+	ZSTD_READER_GOES_ON,
+	ZSTD_READER_ENDED, /* all frames were decoded */
+	ZSTD_READER_CUT,   /* the input ends inside a frame */
+	ZSTD_READER_BAD,   /* a frame cannot be decoded */
+};
+
+/*
+ * Does the input begin with zstd's magic number? Waits for no byte that cannot change that. 1: the
+ * source was stopped.
+ */
+int zstd_reader_detect(struct bytes *b, bool *is_zstd, struct fail *fail);
+
+/* NULL, and *fail is set: no memory. */
+struct zstd_reader *zstd_reader_open(struct bytes *b, const struct zstd_reader_rules *rules,
+				     struct fail *fail);
+void zstd_reader_close(struct zstd_reader *z); /* accepts NULL */
+
+/*
+ * Decodes 1 to cap bytes; 0 if it does not go on. -1: bytes cannot be read or kept, or no memory.
+ * 1: the source was stopped.
+ */
+int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_t *got,
+		     struct fail *fail);
+
+/* If the frame is cut or bad, *why gets the reason, unless it is NULL. */
+enum zstd_reader_state zstd_reader_state(const struct zstd_reader *z, struct fail *why);
+
+/* Returns the packed offset of the next byte to decode. */
+uint64_t zstd_reader_at(const struct zstd_reader *z);
+
+#endif
