@@ -2,9 +2,9 @@
 /*
  * lock: a mutex that knows its owner in a build with DEBUG=1 or SAN=address.
  *
- * In such a build the mutex is an error-checking one, and each thread knows the locks that it holds.
- * An assertion fails if it takes a lock twice or out of order, releases or waits on one that it does
- * not hold, or waits while it holds another.
+ * In such a build the mutex is an error-checking one, and each thread knows the locks that it
+ * holds. An assertion fails if it takes a lock twice or out of order, releases or waits on one that
+ * it does not hold, or waits while it holds another.
  *
  * A function that is called with a lock held, and may release it before it returns, has a name that
  * ends in _unlocks.

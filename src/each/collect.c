@@ -190,7 +190,7 @@ static void leave_waiting(struct each *e, const struct result *r)
 	*(r->next ? &r->next->before : &e->last) = r->before;
 }
 
-/* Most results belong near the end, and many may wait: from their first on, all cores would queue here. */
+/* Search from the end, where most results belong: many may wait, and all cores would queue here. */
 static void join_waiting(struct each *e, struct result *r)
 {
 	struct result *at = e->last;

@@ -53,7 +53,7 @@ bool row_is_named(const struct row_spec *spec);
 /* What it holds: the name of a row that is named. */
 const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist);
-/* What it holds for other rows: a channel, or where the row begins: an offset or a record's number. */
+/* What it holds for other rows: a channel, or the offset or the record where the row begins. */
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
 
 /* For svg: make the sheet of these rows. */
@@ -62,7 +62,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
 /* For plot: make the strip of these rows. False: the format has none. */
 bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
 
-/* For plot (row_plot.c): make the strip of all rows; write the lines above the first; write a row. */
+/* For plot (row_plot.c): make the strip of all rows; write the lines above them; write a row. */
 void row_plot_strip(struct strip *strip, const struct row_spec *spec);
 void row_plot_begin(struct output *out, const struct row_spec *spec);
 void row_plot_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
