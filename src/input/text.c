@@ -300,7 +300,7 @@ static void take_key(const struct text_table *t, struct span field, unsigned cha
 	uint32_t number;
 
 	if (quoted && memchr(key.p, '"', length)) { /* "" is a quote */
-		char *const text = malloc(length + 1);
+		char *const text = malloc(length + TEXT_KEYS_PAD);
 		size_t n = 0;
 		for (const char *p = key.p; p < key.end && text; p++) {
 			text[n++] = *p;
@@ -378,8 +378,7 @@ size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char
 
 	while (l->at < l->end && cap - (size_t)(to - out) >= bytes &&
 	       (l->why[0] == '\0' || t->spec->skip_bad)) {
-		if (t->by == 0)
-			loop(t, l, &to, out + cap);
+		loop(t, l, &to, out + cap);
 		if (l->at == l->end || cap - (size_t)(to - out) < bytes)
 			break;
 		const char *const end = memchr(l->at, '\n', (size_t)(l->end - l->at));

@@ -50,9 +50,10 @@ struct text_table {
 struct text_marks {
 	const char *from; /* the first byte; NULL: nothing is marked */
 	size_t words;
-	uint64_t lines[TEXT_WORDS];      /* newlines */
-	uint64_t separators[TEXT_WORDS]; /* of several blanks the first */
-	uint64_t odd[TEXT_WORDS];        /* quotes, and CRs that are not before LF */
+	/* The word after the last one has no marks. */
+	uint64_t lines[TEXT_WORDS + 1];      /* newlines */
+	uint64_t separators[TEXT_WORDS + 1]; /* of several blanks the first */
+	uint64_t odd[TEXT_WORDS + 1];        /* quotes, and CRs that are not before LF */
 };
 
 /* Some whole lines, each with its newline, and what was read of them. */
@@ -105,7 +106,10 @@ static inline unsigned char *text_put(const struct sample_type *type, uint64_t c
 {
 	if (type->big)
 		code = __builtin_bswap64(code) >> (64 - type->bits);
-	__builtin_memcpy(to, &code, type->bits / 8);
+	if (type->bits == 64) /* a store, not a call */
+		__builtin_memcpy(to, &code, 8);
+	else
+		__builtin_memcpy(to, &code, type->bits / 8);
 	return to + type->bits / 8;
 }
 

@@ -1,34 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* text_keys: a table of texts with open addressing. */
+/* text_keys: tables of texts with open addressing. */
 #include "input/text_keys.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/lock.h"
+#define BITS_LEAST 8u /* 256 slots, 12 KiB */
 
-#define MOST 65536u
-#define SLOTS (2 * MOST)
+static struct text_slots *slots_new(unsigned bits)
+{
+	const size_t n = (size_t)1 << bits;
+	struct text_slots *const s = calloc(1, sizeof(*s) + n * sizeof(s->slot[0]));
 
-struct key {
-	uint32_t hash, number;
-	size_t length;
-	char text[];
-};
-
-struct text_keys {
-	struct lock lock;
-	uint32_t n;
-	struct key *slot[SLOTS]; /* NULL: free; atomic */
-	char *name[MOST];
-};
+	if (s)
+		s->bits = bits;
+	return s;
+}
 
 struct text_keys *text_keys_new(void)
 {
 	struct text_keys *const k = calloc(1, sizeof(*k));
 
-	if (k)
-		lock_init(&k->lock, LOCK_LAST);
+	if (!k || !(k->slots = slots_new(BITS_LEAST))) {
+		free(k);
+		return NULL;
+	}
+	lock_init(&k->lock, LOCK_LAST);
 	return k;
 }
 
@@ -36,65 +32,63 @@ void text_keys_free(struct text_keys *k)
 {
 	if (!k)
 		return;
-	for (uint32_t i = 0; i < SLOTS; i++)
-		free(k->slot[i]);
+	for (uint32_t i = 0; i < k->n; i++)
+		free(k->name[i]);
+	for (struct text_slots *s; (s = k->slots) != NULL;) {
+		k->slots = s->older;
+		free(s);
+	}
 	lock_destroy(&k->lock);
 	free(k);
 }
 
-char *const *text_keys_names(const struct text_keys *k)
+/* Copy the keys to a table with twice as many slots. False: no memory. */
+static bool grow(struct text_keys *k)
 {
-	return k->name;
-}
+	struct text_slots *const old = k->slots, *const s = slots_new(old->bits + 1);
+	uint32_t place;
 
-static uint32_t hash_of(const char *text, size_t length)
-{
-	uint64_t hash = length;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash >> 32);
-}
-
-/* Find the slot of a key, or the free one where it belongs. */
-static struct key **find(struct text_keys *k, const char *text, size_t length, uint32_t hash)
-{
-	for (uint32_t at = hash % SLOTS;; at = (at + 1) % SLOTS) {
-		const struct key *const key = __atomic_load_n(&k->slot[at], __ATOMIC_ACQUIRE);
-		if (!key || (key->hash == hash && key->length == length &&
-			     memcmp(key->text, text, length) == 0))
-			return &k->slot[at];
+	if (!s)
+		return false;
+	s->older = old;
+	for (size_t i = 0; i < (size_t)1 << old->bits; i++) {
+		const struct text_key *const key = &old->slot[i];
+		if (key->place > 0)
+			*text_keys_slot(s, key->text, key->length, &place) = *key;
 	}
+	__atomic_store_n(&k->slots, s, __ATOMIC_RELEASE);
+	return true;
 }
 
-static uint32_t insert(struct text_keys *k, const char *text, size_t length, uint32_t hash)
+/* Insert a key. Returns its place; one too many: it has none, or there is no memory. */
+static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 {
-	struct key *const made = malloc(sizeof(*made) + length + 1);
-	uint32_t number = MOST;
+	char *const copy = malloc(length + TEXT_KEYS_PAD);
+	uint32_t place;
+
+	if (!copy || k->n == TEXT_KEYS_MOST || (k->n >> (k->slots->bits - 1) && !grow(k))) {
+		free(copy);
+		return TEXT_KEYS_MOST + 1;
+	}
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	k->name[k->n++] = copy;
+	struct text_key *const key = text_keys_slot(k->slots, text, length, &place);
+	key->first = text_piece_at(text, length);
+	key->length = (uint32_t)length;
+	key->text = copy;
+	__atomic_store_n(&key->place, k->n, __ATOMIC_RELEASE);
+	return k->n;
+}
+
+uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length)
+{
+	uint32_t place;
 
 	lock_take(&k->lock);
-	struct key **const slot = find(k, text, length, hash);
-	if (*slot) {
-		number = (*slot)->number;
-		free(made);
-	} else if (!made || k->n == MOST) {
-		free(made);
-	} else {
-		*made = (struct key){hash, number = k->n, length};
-		memcpy(made->text, text, length);
-		made->text[length] = '\0';
-		k->name[k->n++] = made->text;
-		__atomic_store_n(slot, made, __ATOMIC_RELEASE);
-	}
+	text_keys_slot(k->slots, text, length, &place);
+	if (place == 0)
+		place = insert(k, text, length);
 	lock_drop(&k->lock);
-	return number;
-}
-
-uint32_t text_keys_number(struct text_keys *k, const char *text, size_t length)
-{
-	const uint32_t hash = hash_of(text, length);
-	const struct key *const key =
-		__atomic_load_n(find(k, text, length, hash), __ATOMIC_ACQUIRE);
-
-	return key ? key->number : insert(k, text, length, hash);
+	return place - 1;
 }

@@ -4,14 +4,16 @@
  * with ISA set to its name.
  *
  * In a table, bytes are compared 64 at a time with the newline, the separator, the quote and CR,
- * which makes a bit for each; a line's field is found by counting bits, and no other field is
- * looked at. Without columns, a line is a number, and the byte after it its newline. Digits are
- * converted eight at a time. Lines with quotes, blank lines, comments and lines longer than the
- * words that are marked are left to text.c, and so are fields that are no plain numbers.
+ * which makes a bit for each. A line's number, and its key with --by, are found by counting bits;
+ * no other field is read. Without columns, a line is a number, and the byte after it its newline.
+ * Digits are converted eight at a time. text.c reads lines with quotes, blank lines, comments,
+ * lines longer than the marked words, and fields that are no plain numbers.
  */
 #include "input/text.h"
 
 #include <string.h>
+
+#include "input/text_keys.h"
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>
@@ -119,6 +121,7 @@ static void mark(char separator, struct text_lines *l, const char *p)
 		m->separators[i] = blanks & ~((blanks | lines) << 1 | before);
 		before = (blanks | lines) >> 63;
 	}
+	m->lines[m->words] = m->separators[m->words] = m->odd[m->words] = 0;
 }
 
 /* ---- numbers ---- */
@@ -219,41 +222,77 @@ INLINE void take_numbers(const struct sample_type *type, struct text_lines *l, u
 	*to = out;
 }
 
-/* A line of a table. */
-struct found {
-	const char *field; /* the column's; NULL: the line has not so many */
-	const char *end;   /* the line's newline; NULL: it was not marked so far */
-	uint64_t odd;
-};
-
-/* Finds the field of a line that begins at p, among the words that are marked. */
-INLINE struct found find(const struct text_marks *m, const char *p, uint64_t number)
+/* The marks of the TOGETHER bytes from offset `at` on. */
+#define TOGETHER 56u /* so that any of them are in one word, which may begin at any byte */
+INLINE uint64_t marks_at(const uint64_t *marks, size_t at)
 {
-	const size_t at = (size_t)(p - m->from);
-	struct found f = {.field = number == 1 ? p : NULL};
-	uint64_t from = UINT64_MAX << at % 64, left = number - 1;
+	uint64_t word;
 
-	for (size_t w = at / 64; w < m->words; w++, from = UINT64_MAX) {
-		const uint64_t line = m->lines[w] & from;
-		const uint64_t part = from & (line ^ (line - 1)); /* up to the newline; or all */
-		f.odd |= m->odd[w] & part;
-		if (left > 0) {
-			uint64_t bits = m->separators[w] & part;
-			const unsigned n = (unsigned)__builtin_popcountll(bits);
-			if (n >= left) {
-				while (--left > 0)
-					bits &= bits - 1;
-				f.field = m->from + 64 * w + __builtin_ctzll(bits) + 1;
-			} else {
-				left -= n;
-			}
-		}
-		if (line != 0) {
-			f.end = m->from + 64 * w + __builtin_ctzll(line);
-			break;
-		}
+	memcpy(&word, (const unsigned char *)marks + at / 8, sizeof(word));
+	return word >> at % 8 & (UINT64_MAX >> (64 - TOGETHER));
+}
+
+/* Finds the newline of the line that begins at p; NULL: it is not among the marked words. */
+INLINE const char *line_end(const struct text_marks *m, const char *p, uint64_t *odd)
+{
+	*odd = 0;
+	for (size_t at = (size_t)(p - m->from); at < 64 * m->words; at += TOGETHER) {
+		const uint64_t line = marks_at(m->lines, at);
+		*odd |= marks_at(m->odd, at) & (line ^ (line - 1)); /* up to the newline; or all */
+		if (line != 0)
+			return m->from + at + __builtin_ctzll(line);
 	}
-	return f;
+	return NULL;
+}
+
+/* Finds the n-th separator from p on, n > 0. If there are not that many, returns the end of the marks. */
+INLINE const char *separator_from(const struct text_marks *m, const char *p, uint64_t n)
+{
+	for (size_t at = (size_t)(p - m->from); at < 64 * m->words; at += TOGETHER) {
+		uint64_t bits = marks_at(m->separators, at);
+		const unsigned here = (unsigned)__builtin_popcountll(bits);
+		if (here < n) {
+			n -= here;
+			continue;
+		}
+		while (--n > 0)
+			bits &= bits - 1;
+		return m->from + at + __builtin_ctzll(bits);
+	}
+	return m->from + 64 * m->words;
+}
+
+INLINE bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Finds a field of the line from p to end, after its blanks. NULL: the line has fewer fields. */
+INLINE const char *find(const struct text_marks *m, bool blanks, const char *p, const char *end,
+			uint64_t number)
+{
+	if (number > 1)
+		p = separator_from(m, p, number - 1) + 1;
+	if (p > end)
+		return NULL;
+	while (*p == ' ' || (blanks && is_blank(*p)))
+		p++;
+	/* Nothing follows the last blanks. */
+	return blanks && p >= end ? NULL : p;
+}
+
+/* The number of the key in the field from p to the next separator, or to the line's end. */
+INLINE uint32_t take_key(struct text_keys *keys, const struct text_marks *m, const char *p,
+			 const char *end)
+{
+	const char *const next = separator_from(m, p, 1);
+
+	end = next < end ? next : end;
+	while (p < end && is_blank(*p))
+		p++;
+	while (p < end && is_blank(end[-1]))
+		end--;
+	return text_keys_number(keys, p, (size_t)(end - p));
 }
 
 /* The end of a field without quotes. */
@@ -265,45 +304,48 @@ INLINE const char *field_end(char separator, const char *p, const char *end)
 	return p;
 }
 
-/* Reads lines of a table. */
-INLINE void take_column(const struct text_table *t, struct text_lines *l, unsigned char **to,
-			const unsigned char *full)
+/* Reads lines of a table, whose fields are separated by blanks or by one character. */
+INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool blanks,
+			 unsigned char **to, const unsigned char *full)
 {
 	const struct sample_type *const type = &t->spec->type;
 	const struct text_marks *const m = &l->marks;
-	const size_t bytes = type->bits / 8;
+	const size_t sample = type->bits / 8, bytes = text_bytes(t->spec);
 	const char separator = t->separator;
+	const uint64_t number = t->number, by = t->by;
+	const char *line = l->at, *const last = l->end, *end, *key = NULL;
 	unsigned char *out = *to;
-	uint64_t taken = 0;
+	uint64_t taken = 0, odd;
 
-	while (l->at < l->end && (size_t)(full - out) >= bytes) {
-		const char *const line = l->at;
+	for (; line < last && (size_t)(full - out) >= bytes; line = end + 1) {
 		if (!m->from || line >= m->from + 64 * m->words)
 			mark(separator, l, line);
-		struct found f = find(m, line, t->number);
-		if (!f.end && line > m->from) {
+		end = line_end(m, line, &odd);
+		if (!end && line > m->from) {
 			mark(separator, l, line);
-			f = find(m, line, t->number);
+			end = line_end(m, line, &odd);
 		}
-		if (!f.end || f.odd || !f.field || *line == '#')
+		if (!end || odd || *line == '#')
 			break;
-		const char *p = f.field;
-		while (*p == ' ' || (separator == TEXT_BLANKS && (*p == '\t' || *p == '\r')))
-			p++;
-		/* Nothing follows the last blanks, and a line of blanks is none. */
-		if (separator == TEXT_BLANKS
-			    ? p >= f.end
-			    : t->number == 1 && (ends(p) || *p == '\t' || *p == '\r'))
+		const char *const p = find(m, blanks, line, end, number);
+		if (!p || (by > 0 && !(key = find(m, blanks, line, end, by))))
+			break;
+		/* A line of blanks is none. */
+		if (number == 1 && (ends(p) || *p == '\t' || *p == '\r'))
 			break;
 		const char *const next = quick(type, p, &l->fractions, out);
-		const bool whole = next && (*next == separator || ends(next) ||
-					    (separator == TEXT_BLANKS && *next == '\t'));
-		if (!whole && text_field(t, l, p, field_end(separator, p, f.end), out))
+		const bool whole =
+			next && (*next == separator || ends(next) || (blanks && *next == '\t'));
+		if (!whole && text_field(t, l, p, field_end(separator, p, end), out))
 			break;
+		if (by > 0) {
+			const uint32_t index = take_key(t->spec->keys, m, key, end);
+			memcpy(out + sample, &index, sizeof(index));
+		}
 		out += bytes;
-		l->at = f.end + 1;
 		taken++;
 	}
+	l->at = line;
 	l->taken += taken;
 	*to = out;
 }
@@ -314,6 +356,8 @@ void NAME(text_loop_, ISA)(const struct text_table *t, struct text_lines *l, uns
 {
 	if (t->separator == '\n')
 		take_numbers(&t->spec->type, l, to, full);
+	else if (t->separator == TEXT_BLANKS)
+		take_columns(t, l, true, to, full);
 	else
-		take_column(t, l, to, full);
+		take_columns(t, l, false, to, full);
 }
