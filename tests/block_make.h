@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * block_make: frames that no compressor writes: tables of every mode and shape, streams of random
- * bits, long lengths, all ways of writing a size. They are right by construction: a stream is a walk
- * through the tables that never goes where a block must not, and its bits are what the walk drew.
+ * bits, long lengths, every encoding of a size. They are valid by construction: a stream is a walk
+ * through the tables that avoids invalid states, and its bits are those that the walk drew.
  */
 #ifndef GPUHIST_BLOCK_MAKE_H
 #define GPUHIST_BLOCK_MAKE_H
@@ -16,16 +16,16 @@
 #define MAKE_PACKED ((size_t)1 << 17)
 
 struct make {
-	uint64_t state; /* of the draws, not 0 */
+	uint64_t state; /* of the draws; not 0 */
 	unsigned char *frame;
 	size_t bytes;
 	uint64_t window, decoded;
 	uint32_t most, repeat[3];
-	bool tree, tables; /* there was a block with them */
+	bool tree, tables; /* an earlier block had them */
 	struct block_shares usual[BLOCK_KINDS];
 	struct block_shares shares[BLOCK_KINDS];
 	struct block_coder coder;
-	size_t bits; /* of the stream that is being made, as they are read */
+	size_t bits; /* of the stream that is being made, in the order in which they are read */
 	unsigned char bit[MAKE_BITS];
 	unsigned char section[MAKE_PACKED]; /* a block's sequences */
 	size_t section_bytes;
@@ -46,7 +46,7 @@ static inline uint32_t make_bits(struct make *m, uint32_t v, unsigned n)
 	return v;
 }
 
-/* The drawn bits as a stream, which is read from its end; its bytes. */
+/* Store the drawn bits as a stream, which is read from its end; return its bytes. */
 static inline size_t make_stream(struct make *m, unsigned char *to)
 {
 	const size_t bytes = m->bits / 8 + 1;
@@ -67,7 +67,7 @@ static inline void make_number(unsigned char *to, uint64_t v, unsigned bytes)
 
 /* ---- sequences ---- */
 
-/* One of the three tables, into the coder and the section. The mode that it has. */
+/* Write one of the three tables, into the coder and the section; return its mode. */
 static inline unsigned make_table(struct make *m, unsigned kind)
 {
 	static const uint8_t CODES[BLOCK_KINDS] = {36, 31, 53}, LOG[BLOCK_KINDS] = {9, 8, 9};
@@ -99,13 +99,13 @@ static inline unsigned make_table(struct make *m, unsigned kind)
 	return mode;
 }
 
-/* What the sequences of a block may still take. */
+/* Limits for the rest of a block's sequences. */
 struct make_left {
 	uint32_t literals, matches;
 	uint64_t at; /* bytes of the frame before the next sequence */
 };
 
-/* May it come next? Then the offsets that repeat and what is left are as after it. */
+/* May this sequence come next? If so, update the repeat offsets and the limits. */
 static inline bool make_fits(struct make *m, uint32_t packed, uint32_t plain, uint32_t match,
 			     struct make_left *left)
 {
@@ -124,7 +124,7 @@ static inline bool make_fits(struct make *m, uint32_t packed, uint32_t plain, ui
 	return true;
 }
 
-/* The next sequence of a walk, at states to which `bits` lead; false: none was found. */
+/* Draw the next sequence of a walk, at states to which `bits` lead; false: none was found. */
 static inline bool make_sequence(struct make *m, unsigned bits[BLOCK_KINDS],
 				 struct entry at[BLOCK_KINDS], const unsigned order[BLOCK_KINDS],
 				 struct make_left *left)
@@ -155,7 +155,7 @@ static inline bool make_sequence(struct make *m, unsigned bits[BLOCK_KINDS],
 	return false;
 }
 
-/* A sequences' section of a block that has so many literals, at `to`; its bytes. */
+/* Write the sequences' section of a block with this many literals to `to`; return its bytes. */
 static inline size_t make_sequences(struct make *m, uint32_t literals, unsigned char *to)
 {
 	static const unsigned FIRST[] = {BLOCK_LENGTHS, BLOCK_OFFSETS, BLOCK_MATCHES};
@@ -202,14 +202,14 @@ static inline size_t make_sequences(struct make *m, uint32_t literals, unsigned 
 
 /* ---- literals ---- */
 
-/* A tree of some literals, into the coder and to `to`; its bytes. */
+/* Write a tree of some literals, into the coder and to `to`; return its bytes. */
 static inline size_t make_tree(struct make *m, unsigned char *to)
 {
 	unsigned char length[129] = {0}, at[129], weight[130] = {0};
 	const unsigned most = 2 + make_draw(m, 128), deepest = 1 + make_draw(m, TREE_LOG);
 	unsigned count = 1, last = 0, log = 0;
 
-	/* Leaves that split in two; then each at a literal of its own. */
+	/* Split leaves in two, then assign each leaf to a literal of its own. */
 	for (unsigned tries = 0; tries < 4 * most && count < most; tries++) {
 		const unsigned i = make_draw(m, count);
 		if (length[i] < deepest)
@@ -249,7 +249,7 @@ static inline size_t make_codes(struct make *m, uint32_t n, unsigned char *to)
 	return make_stream(m, to);
 }
 
-/* The sizes of a literals' section, in one of the ways that have room for them; its bytes. */
+/* Write the sizes of a literals' section, in an encoding that can hold them; return its bytes. */
 static inline size_t make_sizes(struct make *m, unsigned type, bool four, uint32_t n, size_t packed,
 				unsigned char *to)
 {
@@ -270,7 +270,7 @@ static inline size_t make_sizes(struct make *m, unsigned type, bool four, uint32
 	return bytes;
 }
 
-/* A literals' section at `to`; its bytes, and how many literals they are. */
+/* Write a literals' section to `to`; return its bytes, and the number of literals in *n. */
 static inline size_t make_literals(struct make *m, uint32_t *n, unsigned char *to)
 {
 	static unsigned char packed[MAKE_PACKED];
@@ -343,7 +343,7 @@ static inline void make_block(struct make *m, bool last)
 #define MAKE_FRAME (8 + MAKE_BLOCKS * (MAKE_PACKED + 3)) /* bytes at most */
 #define MAKE_DECODED (MAKE_BLOCKS * (size_t)FRAME_BLOCK_MAX)
 
-/* A frame of some blocks at `frame`, which the seed decides; m->bytes, m->decoded. */
+/* Make a frame of some blocks at `frame`, as the seed decides; set m->bytes and m->decoded. */
 static inline void make_frame(struct make *m, uint64_t seed, unsigned char *frame)
 {
 	static const unsigned char USUAL[] = {0, 1, 0, 1};

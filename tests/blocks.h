@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks: a frame decoded by src/input/block.h, one block after another, as plainly as can be. */
+/* blocks: a frame decoded by src/input/block.h, one block after another, in the plainest way. */
 #ifndef GPUHIST_BLOCKS_H
 #define GPUHIST_BLOCKS_H
 
@@ -10,7 +10,7 @@
 
 #define BLOCKS_GUARD 40u
 
-/* The bytes after a block are another's: marked, and are they still as they were? */
+/* Mark the bytes after a block, which are not its own; or check that the marks are still there. */
 static inline bool blocks_guard(unsigned char *p, size_t n, unsigned char with, bool mark)
 {
 	bool whole = true;
@@ -23,9 +23,9 @@ static inline bool blocks_guard(unsigned char *p, size_t n, unsigned char with, 
 }
 
 /*
- * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
- * is refused. *used: what is decoded, *took: the frame's bytes without a checksum. The window is a
- * ring that is as small as may be, so that matches lie in two runs.
+ * Decode the frame at the beginning of n bytes, each block in memory of exactly its size. Return
+ * NULL, or the reason for a refusal. *used: the decoded bytes; *took: the frame's bytes, without a
+ * checksum. The window is a ring of the smallest possible size, so that matches lie in two runs.
  */
 static inline const char *blocks_decode(const unsigned char *p, size_t n, unsigned char *to,
 					size_t room, size_t *used, size_t *took)
@@ -58,7 +58,7 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 		struct block b;
 		memset(&b, 0xa5, sizeof(b));
 		if (n - at < 3 || frame_block_parse(p + at, &h) != 0 || n - at - 3 < h.stored) {
-			refused = "a block that is not there";
+			refused = "a missing block";
 			break;
 		}
 		refused = block_scan(&scan, &h, p + at + 3, &b);

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Like gpu_faults.sh, under --device=auto: the CPU counts what a GPU that fails does not, with a warning.
-# usage: tests/gpu_auto.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED]
-# QUICK=1, for sanitizers, leaves out half of the runs, which SEED draws, and those that wait for 20 seconds.
+# Like gpu_faults.sh, but with --device=auto: if the GPU fails, the CPU counts the rest, and the program prints a warning.
+# usage: tests/gpu_auto.sh GPUHIST DIRECTORY-OF-THE-SIMULATED-DRIVER [SEED]
+# QUICK=1, for sanitizers, leaves out half of the runs, drawn from SEED, and the runs that wait for 20 seconds.
 # shellcheck source=tests/gpu_lib.sh
 . "$(dirname "$(realpath "$0")")/gpu_lib.sh"
 
-# Inputs on which auto starts the GPU, however fast the machine: a FIFO that is slow makes the rest look long, and behind
-# one file another FIFO waits until the GPU is ready, or has met its fault. One thread, so that all of the rest is
-# counted by the GPU or none of it; small slots, so that it has several of few files.
+# Inputs for which auto starts the GPU, however fast the machine: a slow FIFO makes the rest look long, and after one file,
+# another FIFO waits until the GPU is ready or has met its fault. One thread, so that the GPU counts all of the rest or
+# nothing; small slots, so that a few files fill several.
 feed() {
 	{
 		head -c 34000000 "$work/slow"
@@ -20,7 +20,7 @@ feed() {
 	cat "$work/word" >second
 }
 rest=$(for _ in $warm_files; do echo "$work/warm"; done)
-# auto_in FOLDER: the job with the faults there; out, err, log and status are left in it
+# auto_in DIRECTORY: run the job with the faults there; out, err, log and status are left in it
 auto_in() (
 	mkdir -p "$1" && cd "$1" || exit 1
 	rm -f log first second
@@ -33,7 +33,7 @@ auto_in() (
 	kill $feeder 2>/dev/null
 	wait $feeder 2>/dev/null
 )
-# judge_in FOLDER VERDICT NAME: the CPU's output, and one warning where the GPU had been ready, none where it never was
+# judge_in DIRECTORY VERDICT NAME: expect the CPU's output, and one warning if the GPU had been ready, none if it never was
 judge_in() {
 	cp "$1/out" "$1/err" "$1/log" .
 	status=$(cat "$1/status") warnings=$(grep -c 'warning: the GPU failed' err)
@@ -45,11 +45,11 @@ judge_in() {
 		check "auto, $3: $warnings warnings" [ "$warnings" -eq 1 ]
 	fi
 }
-# noticed: the last run of auto met the fault, and says so if it was ready
+# noticed: succeed if the last run of auto met the fault, and reported it if the GPU was ready
 noticed() {
 	grep -q '^met' auto/log && { [ "$verdict" != warned ] || grep -q 'warning: the GPU failed' auto/err || ! grep -q 'ready after' auto/err; }
 }
-# auto VERDICT JOB FAULT...: like each. warned; mad: there need not be a warning; slow: warned after 20 seconds
+# auto VERDICT JOB FAULT...: like each. warned; mad: a warning may be missing; slow: the warning comes after 20 seconds
 slow=0 left_out=0
 auto() {
 	verdict=$1 asked=$2
@@ -68,8 +68,8 @@ auto() {
 			auto_in "$work/slowly.$slow" &
 			continue
 		fi
-		# On a loaded machine the simulated GPU may have counted too little to meet the fault, or met it when no
-		# chunk was left that the program waits for.
+		# On a loaded machine the simulated GPU may have counted too little to meet the fault, or met it when the
+		# program waited for no more chunks.
 		for _ in 1 2 3 4; do
 			auto_in "$work/auto"
 			! noticed || break
@@ -83,13 +83,13 @@ auto warned "$job" FAIL=cuInit:1:100 FAIL=cuModuleLoadData:1:209 FAIL=cuLaunchKe
 	ONCE=cuLaunchKernel:3:719 STICKY=4:700 WRONG=1 WRONG=5 KILL=cuModuleLoadData:1 KILL=cuMemcpyHtoDAsync_v2:1 \
 	HOSTILE=cuEventQuery:5:kind HOSTILE=cuEventQuery:5:close
 auto mad "$job" HOSTILE=cuEventQuery:5:cells
-# Two launches a chunk, packed, then counted. A chunk whose bins have become too narrow is counted again, so a wrong
-# count of its first time need not be noticed.
+# Two launches for each chunk: one packs, one counts. A chunk whose bins have become too narrow is counted again, so an
+# error in its first counts need not be noticed.
 auto warned '-M 5M -t f32 --auto' FAIL=cuLaunchKernel:9:719
 auto mad '-M 5M -t f32 --auto' WRONG=9 HOSTILE=cuEventQuery:5:extent
 auto warned '-M 5M -t f32 -r -1:1 -b 9 --record=8 --offset=4' FAIL=cuLaunchKernel:3:719 FAIL=cuLaunchKernel:6:719
-# again INPUT FAULT...: counters that stay are lost, and all files, or a file that is standard input, are counted once more.
-# Bins of equal ratio, which take time, make the start of a GPU pay.
+# again INPUT FAULT...: counters that stay on the GPU are lost, and all files, or a file that is standard input, are counted
+# once more. Bins of equal ratio take time, so that starting a GPU pays.
 again() {
 	inputs=$1
 	shift
@@ -124,7 +124,7 @@ asked=${asked% -f json}
 expect $asked -S 4 all
 again - KILL=cuEventQuery:15
 rm all
-# A stream cannot be read again: its counts stay on a GPU only if the user asks for it, and then a failure is the run's.
+# A stream cannot be read again: its counts stay on a GPU only if the user asks for it, and then a failure ends the run.
 stream() {
 	cat tiny >slowly &
 	"$@" -b 400000 -r full slowly >out 2>err
@@ -142,7 +142,7 @@ for faults in KILL=cuEventQuery:4 WRONG=2:high; do
 	judge lost "a stream, $faults"
 	check "a stream, $faults: the advice" grep -q 'the GPU failed (.*); try --device=cpu' err
 done
-# The helper is started again from what was run, also where another program has taken its name, as an upgrade does.
+# The GPU process is started from the file that was run, even if another program has taken its name, as after an upgrade.
 cp "$gpuhist" bin/gh
 ln -s "$driver/libcuda.so.1" bin/libcuda.so.1
 given=$gpuhist gpuhist=$work/bin/gh

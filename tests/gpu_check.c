@@ -4,13 +4,13 @@
  * usage: gpu_check [SEED [JOBS [FIRST]]]       (jobs FIRST to JOBS - 1)
  *
  * Each job draws a type, bins, a range and a kind of data, starts the GPU engine for it as the
- * program does, and compares the cells of chunks of many sizes with those that the CPU counts.
- * If the counters would stay on the device they are fetched for each chunk all the same; and then
- * chunks of all kinds are counted into the table that stays, and the totals compared.
+ * program does, and compares the cells of chunks of many sizes with the CPU's counts. Counters that
+ * would stay on the device are fetched for each chunk anyway; after that, chunks of all kinds are
+ * counted into the table that stays, and the totals are compared.
  *
- * The first jobs go through a list that reaches every way of counting and every kind of bins; the
- * end checks that they did. Behind them are jobs of very many bins, into such a table alone. Last
- * counters of 64 bits are made to carry. Without a GPU it says so and exits 77.
+ * The first jobs go through a list that reaches every way of counting and every kind of bins; at
+ * the end this is checked. Then come jobs of very many bins, into such a table alone. Last, 64-bit
+ * counters are made to carry. Without a GPU the program reports that and exits with 77.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +27,19 @@
 #include "gpu_wide.h"
 
 /*
- * What a lane counts, and how: its samples are laid out in the slot, and counted here one channel
- * at a time.
+ * The job of a lane: its samples are laid out in the slot, and counted here one channel at a
+ * time.
  */
 struct subject {
 	const struct counting *counting; /* with the layout */
 	const struct counting *plain;    /* of one channel without gaps */
 	const struct edges *edges;
-	struct counts *all; /* --auto: what the CPU counted of all chunks, with a k of its own */
-	struct counts *got; /* --auto: what the GPU counted of them */
+	struct counts *all; /* --auto: the CPU's counts of all chunks, with a k of its own */
+	struct counts *got; /* --auto: the GPU's counts of them */
 	const char *what;
 };
 
-/* Spreads samples over records; what is between them is noise. */
+/* Spread samples over records, with noise between them. */
 static void lay_out(unsigned char *to, const unsigned char *samples, size_t records,
 		    const struct layout *l, uint32_t bytes)
 {
@@ -55,7 +55,7 @@ static void lay_out(unsigned char *to, const unsigned char *samples, size_t reco
 			memcpy(to + (size_t)k * l->record + l->offset, samples, own);
 }
 
-/* The counters of the slot that the CPU expects. */
+/* Return the counters of the slot that the CPU expects. */
 static uint64_t *expect(const struct subject *s, const struct slot *slot,
 			const unsigned char *samples, size_t n)
 {
@@ -65,7 +65,7 @@ static uint64_t *expect(const struct subject *s, const struct slot *slot,
 	struct fail fail = {.status = STATUS_OK};
 	struct counting plain = *s->plain;
 
-	if (plain.auto_bins.most > 0) { /* at the chunk's k, whatever that is */
+	if (plain.auto_bins.most > 0) { /* at the chunk's k, whatever it is */
 		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
 		plain.auto_bins.most = 0;
 		plain.extent = NULL;
@@ -89,8 +89,8 @@ static uint64_t *expect(const struct subject *s, const struct slot *slot,
 }
 
 /*
- * The chunk's extent is that of its samples, and its k is no larger than the samples so far make
- * it.
+ * Check that the chunk's extent is its samples', and that its k is no larger than the samples so
+ * far require.
  */
 static void check_auto(const struct subject *s, struct slot *slot, const unsigned char *samples,
 		       size_t n)
@@ -99,7 +99,7 @@ static void check_auto(const struct subject *s, struct slot *slot, const unsigne
 	const struct sample_type *const type = &c->type;
 	const uint64_t infinity =
 		((uint64_t)1 << (8 * c->type.code_bytes - 1)) - ((uint64_t)1 << type->mantissa);
-	/* Of floats it is asked with the bits of infinity, of integers with the bias of their keys. */
+	/* Floats need the bits of infinity for it, integers the bias of their keys. */
 	const struct extent own =
 		c->extent(samples, n, type->kind == SAMPLE_FLOAT ? infinity : c->binning.bias);
 	struct counter *const counter = counter_open(c, s->all);
@@ -127,7 +127,7 @@ static void check_auto(const struct subject *s, struct slot *slot, const unsigne
 	counter_close(counter);
 }
 
-/* What the GPU counted of all chunks is what the CPU did. */
+/* Check that the GPU's counts of all chunks equal the CPU's. */
 static void check_auto_totals(const struct subject *s)
 {
 	size_t differ = 0;
@@ -138,7 +138,7 @@ static void check_auto_totals(const struct subject *s)
 	      "%s: %zu totals differ, k %d and %d", s->what, differ, s->got->k, s->all->k);
 }
 
-/* A chunk on its way: what its slot was filled from. */
+/* A chunk on its way: the data that its slot was filled from. */
 struct sent {
 	struct slot *slot;
 	unsigned char *samples;
@@ -171,7 +171,7 @@ static enum gpu_answer answer_of(struct gpu *gpu, struct slot *slot)
 	return answer;
 }
 
-/* Waits for the chunk and compares its counters with those that the CPU counts. */
+/* Wait for the chunk, and compare its counters with the CPU's counts. */
 static void compare(const struct subject *s, struct gpu *gpu, struct sent *sent)
 {
 	struct slot *const slot = sent->slot;
@@ -201,13 +201,13 @@ static void compare(const struct subject *s, struct gpu *gpu, struct sent *sent)
 #define WAYS 2
 static const char *const NAMES[WAYS] = {"whole", "far"};
 
-/* What the jobs reached. */
+/* Ways of counting and kinds of bins that the jobs reached. */
 static struct seen {
 	unsigned ways[WAYS], kinds[BIN_KINDS], tables;
 } seen;
 
 /*
- * All kinds of data, chunk by chunk: as many as there are slots are on their way at once. A
+ * Compare all kinds of data, chunk by chunk, with as many chunks on their way as there are slots. A
  * simulated device, a thousand times slower, gets a quarter of the samples.
  */
 static void compare_chunks(const struct subject *s, struct gpu *gpu, unsigned long number)
@@ -251,7 +251,7 @@ static void compare_chunks(const struct subject *s, struct gpu *gpu, unsigned lo
 #define MEMORY ((uint64_t)64 << 20)
 #define CHUNKS 12u
 
-/* Waits for a chunk, and commits it as a lane does. */
+/* Wait for a chunk, and commit it as a lane does. */
 static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 {
 	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
@@ -262,7 +262,7 @@ static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 	gpu_free(slot);
 }
 
-/* Counts chunks of all kinds of data by two lanes, two at a time, and on the CPU. */
+/* Count chunks of all kinds of data by two lanes, two at a time, and on the CPU. */
 static void count_chunks(const struct subject *s, struct gpu *gpu, struct counter *counter)
 {
 	const struct counting *const c = s->counting;
@@ -289,7 +289,7 @@ static void count_chunks(const struct subject *s, struct gpu *gpu, struct counte
 			commit(s, gpu, sent[k]);
 }
 
-/* The table that stays, when it is fetched, is what the CPU counted. */
+/* Fetch the table that stays, and compare it with the CPU's counts. */
 static void compare_table(const struct subject *s, struct gpu *gpu)
 {
 	const struct counting *const c = s->counting;
@@ -323,7 +323,7 @@ static void compare_table(const struct subject *s, struct gpu *gpu)
 
 /* ---- a job ---- */
 
-/* What the job counts by; false: it cannot be. The list is the caller's to free. */
+/* Make the bins of a job; false: they are impossible. The caller frees the list. */
 static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges,
 		       double **list)
 {
@@ -351,7 +351,7 @@ static bool make_edges(const struct job *job, const struct sample_type *type, st
 	return edges_init(edges, &spec, type, &why) == 0;
 }
 
-/* NULL: there is none, and why was said. */
+/* Start a GPU engine, or return NULL after a message. */
 static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
 {
 	struct gpu *gpu = gpu_start(&(struct gpu_spec){
@@ -374,7 +374,7 @@ static void see(const struct gpu_report *report, const struct edges *edges)
 	seen.kinds[edges->binning.kind]++;
 }
 
-/* Every chunk, and, if there are so many counters, the table; false when there is no GPU. */
+/* Compare every chunk, and, if there are enough counters, the table; false: there is no GPU. */
 static bool run_counting(struct subject *s, char *what, size_t size, bool chunks,
 			 unsigned long number)
 {
@@ -406,7 +406,7 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 	return gpu || number != 0;
 }
 
-/* One job on all kinds of data; false when there is no GPU. */
+/* Run one job on all kinds of data; false: there is no GPU. */
 static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		unsigned long number)
 {

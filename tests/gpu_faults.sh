@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shipping program on a simulated driver that fails at each step, one after the other: the histogram is the CPU's to
-# the byte or, where the GPU was demanded, nothing is published. Faults are as tests/fakecuda/driver.c lists them, without
-# FAKECUDA_; a line below is a VERDICT, what is counted, and the FAULTs that must come to it.
-# usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED [TORTURE_PRELOAD]]
-# TORTURE_PRELOAD: the library that makes calls of the system fail (tests/torture); left out without it.
-# What decoding alone calls (cuStreamWaitEvent) fails in a job of its own.
-# LONG=1 makes every call of every function fail; without it, a sample that SEED draws. QUICK=1, for sanitizers, takes
+# The shipping program on a simulated driver that fails at each step, one after the other: the histogram equals the CPU's to
+# the byte or, if the GPU was demanded, nothing is published. Faults are named as in tests/fakecuda/driver.c, without
+# FAKECUDA_; a line below gives a VERDICT, the arguments of a job, and the FAULTs that must lead to it.
+# usage: tests/gpu_faults.sh GPUHIST DIRECTORY-OF-THE-SIMULATED-DRIVER [SEED [TORTURE_PRELOAD]]
+# TORTURE_PRELOAD: the library that makes system calls fail (tests/torture); without it, these tests are left out.
+# A call that only decoding makes (cuStreamWaitEvent) fails in a job of its own.
+# LONG=1 makes every call of every function fail; without it, a sample drawn from SEED. QUICK=1, for sanitizers, takes
 # longer steps.
 # shellcheck source=tests/gpu_lib.sh
 . "$(dirname "$(realpath "$0")")/gpu_lib.sh"
@@ -18,7 +18,7 @@ for arguments in '-b 1000 -r full' '-t i16be -r full -b 9 --stats -f json' '-t f
 	'-t f32 --auto' '-t f64 --auto -b 99 -c 3 --rows=6:50 -n 30000'; do
 	each same "-M 2200K $arguments tiny" DEVICES=1
 done
-# Which device, and how many slots it has.
+# The device that is chosen, and the number of its slots.
 while read -r devices threads slots name; do
 	FAKECUDA_DEVICES=3 "$gpuhist" --raw -v -b 1000 -r full --device="$devices" -T "$threads" tiny 2>err >out
 	check "$devices, $threads threads: $name, $slots slots" grep -q "gpu: $name, $slots slots of " err
@@ -27,19 +27,19 @@ done <<-'END'
 	gpu:2 2 6 fake 2
 	gpu 20 24 fake 0
 END
-# Counters that do not fit -M: auto has no GPU, --device=gpu two slots, and -v says what they took.
+# Counters that do not fit -M: auto uses no GPU, --device=gpu two slots, and -v reports the memory they took.
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
 check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit in -M' err
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
 check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 16.0 MiB with all counters, ' err
-# --every: what a lane has counted so far is in the output while its input waits, and adds up; the end is the CPU's.
+# --every: while a lane's input waits, the output holds the counts so far, and they add up; at the end it equals the CPU's.
 mkfifo slowly
 "$gpuhist" --device=gpu -T 1 -q -b 1000 -r full --every=0.1 -o every.json slowly 2>err &
 pid=$!
 exec 4>slowly
 cat tiny >&4
 until_true grep -qs '"samples": [1-9]' every.json
-# The samples of the document less its values.
+# The samples of the document, less the sum of its values.
 left=$(sed 's/.*"samples": \([0-9]*\),.*"values": \[\(.*\)\].*/\1,\2/' every.json | tr ',' '\n' |
 	awk 'NR == 1 { n = $1 } NR > 1 { n -= $1 } END { print n }')
 check "--every, $left left" grep -q '"partial": true' every.json
@@ -53,7 +53,7 @@ judge same '--every at its end'
 
 # ---- the GPU fails ----
 
-# Too little memory for all slots: there are fewer, but two at least.
+# Too little memory for all slots: there are fewer, but at least two.
 large='-T 1 -b 1000 -r full warm'
 each spared "$large" ONCE=cuDeviceGetName:1:1 ONCE=cuMemAlloc_v2:5:2 ONCE=cuMemAlloc_v2:8:2
 each same "$large" MEMORY=9000000
@@ -70,8 +70,8 @@ for function in cuLaunchKernel cuMemcpyDtoHAsync_v2 cuMemAlloc_v2; do
 	walk "$function" -M 2200K -T 3 -t f32 --auto tiny
 	walk "$function" -M 2200K -T 3 -t f32 -r -1:1 -b 9 --record=12 --offset=4 -n 125000 tiny
 done
-# Errors of the work itself, which the next call returns, whatever it is. One call fails and the driver lives: no later
-# call would show it. A count too many.
+# Errors of the work itself, which the next call returns, whatever it is. One call fails and the driver lives on: no later
+# call would show the error. One count too many.
 each lost "$plain" STICKY=1:700 STICKY=2:719 STICKY=6:214 ONCE=cuMemcpyHtoDAsync_v2:3:719 ONCE=cuMemsetD32Async:3:719 \
 	ONCE=cuLaunchKernel:3:719 ONCE=cuMemcpyDtoHAsync_v2:3:719 ONCE=cuEventRecord:3:719 WRONG=1 WRONG=2 WRONG=6 KILL=cuEventQuery:3
 refused 'driver: FAKE_ERROR_100' "$plain" DEVICES=0
@@ -91,7 +91,7 @@ refused 'no NVIDIA driver found: libcuda.so.1' "$plain" DEVICES=1
 LD_LIBRARY_PATH=$driver/old
 refused 'it has no cuGetErrorName' "$plain" DEVICES=1
 LD_LIBRARY_PATH=$driver
-# Workers that have the slots wait for the worker that decodes, which has none. Each run may find another order.
+# The workers that hold the slots wait for the worker that decodes, which holds none. Each run may find another order.
 if command -v zstd >/dev/null; then
 	head -c 4000000 slow | split -b 1000000 --filter='zstd -q -1' - >frames.zst
 	each same '-M 2200K -T 8 -b 1000 -r full frames.zst frames.zst' SEED=1 SEED=2 SEED=3 SEED=4
@@ -103,20 +103,20 @@ if command -v zstd >/dev/null; then
 	each lost "$long_job" STICKY=2:700
 	# A batch waits for one before it, unless all of them came together.
 	each either "$long_job" KILL=cuStreamWaitEvent:1 FAIL=cuStreamWaitEvent:1:719 FAIL=cuStreamWaitEvent:2:719
-	# What was decoded is counted where it lies: at odd offsets, gathered, with an extent, on counters that stay, by one
-	# thread, and to a last record inside a batch.
+	# Decoded bytes are counted where they lie: at odd offsets, gathered, with an extent, on counters that stay, by one
+	# thread, and up to a last record inside a batch.
 	each same '-M 16M -T 3 -t u16 -c 3 -S 5 --ignore-tail -r full -b 1000 long.zst' SEED=3
 	each same '-M 16M -T 3 --record=7 --offset=2 -t u32 --ignore-tail -b 1000 -r full long.zst' SEED=4
 	each same '-M 24M -T 2 -t u32 --auto -b 100 long.zst' SEED=5
 	each same '-M 64M -T 2 -t u24 -r full -b 262144 long.zst' SEED=6
 	each same '-M 16M -T 1 -t u8 -n 2999999 --no-check -r full -b 16 long.zst' SEED=7
-	# Of many frames the GPU decodes those that it has rooms for.
+	# Of many frames, the GPU decodes as many as it has buffers for.
 	cat long.zst long.zst long.zst long.zst >many.zst
 	each same '-M 16M -T 3 --record=7 --offset=2 -t u32 --ignore-tail -b 1000 -r full many.zst' SEED=8
 	each same '-M 16M -T 2 -t u8 -n 7999999 -r full -b 16 many.zst many.zst' SEED=9
 	each either '-M 16M -T 3 -t u8 -b 64 -r full many.zst' KILL=cuStreamWaitEvent:3 FAIL=cuStreamWaitEvent:5:719
-	# auto has the GPU started for a frame if that pays, by what the file has from there on: here a GiB that is skipped.
-	# shellcheck disable=SC2002 # of a pipe, whose size is not declared
+	# auto starts the GPU for a frame if the rest of the file makes that pay: here a GiB that is skipped.
+	# shellcheck disable=SC2002 # from a pipe, whose size is not declared
 	cat long | zstd -q -1 >pays.zst
 	printf '\120\052\115\030\0\0\0\100' >>pays.zst
 	truncate -s $(($(wc -c <pays.zst) + 1073741824)) pays.zst
@@ -132,9 +132,9 @@ if command -v zstd >/dev/null; then
 	faults=
 fi
 
-# ---- a helper that has gone mad ----
+# ---- a GPU process that has gone mad ----
 
-# Said before it is ready: refused. Written while it counts: refused, or without harm.
+# Nonsense sent before the process is ready: refused. Written while it counts: refused, or harmless.
 for what in kind short slots0 slotsmany failed escape close; do
 	each lost "$plain" HOSTILE=cuModuleLoadData:1:"$what"
 	case $what in
@@ -149,9 +149,9 @@ for arguments in '-M 2200K -b 1000 -r full' '-M 2200K -t f32 --auto'; do
 	done
 done
 
-# ---- the helper as a process ----
+# ---- the GPU process ----
 
-# waiting OPTIONS...: gpuhist in a group of its own, $pid, with its helper, $helper, and a FIFO that gives nothing
+# waiting OPTIONS...: start gpuhist in a group of its own, $pid, with its GPU process, $helper, and a FIFO that gives nothing
 mkfifo nothing
 waiting() {
 	rm -f log
@@ -162,7 +162,7 @@ waiting() {
 	until_true met_or_made 8 memory
 	helper=$(grep -ls "(gpuhist-gpu) [A-Z] $pid " /proc/[0-9]*/stat | cut -d / -f 3)
 }
-# ends SIGNAL STATUS PID NAME: after the signal both processes end, and nothing is left of the output
+# ends SIGNAL STATUS PID NAME: after the signal both processes end, and no output is left
 ends() {
 	kill -s "$1" -- "$3"
 	{ wait $pid; } 2>/dev/null
@@ -174,20 +174,20 @@ ends() {
 }
 waiting
 check 'a process that is called gpuhist-gpu' [ -n "$helper" ]
-check "the helper's folder" [ "$(readlink "/proc/$helper/cwd")" = / ]
+check "the helper's directory" [ "$(readlink "/proc/$helper/cwd")" = / ]
 check "the helper's session" [ "$(sed 's/.*) //' "/proc/$helper/stat" | cut -d ' ' -f 4)" = "$helper" ]
-# USR1 alone: it asks for the progress, and ends no process.
+# USR1 alone is blocked: it asks for the progress, and ends no process.
 check 'the signals that the helper blocks' grep -q '^SigBlk:[[:space:]]*0*200$' "/proc/$helper/status"
 kill -s USR1 "$helper" $pid
 sleep 0.1
 check 'USR1 ends the helper' grep -qs '^State:[[:space:]]*[^Z]' "/proc/$helper/status"
-# Files of the driver are its own: the simulated one has memory that is mapped from one.
-check 'what the helper holds' [ "$(for fd in "/proc/$helper/fd"/*; do readlink "$fd"; done | grep -v '^/memfd:poison ' |
+# The driver may open files in it: the simulated one maps memory from one.
+check 'open files of the helper' [ "$(for fd in "/proc/$helper/fd"/*; do readlink "$fd"; done | grep -v '^/memfd:poison ' |
 	sed 's/:.*//' | sort | tr '\n' ' ')" = '/dev/null /dev/null /dev/null socket ' ]
-# Every thread but the main one, also the one that starts the helper, holds back the signals after which it cleans up.
+# Every thread but the main one blocks the signals after which that cleans up, even the one that starts the GPU process.
 check 'TERM is open to more than one thread' \
 	[ "$(sed -n 's/^SigBlk:[[:space:]]*//p' /proc/"$pid"/task/*/status | grep -c '[0-389ab]...$')" -eq 1 ]
-# A signal to the group is the program's alone; the helper goes with it, in whatever way that ends.
+# A signal to the group is for the program alone; the GPU process ends with it, however the program ends.
 ends HUP 129 -$pid 'HUP to the group'
 waiting -o kept
 ends INT 130 -$pid 'INT to the group'
@@ -201,8 +201,8 @@ waiting
 ends KILL 137 $pid 'KILL while the helper is in a call'
 unset FAKECUDA_HANG_CALL
 exec 5>&-
-# A parent that inherits what others leave, as the first process of a container does, finds no helper after the end. The
-# wait for it is short, so on a loaded machine one run may leave its helper, but not each.
+# A parent that inherits orphans, as the first process of a container does, finds no GPU process after the end. The program
+# waits for it only briefly, so on a loaded machine one run may leave it behind, but not every run.
 if command -v python3 >/dev/null; then
 	cat >inherit.py <<-'END'
 		import ctypes, os, sys
@@ -220,12 +220,12 @@ if command -v python3 >/dev/null; then
 	# shellcheck disable=SC2086
 	check 'a helper is left to the parent' python3 inherit.py "$gpuhist" -q -o inherited --device=gpu $plain
 fi
-# From anywhere, under any name, in any surroundings. What the user means by a relative path is relative to the folder of
-# the program, not to the helper's.
+# From anywhere, under any name, in any environment. A relative path that the user gives is relative to the directory of the
+# program, not to the GPU process's.
 cp "$gpuhist" bin/gh
 ln -s "$driver/libcuda.so.1" bin/libcuda.so.1
 mkdir removed
-# shellcheck disable=SC2034 # of the commands below
+# shellcheck disable=SC2034 # used by the commands below
 job='-q --device=gpu -b 1000 -r full'
 expect -b 1000 -r full tiny
 while read -r command; do
@@ -245,15 +245,15 @@ done <<-'END'
 	"$gpuhist" $job tiny >one & "$gpuhist" $job tiny >two; wait; cmp one two && cat one
 END
 check 'before head' [ "$("$gpuhist" -q --device=gpu -b 1000 -r full tiny | head -n 1)" = 'bin,lower,upper,count' ]
-# A user who finds it in ps.
+# A user who finds its option in ps.
 "$gpuhist" --gpu-helper=1 >out 2>err 3<tiny 4<tiny
 check 'started by hand: the status' [ $? -eq 2 ]
 check 'started by hand: the message' grep -q '^gpuhist: --gpu-helper=' err
 
 # ---- the system refuses ----
 
-# limited NAME COMMAND...: what was demanded is there, or refused by name. The simulated driver needs memory and files too,
-# and aborts without.
+# limited NAME COMMAND...: the demanded output is written, or refused by name. The simulated driver needs memory and files
+# too, and aborts without them.
 limited() {
 	name=$1
 	shift
@@ -263,19 +263,19 @@ limited() {
 	sed -i '/^wrong: .*: \(Cannot allocate memory\|Too many open files\)$/d; /^wrong: no thread/d' log
 	judge mad "$name"
 }
-# shellcheck disable=SC2016 # of the shell that has the limit
+# shellcheck disable=SC2016 # the shell with the limit expands it
 with_limit() {
 	limited "$*" sh -c 'limit=$1 && shift && ulimit $limit && exec "$@"' - "$*" "$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny
 }
 for n in 5 6 7 8 9 10 12 16; do with_limit -n $n; done
 with_limit -l 0
-# A sanitizer's shadow is more than any limit.
+# A sanitizer's shadow is larger than any limit.
 if [ -z "$instrumented" ]; then for n in 20000 60000 100000 200000 300000; do with_limit -v $n; done; fi
-# A file of memory is a file to this limit.
+# The limit on file sizes also applies to files in memory.
 (unset FAKECUDA_LOG && ulimit -f 8 && "$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny 2>err; echo $? >status) | cat >out
 check 'small files only: the status' [ "$(cat status)" -eq 4 ]
 check 'small files only: the reason' grep -q 'memory to share' err
-# Calls that a helper needs, the program's and its own.
+# Calls that starting a GPU process needs, in the program and in that process.
 denied() {
 	limited "$1" env LD_PRELOAD="$preload" TORTURE_FAIL="$1" timeout 180 "$gpuhist" -q --device=gpu -T 3 -b 1000 -r full tiny
 }

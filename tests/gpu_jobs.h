@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_jobs: the jobs of gpu_check, a list and random ones, and samples that are hard on each. */
+/* gpu_jobs: the jobs of gpu_check, a list and random ones, and samples that are hard for each. */
 #ifndef GPUHIST_GPU_JOBS_H
 #define GPUHIST_GPU_JOBS_H
 
@@ -23,7 +23,7 @@ struct job {
 	bool closed;
 };
 
-/* Together: every kind of bins of every size, every way of keeping counters. */
+/* Together they cover every kind of bins of every size, and every way of keeping counters. */
 static const struct job LIST[] = {
 	{"u8", 256, NULL, false},
 	{"i8", 100, "full", false},
@@ -134,7 +134,7 @@ static const struct job LIST[] = {
 };
 #define LIST_LENGTH (sizeof(LIST) / sizeof(LIST[0]))
 
-/* Channels and gaps, by every kernel that counts channels and every one that packs. */
+/* Channels and gaps, for every kernel that counts channels and every one that packs. */
 static const struct {
 	struct job job;
 	struct layout layout;
@@ -181,7 +181,7 @@ static const struct {
 };
 #define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 
-/* So many bins that the CPU's own tables are gigabytes: into one table, the largest last. */
+/* So many bins that private tables would be gigabytes: one shared table, the largest last. */
 static const struct job MANY[] = {
 	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false},
 	{"i64", 1 << 28, "full", false}, {"u24", 1 << 24, NULL, false},
@@ -196,7 +196,7 @@ static uint64_t draw(void)
 	return check_random(&state);
 }
 
-/* bins + 1 explicit edges. */
+/* Return bins + 1 explicit edges. */
 static double *make_list(const char *shape, uint32_t bins, bool real)
 {
 	double *list = calloc((size_t)bins + 1, sizeof(*list));
@@ -209,16 +209,16 @@ static double *make_list(const char *shape, uint32_t bins, bool real)
 		else if (strstr(shape, "ratios"))
 			list[i] = exp2(x * 40 / bins) + (real ? 0 : x);
 		else if (strstr(shape,
-				"crowded")) /* one half of them in a thousandth of the range */
+				"crowded")) /* half of the edges in a thousandth of the range */
 			list[i] = i <= bins / 2 ? x * step
 						: (bins / 2 + (x - bins / 2) * 1000) * step;
-		else /* where no sample lies */
+		else /* outside the samples */
 			list[i] = real ? 1e-60 * (x + 1) : 0.25 + x / bins / 2;
 	}
 	return list;
 }
 
-/* A real number for a float type: from the range, an edge, a neighbour, or something odd. */
+/* Return a real number for a float type: from the range, an edge, a neighbour, or something odd. */
 static double real_sample(const struct edges *e, const struct sample_type *t, bool edges_only)
 {
 	const uint32_t bins = e->binning.bins;
@@ -240,7 +240,7 @@ static double real_sample(const struct edges *e, const struct sample_type *t, bo
 	return r % 3 == 0 ? x : nextafter(x, r % 3 == 1 ? (double)INFINITY : -(double)INFINITY);
 }
 
-/* The bits of one sample, as a little-endian number. */
+/* Return the bits of one sample, as a little-endian number. */
 static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, enum data data)
 {
 	const struct binning *b = &e->binning;
@@ -260,13 +260,13 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 			memcpy(&bits, &x, 8);
 		return bits;
 	}
-	if (e->form == EDGES_LISTED && r % 4 != 0) { /* an edge, or near it */
+	if (e->form == EDGES_LISTED && r % 4 != 0) { /* an edge, or a number near it */
 		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]),
 			     top = ldexp(1, (int)(8 * t->code_bytes)) - 2048;
 		const double held = edge < -1e15 ? -1e15 : edge > top / 2 ? top / 2 : edge;
 		return ((uint64_t)(int64_t)held + (r >> 40) % 5 - 2) & mask;
 	}
-	/* Keys from a little below the range to a little above; or about the edges. */
+	/* Keys from just below the range to just above it, or near the edges. */
 	uint64_t key = b->first - 3 + (b->span + 7 == 0 ? r : r % (b->span + 7));
 	if (data == EDGES && b->span > 1000)
 		key = b->first + (uint64_t)((double)b->span * ((double)(r % b->bins) / b->bins)) +
@@ -301,7 +301,7 @@ static void fill(unsigned char *p, size_t n, const struct edges *e, const struct
 	}
 }
 
-/* A job of random parts. */
+/* Draw a job. */
 static struct job random_job(char *range, size_t size)
 {
 	static const uint32_t BINS[] = {1,     2,      5,      255,     256,    1000,
@@ -320,7 +320,7 @@ static struct job random_job(char *range, size_t size)
 	return job;
 }
 
-/* One in two has channels, one in four gaps. */
+/* Draw a layout: one in two has channels, one in four has gaps. */
 static struct layout random_layout(const struct job *job)
 {
 	struct layout layout = {.channels = draw() % 2 ? 1 : 1 + (uint32_t)(draw() % 64)};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What gpu_faults.sh and gpu_auto.sh share: inputs, runs on a simulated driver that fails, and verdicts. Faults are as
-# tests/fakecuda/driver.c lists them, without FAKECUDA_.
+# Shared by gpu_faults.sh and gpu_auto.sh: inputs, runs on a simulated driver that fails, and verdicts. Faults are named as
+# in tests/fakecuda/driver.c, without FAKECUDA_.
 # shellcheck shell=sh disable=SC2034 # variables of the scripts that read this
 set -u
 quick=${QUICK:-} long=${LONG:-} random=${3:-1} preload=${4:+$(realpath "$4")}
@@ -12,8 +12,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 passed=0 failed=0
 LD_LIBRARY_PATH=$driver FAKECUDA_STRICT=1 FAKECUDA_LOG=$work/log FAKECUDA_SEED=$random
-# The thread sanitizer would sleep a second at the end of each run. The helper has no standard error: what a sanitizer
-# finds in it is read from files, and so from every process.
+# The thread sanitizer would sleep a second at the end of each run. The GPU process has no standard error, so the reports of
+# a sanitizer are read from files, for every process.
 TSAN_OPTIONS="${TSAN_OPTIONS:-} atexit_sleep_ms=0 log_path=$work/sanitizer"
 ASAN_OPTIONS="${ASAN_OPTIONS:-} log_path=$work/sanitizer"
 UBSAN_OPTIONS="${UBSAN_OPTIONS:-} log_path=$work/sanitizer"
@@ -21,17 +21,17 @@ export LD_LIBRARY_PATH FAKECUDA_STRICT FAKECUDA_LOG FAKECUDA_SEED TSAN_OPTIONS A
 instrumented=
 ! nm -D "$gpuhist" 2>/dev/null | grep -q '__[atu].*san_init' || instrumented=1
 
-# Under -M 2200K slots are of 256 KiB: tiny is six of them, the last one partial.
+# With -M 2200K a slot holds 256 KiB, so tiny fills six of them, the last one partly.
 mkdir sums bin
 until [ "$(wc -c 2>/dev/null <slow || echo 0)" -ge 68000000 ]; do cat "$gpuhist" >>slow; done
 truncate -s 68000000 slow
 head -c 1500004 slow >tiny
-# An instrumented program counts more slowly beside the device, which so has its share of fewer bytes.
+# An instrumented program counts more slowly, so the device next to it gets its share of fewer bytes.
 if [ -n "$instrumented" ]; then bytes=12000008 warm_files='1 2 3'; else bytes=48000008 warm_files='1 2 3 4 5 6 7 8'; fi
 head -c "$bytes" slow >warm
 head -c 8 warm >word
 
-# check NAME COMMAND...: the command succeeds
+# check NAME COMMAND...: count whether the command succeeds
 check() {
 	name=$1
 	shift
@@ -43,12 +43,12 @@ check() {
 		[ ! -s err ] || head -n 20 err | sed 's/^/  ! /'
 	fi
 }
-# draw N: a number below N, in $drawn
+# draw N: set $drawn to a number below N
 draw() {
 	random=$(((random * 1103515245 + 12345) % 2147483648))
 	drawn=$((random / 65536 % $1))
 }
-# until_true COMMAND...: waits for it, ten seconds at most
+# until_true COMMAND...: wait until it succeeds, ten seconds at most
 until_true() {
 	tries=0
 	until "$@"; do
@@ -60,25 +60,25 @@ until_true() {
 met() {
 	grep -q '^met' log 2>/dev/null
 }
-# met_or_made N KIND: so much of this kind
+# met_or_made N KIND: succeed if the log has N lines of this kind
 met_or_made() {
 	met || [ "0$(grep -c "^+$2" log 2>/dev/null)" -ge "$1" ]
 }
-# JSON names the options, which are not those of the CPU's run.
+# JSON names the options, which differ from the CPU's run.
 sum() {
 	sed 's/"options": "[^"]*"/"options": ""/' | cksum
 }
-# expect ARGUMENTS...: in $sum, a file with the sum of what the CPU makes of them, which is counted once
+# expect ARGUMENTS...: set $sum to a file with the checksum of the CPU's output for them, which is computed once
 expect() {
 	sum=sums/$(echo "$*" | cksum | tr ' ' _)
 	[ -e "$sum" ] || "$gpuhist" -q "$@" --device=cpu 2>err | sum >"$sum"
 }
-# is VERDICT: of the last run, after expect
+# is VERDICT: judge the last run, after expect
 #	same      the CPU's output
 #	spared    the same, and a fault was met
 #	lost      a fault was met, nothing was published, and one line says why
 #	either    same where no fault was met, else lost
-#	mad       same or lost: what is written over may be put right before it is read
+#	mad       same or lost: a value that was overwritten may be corrected before it is read
 #	refused   exit status 4, nothing was published, and one line says why
 is() {
 	case $1 in
@@ -91,7 +91,8 @@ is() {
 	refused) [ "$status" -eq 4 ] && is none ;;
 	esac
 }
-# judge VERDICT NAME: and the helper did nothing that a driver forbids, unless it was made mad; no sanitizer has found anything
+# judge VERDICT NAME: also check that the GPU process did nothing that a driver forbids, unless it was made mad, and that no
+# sanitizer found anything
 judge() {
 	check "$2: not $1, status $status" is "$1"
 	if ! grep -qs '^met hostile' log && grep -qs '^wrong' log; then check "$2: $(grep '^wrong' log)" false; fi
@@ -101,7 +102,7 @@ judge() {
 		check "$2: a sanitizer's report" false
 	done
 }
-# gpu ARGUMENTS...: on the GPU alone, with $faults and $more; status, out, err and log are left
+# gpu ARGUMENTS...: run on the GPU alone, with $faults and $more; status, out, err and log are left
 faults='' more=''
 gpu() {
 	rm -f log
@@ -109,7 +110,7 @@ gpu() {
 	env $(printf ' FAKECUDA_%s' DEVICES=1 $more $faults) timeout 180 "$gpuhist" -q --device=gpu "$@" >out 2>err
 	status=$?
 }
-# each VERDICT ARGUMENTS FAULT...: each fault of a run with these arguments
+# each VERDICT ARGUMENTS FAULT...: run these arguments once with each fault
 each() {
 	verdict=$1 arguments=$2
 	shift 2
@@ -122,13 +123,13 @@ each() {
 	done
 	faults=
 }
-# refused REASON ARGUMENTS FAULT...: the same, with exit status 4, and for this reason
+# refused REASON ARGUMENTS FAULT...: the same; the run must end with exit status 4, and for this reason
 refused() {
 	each refused "$2" "$3"
 	check "$3: $1" grep -q "$1" err
 }
-# walk FUNCTION ARGUMENTS...: it fails from its first, second, ... call on, until a run has fewer calls. The errors are
-# some that a driver may die of: invalid value, out of memory, ECC, illegal address, timeout, launch failed, unknown.
+# walk FUNCTION ARGUMENTS...: make it fail from its first, second, ... call on, until a run has fewer calls. The errors are
+# some from which a driver may die: invalid value, out of memory, ECC, illegal address, timeout, launch failed, unknown.
 walk() {
 	function=$1 n=1
 	shift
@@ -148,11 +149,11 @@ walk() {
 	check "$function, $*: met $n times" [ $n -gt 1 ] && [ $n -lt 2000 ]
 }
 plain='-M 2200K -T 3 -b 1000 -r full tiny'
-# It has ended, or is a zombie that waits for its parent.
+# ended PID: succeed if the process has ended, or is a zombie that waits for its parent.
 ended() {
 	[ ! -e "/proc/$1" ] || grep -qs '^State:[[:space:]]*Z' "/proc/$1/status"
 }
-# report: of all these runs no helper is left; what passed and what failed
+# report: check that no run left a GPU process; print the numbers of passed and failed checks
 report() {
 	for comm in /proc/[0-9]*/comm; do
 		if grep -qs '^gpuhist-gpu$' "$comm" && grep -qs "$work" "${comm%comm}environ"; then

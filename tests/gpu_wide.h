@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_wide: counters of 64 bits that have nearly 2^32 in them, on a device that is opened in this
- * process: so many samples no test has time to count.
+ * gpu_wide: 64-bit counters that begin just below 2^32, on a device that is opened in this process.
+ * No test has time to count that many samples.
  */
 #ifndef GPUHIST_GPU_WIDE_H
 #define GPUHIST_GPU_WIDE_H
@@ -46,11 +46,11 @@ static void wait_for(struct device *d, CUevent event)
 	cuda_must(&d->cuda, r, "kernel");
 }
 
-/* Noise, and one bin that is hot: by atomics on the table, and by those of the blocks' own. */
+/* Count noise, and one hot bin: by atomics on the table, and on the blocks' own tables. */
 static void check_wide(uint64_t seed)
 {
 	static _Alignas(4096) unsigned char memory[1 << 18]; /* samples, then counters */
-	static struct region region;                         /* all that opening asks for */
+	static struct region region;                         /* everything that opening needs */
 	static struct device d;
 	const struct counting counting = wide_counting();
 	uint32_t *const sample = (uint32_t *)(void *)memory;

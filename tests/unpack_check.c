@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack_check: the kernels that decode zstd's blocks beside libzstd and the cores' decoder.
+ * unpack_check: the kernels that decode zstd's blocks, compared with libzstd and with the decoder
+ * for the cores.
  * usage: unpack_check [SEED [FRAMES [KIB]]]     KIB: decoded bytes of a frame, at most
  *        unpack_check stages FILE               how fast each kernel is
  *
  * Frames of many kinds of data and levels, and frames that no compressor writes (block_make.h), go
- * through the device in batches of random sizes, some on their way at once. Every byte is compared
- * with what the cores make of them; then bits of the frames are flipped, and the verdict must be
- * the cores', and the bytes where neither refuses. Without a GPU it says so and exits 77.
+ * through the device in batches of random sizes, several at once. Every byte is compared with the
+ * result of the cores; then bits of the frames are flipped, and the verdict must be the same as the
+ * cores', and the bytes, unless both refuse. Without a GPU it reports that and exits with 77.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static struct lane {
 	bool busy;
 } lanes[LANES_MOST];
 
-/* So large that there is a page without access behind it, and one before it. */
+/* Allocate device memory that ends at a page without access, and begins after one. */
 static CUdeviceptr device_bytes(size_t bytes)
 {
 	CUdeviceptr at;
@@ -131,7 +132,7 @@ static void open_device(unsigned lane_count)
 
 /* ---- a batch ---- */
 
-/* One block more; false: it has no room. */
+/* Add a block; false: there is no room. */
 static bool batch_add(struct lane *l, const struct block *b, const unsigned char *packed,
 		      uint32_t n)
 {
@@ -237,7 +238,7 @@ static void copy_out(struct lane *l, CUstream stream)
 	l->busy = true;
 }
 
-/* before: of the group before it, the first lane; NULL: there is none. */
+/* Begin a group. before: the first lane of the group before it; NULL: none. */
 static void group_begin(const struct group *g, const struct lane *before, uint64_t ring_bytes)
 {
 	const CUstream stream = g->lane[0]->stream;
@@ -261,7 +262,7 @@ static void group_begin(const struct group *g, const struct lane *before, uint64
 		copy_out(g->lane[i], stream);
 }
 
-/* What comes of a frame. */
+/* The result of a frame. */
 struct outcome {
 	bool refused;
 	size_t bytes;
@@ -285,7 +286,7 @@ static void batch_end(struct lane *l, unsigned char *to, size_t room, struct out
 	o->bytes += l->answer->bytes;
 }
 
-/* Through the device; false: the scan refuses it. */
+/* Decode on the device; false: the scan refuses the frame. */
 static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, size_t room,
 			  struct outcome *o)
 {
@@ -342,7 +343,7 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 
 static unsigned long refusals, agreements, scanned_out, silent;
 
-/* The same verdict as the cores', and the same bytes. */
+/* Compare the verdict and the bytes with the cores'. */
 static void compare(const unsigned char *p, size_t n, size_t room, bool whole, const char *what)
 {
 	unsigned char *const cores = malloc(room + 1), *const device = malloc(room + 1);
@@ -376,7 +377,7 @@ static void compare(const unsigned char *p, size_t n, size_t room, bool whole, c
 	free(device);
 }
 
-/* Where the last bits of one of a frame's streams of literals are; `otherwise`: there is none. */
+/* Return where one of a frame's streams of literals ends, or `otherwise` if there is none. */
 static size_t end_of_literals(const unsigned char *p, size_t n, size_t otherwise)
 {
 	struct frame_header header;
@@ -399,8 +400,8 @@ static size_t end_of_literals(const unsigned char *p, size_t n, size_t otherwise
 }
 
 /*
- * Bits of some blocks are flipped, not of the headers that the scan follows. In a third of the
- * frames it is a bit where literals end, with which the last one may want more bits than are left.
+ * Flip bits of some blocks, but not of the headers that the scan follows. In a third of the frames
+ * it is a bit at the end of literals, after which the last one may need more bits than are left.
  */
 static void compare_flipped(unsigned char *p, size_t n, size_t room, unsigned times,
 			    const char *what)
@@ -419,7 +420,7 @@ static void compare_flipped(unsigned char *p, size_t n, size_t room, unsigned ti
 			const size_t at = ends ? end_of_literals(p, n, any) + draw(2) : any;
 			own[at < n ? at : any] ^= (unsigned char)(1 << draw(8));
 		}
-		/* A smaller window than the matches are made for and nothing flipped. */
+		/* A smaller window than the matches were made for, and nothing flipped. */
 		if (draw(3) == 0 && (own[4] & 0x20) == 0) {
 			memcpy(own + HEADS, p + HEADS, n - HEADS);
 			own[5] = (unsigned char)draw(own[5] + 1u);
@@ -518,7 +519,7 @@ static void one_frame(uint64_t seed, size_t kib, unsigned flips)
 
 enum stage { SEQUENCES, CHAIN, LITERALS, PLACE, RESOLVE, KEEP, STAGES };
 
-/* Of n lanes; what waits for the batch before it is on one stream. */
+/* Queue n lanes; stages that wait for the batch before them are on one stream. */
 static void queue(unsigned n, enum stage stage)
 {
 	const CUfunction kernel[STAGES] = {sequences, chain, literals, place, resolve, keep};
@@ -560,7 +561,7 @@ static void finish(unsigned n)
 	}
 }
 
-/* Of n batches that were decoded once; the distances are as the stages before it leave them. */
+/* Time n batches that were decoded once; earlier stages have left the distances. */
 static double stage_seconds(unsigned n, enum stage stage)
 {
 	double best = 1e9;
@@ -582,7 +583,7 @@ static double stage_seconds(unsigned n, enum stage stage)
 	return best;
 }
 
-/* All batches that fill the lanes, from the beginning of a frame; how many. */
+/* Load all batches that fill the lanes, from the beginning of a frame; return how many. */
 static unsigned load(const unsigned char *p, size_t n, struct frame_header *header)
 {
 	struct frame_block h = {.last = false};
@@ -613,7 +614,7 @@ static unsigned load(const unsigned char *p, size_t n, struct frame_header *head
 	return lane;
 }
 
-/* Each kernel alone, over the batches that the program has on their way, and all with the copies. */
+/* Time each kernel alone, for as many batches as the program sends at once, and all with copies. */
 static int stages(const char *path)
 {
 	static const char *const NAME[STAGES] = {"sequences", "chain",   "literals",
@@ -670,7 +671,7 @@ int main(int argc, char **argv)
 	open_device(LANES);
 	for (unsigned long i = 0; i < frames; i++)
 		one_frame(seed * 1000003 + i, kib, 6);
-	printf("%lu frames decoded, %lu of them refused, %lu damaged in silence; %lu not scanned\n",
+	printf("%lu frames decoded, %lu of them refused, %lu damaged unnoticed; %lu not scanned\n",
 	       agreements, refusals, silent, scanned_out);
 	CHECK(refusals > 0 && silent > 0, "no damage was seen, or all");
 	return check_report();

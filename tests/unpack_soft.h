@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack_soft: a device that decodes blocks (input/unpacker.h), made of the cores' decoder and a
- * thread. It is ready after some looks, is slow at times, and fails on request.
+ * unpack_soft: a device that decodes blocks (input/unpacker.h), simulated by the cores' decoder and
+ * a thread. It is ready after some looks, is slow at times, and fails on request.
  */
 #ifndef GPUHIST_UNPACK_SOFT_H
 #define GPUHIST_UNPACK_SOFT_H
@@ -19,12 +19,12 @@
 
 struct soft {
 	struct unpacker unpacker;
-	unsigned rooms, looks; /* it is ready after so many looks */
+	unsigned rooms, looks; /* looks: how many it takes until the device is ready */
 	uint64_t state;        /* of its seed */
-	unsigned lost;         /* the batch with which it fails, from 1 on; 0: none ... */
+	unsigned lost;         /* the batch at which it fails, from 1 on; 0: none ... */
 	unsigned wrong;        /* ... with a wrong byte; ... */
 	unsigned refused;      /* ... that it refuses */
-	bool vanishes;         /* it fails when it has been seen to be ready once */
+	bool vanishes;         /* it fails once it has been seen to be ready */
 	unsigned starts;       /* how often it was started; ... */
 	bool never;            /* ... after which it is not ready */
 	pthread_t thread;
@@ -38,14 +38,14 @@ struct soft {
 		enum unpacked state;
 		size_t got;
 	} room[UNPACKER_ROOMS];
-	/* What it has decoded of all frames; of one in which something was refused no more. */
+	/* Decoded bytes of all frames; after a refusal in a frame, no more of it. */
 	bool is_refused;
 	unsigned char *past;
 	size_t past_bytes, past_room;
 	struct block_past execution;
 };
 
-/* Decodes a room's blocks as the device is told of them. False: one is refused. */
+/* Decode a room's blocks as the device would. False: one is refused. */
 static inline bool soft_decode(struct soft *f, struct soft_room *r)
 {
 	const struct unpack_orders *const o =
@@ -211,7 +211,7 @@ static inline bool soft_start(void *arg)
 	return ready;
 }
 
-/* Returns how many batches it has decoded. */
+/* Return how many batches it has decoded. */
 static inline uint64_t soft_close(struct soft *f)
 {
 	pthread_mutex_lock(&f->lock);

@@ -16,7 +16,7 @@ enum state { READY, AT_BARRIER, IN_WARP, ENDED };
 struct fiber {
 	void *stack_pointer;
 	enum state state;
-	int line; /* of the kernel, at which it waits */
+	int line; /* of the kernel, at which the thread waits */
 	enum warp_operation operation;
 	uint32_t mask, value, which, result; /* of the warp's operation */
 };
@@ -28,7 +28,7 @@ static struct fiber fibers[BLOCK_THREADS_MAX];
 static unsigned char *stacks;
 static void *scheduler; /* the stack pointer of block_run */
 static unsigned current;
-static uint16_t queue[BLOCK_THREADS_MAX]; /* a ring of the threads that may go on */
+static uint16_t queue[BLOCK_THREADS_MAX]; /* a ring of the threads that can go on */
 static unsigned queue_first, queued;
 static unsigned alive, at_barrier;
 static void (*body)(void *);
@@ -60,7 +60,7 @@ static unsigned draw(unsigned below)
 static void fiber_main(void);
 
 #ifdef __x86_64__
-/* Saves the registers that a call must preserve, changes stacks, and returns on the other one. */
+/* Save the registers that a call must preserve, change stacks, and return on the other one. */
 void block_switch(void **from, void *to) __attribute__((visibility("hidden")));
 __asm__(".text\n"
 	".hidden block_switch\n"
@@ -91,7 +91,7 @@ static void prepare(struct fiber *f, unsigned char *stack)
 
 static ucontext_t contexts[BLOCK_THREADS_MAX + 1];
 
-/* Here a stack pointer is a context; NULL stands for the scheduler's. */
+/* A context is a stack pointer here; NULL stands for the scheduler's. */
 static void block_switch(void **from, void *to)
 {
 	ucontext_t *own = from == &scheduler ? &contexts[BLOCK_THREADS_MAX] : *from;
@@ -117,7 +117,7 @@ static void push(unsigned thread)
 	queue[(queue_first + queued++) % BLOCK_THREADS_MAX] = (uint16_t)thread;
 }
 
-/* `count` threads from `first` on, in a random order if count is a power of two, else rotated. */
+/* Queue `count` threads from `first` on: a power of two in a random order, else rotated. */
 static void push_all(unsigned first, unsigned count, uint32_t mask)
 {
 	const unsigned at = draw(count);

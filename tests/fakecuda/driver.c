@@ -28,12 +28,13 @@
  *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that happened, "wrong:
  *                                    ..." before an abort, and "+kind" for each object made
  *
- * It reports an error and aborts if the program does something that a driver would punish or
- * silently forgive: copies and fills past an allocation, host memory that is not page-locked, calls
- * without a current context or with another device's handles. Like a driver, it refuses more shared
- * memory than a kernel was allowed. A kernel that accesses other memory dies (memory.c).
+ * It reports an error and aborts if the program does something that a driver would punish, or
+ * would let pass silently: copies and fills past an allocation, host memory that is not
+ * page-locked, calls without a current context or with another device's handles. Like a driver, it
+ * refuses more shared memory than a kernel was allowed. A kernel that accesses other memory dies
+ * (memory.c).
  *
- * Anything still open at the end of the process is fine: the program tears nothing down by
+ * Objects may still be open at the end of the process: the program tears nothing down, by
  * design.
  */
 #include <stdio.h>
@@ -69,8 +70,8 @@ static CUfunction functions;
 static _Thread_local CUcontext current;
 
 /*
- * How many devices CUDA_VISIBLE_DEVICES shows, up to its first number without a device; which[]:
- * their numbers.
+ * Return how many devices CUDA_VISIBLE_DEVICES shows, up to its first number without a device;
+ * which[]: their numbers.
  */
 static int visible_devices(int which[DEVICES_MOST])
 {
@@ -105,7 +106,7 @@ static int device_count(void)
 
 /* ---- entering a call ---- */
 
-/* Take the lock; a result other than CUDA_SUCCESS is returned to the program. */
+/* Take the lock; return a result other than CUDA_SUCCESS for the program. */
 static CUresult enter(const char *symbol)
 {
 	pthread_mutex_lock(&fake_lock);
@@ -450,7 +451,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	return leave(r);
 }
 
-/* For the event as it was recorded last; one that was never recorded is no reason to wait. */
+/* Wait for the event as it was last recorded; do not wait for one that was never recorded. */
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
 	const CUresult r = enter_context("cuStreamWaitEvent");
@@ -491,7 +492,7 @@ CUresult cuEventQuery(CUevent event)
 	return leave(CUDA_ERROR_NOT_READY);
 }
 
-/* May be called when the driver has died: fails only by its own plan. */
+/* May be called after the driver has died: only its own plan makes it fail. */
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
 	static _Thread_local char text[32]; /* a real driver returns constants */

@@ -25,29 +25,29 @@
 
 extern pthread_mutex_t fake_lock;
 
-/* The program did something forbidden: says so and aborts. */
+/* Report that the program did something forbidden, and abort. */
 void wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* ---- faults ---- */
 
-/* An environment variable as a number; 0: not set. */
+/* Return an environment variable as a number; 0: not set. */
 unsigned long setting(const char *name);
 
-/* Seeded by FAKECUDA_SEED; under lock. */
+/* Return a number below `below`, seeded by FAKECUDA_SEED; under lock. */
 unsigned draw(unsigned below);
 uint64_t *draw_state(void);
 
-/* The error that this call of `symbol` returns, or CUDA_SUCCESS. */
+/* Return the error planned for this call of `symbol`, or CUDA_SUCCESS. */
 CUresult fate(const char *symbol);
 
-/* From now on every call fails with this. */
+/* Make every call fail with this error from now on. */
 void die(CUresult error, const char *why);
 CUresult death(void);
 
-/* A line for FAKECUDA_LOG. */
+/* Write a line to FAKECUDA_LOG. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Do the named thing, at once or from now on: hostile.c has the list. Under lock. */
+/* Do the named thing, at once or from now on; hostile.c lists them. Under lock. */
 void hostile_act(const char *what);
 
 /* ---- memory ---- */
@@ -58,15 +58,15 @@ struct CUctx_st {
 };
 
 CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out);
-/* Aborts unless all of it is in one allocation of this context. */
+/* Abort unless the whole piece lies in one allocation of this context. */
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
 void memory_check_guards(const char *after);
 
 CUresult host_add(void *at, size_t bytes);
-/* Aborts unless all of it is page-locked. */
+/* Abort unless the whole piece is page-locked. */
 void host_must_hold(const void *at, size_t bytes, const char *what);
 
-/* Copies that no sanitizer sees, of memory that is the device's. */
+/* Copy device memory, unseen by any sanitizer. */
 void bytes_copy(void *to, const void *from, size_t bytes);
 
 /* ---- streams ---- */
@@ -79,10 +79,10 @@ struct operation {
 	size_t bytes;
 	uint32_t value; /* FILL */
 	CUevent event;
-	/* WAIT: until another stream has done this many operations; NULL: for ever */
+	/* WAIT: for the other stream to finish this many operations; NULL: for ever */
 	CUstream other;
 	uint64_t place;
-	struct launch *launch; /* the operation's own */
+	struct launch *launch; /* owned by the operation */
 };
 
 #define STREAM_OPERATIONS 1024u /* of a chunk for each slot of all lanes, and more */
@@ -91,7 +91,7 @@ struct CUstream_st {
 	CUcontext context;
 	struct operation queue[STREAM_OPERATIONS];
 	unsigned first, queued;
-	/* of all operations ever queued: how many are done, how many may be done */
+	/* of all operations ever queued: how many are done, how many are allowed to be done */
 	uint64_t taken, due;
 	bool busy;     /* the device is doing the first operation of the queue */
 	CUstream next; /* all streams */
@@ -101,14 +101,14 @@ struct CUevent_st {
 	bool recorded, asked, done, hangs;
 	CUcontext context;
 	CUstream stream;
-	uint64_t place;    /* operations of its stream up to it */
-	unsigned patience; /* how many queries are answered "not ready" before its work may start */
+	uint64_t place;    /* number of operations of its stream up to it */
+	unsigned patience; /* queries answered "not ready" before its work may start */
 };
 
-/* The device's thread; under lock, as all of these. */
+/* Add an operation for the device's thread. All functions here are called under lock. */
 void stream_add(CUstream stream);
 void stream_queue(CUstream stream, const struct operation *operation);
-/* Lets the device do the work before an event. */
+/* Let the device do the work before an event. */
 void stream_release(CUevent event);
 
 #endif

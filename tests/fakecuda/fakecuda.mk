@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A simulated driver, found by its soname: the GPU engine's tests on a machine without a GPU. It runs the kernels' own text,
-# compiled for the host, and is the same for every build: no sanitizer.
+# A simulated driver, found by its soname: it lets the GPU engine's tests run on a machine without a GPU. It runs the
+# kernels' own source, compiled for the host, and is the same for every build, without sanitizers.
 
 FAKE       = build/fake/libcuda.so.1
 FAKE_OLD   = build/fake/old/libcuda.so.1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faults: the planned faults, from the environment; the head of driver.c lists them. */
+/* faults: the planned faults, from the environment; the head of driver.c describes them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static int append(const char *line)
 	return done || !path ? 0 : -1;
 }
 
-/* Into the log too: the program may have redirected standard error. */
+/* Write to the log too, because the program may have redirected standard error. */
 void wrong(const char *format, ...)
 {
 	char line[300] = "wrong: ";
@@ -87,7 +87,7 @@ CUresult death(void)
 	return dead;
 }
 
-/* Does plan, symbol:N[:error], mean this call? */
+/* Does the plan symbol:N[:error] apply to this call? */
 static bool planned(const char *plan, const char *symbol, unsigned *calls, CUresult *error)
 {
 	const char *colon = plan ? strchr(plan, ':') : NULL;
@@ -102,7 +102,7 @@ static bool planned(const char *plan, const char *symbol, unsigned *calls, CUres
 	return ++*calls == n;
 }
 
-/* Faults that end or stop the whole process in the middle of a call. */
+/* Kill, stop or hang the whole process in the middle of a call, as planned. */
 static void misfortune(const char *symbol)
 {
 	static unsigned kills, stops, hangs, hostile;
@@ -133,7 +133,7 @@ CUresult fate(const char *symbol)
 	misfortune(symbol);
 
 	if (dead) {
-		/* Other threads may already be in a call when one thread meets the error. */
+		/* Other threads may already be in a call when one thread gets the error. */
 		if (getenv("FAKECUDA_STRICT") && after++ > 64)
 			wrong("called again after a fatal error");
 		return dead;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile: a GPU process whose driver or device has gone mad, as seen by the program that started it
- * (gpu/region.h). None of this may harm the program or change a count.
+ * hostile: a GPU process whose driver or device has gone mad, as seen by the program that started
+ * it (gpu/region.h). None of this may harm the program or change a count.
  *
- * Sent at once, and then nothing more:
+ * Sent once, and then nothing more:
  *
  *	kind               a notice of an unknown kind
  *	short              too few bytes
@@ -115,7 +115,7 @@ void hostile_act(const char *what)
 		return;
 	}
 	say(what);
-	/* Or what this process says next would be refused in its place. */
+	/* Without this, the program would refuse a later message of this process instead. */
 	for (;;)
 		pause();
 }

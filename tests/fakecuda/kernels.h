@@ -10,26 +10,26 @@
 extern "C" {
 #endif
 
-#define KERNEL_SHARED_MOST 232448u  /* of a block, dynamic and static together */
+#define KERNEL_SHARED_MOST 232448u  /* for a block, dynamic and static together */
 #define KERNEL_SHARED_STATIC 16384u /* no kernel declares more */
-#define KERNEL_SHARED_USUAL 49152u  /* dynamic, without being allowed more */
+#define KERNEL_SHARED_USUAL 49152u  /* dynamic, unless the kernel is allowed more */
 
 enum kernel_kind {
 	KERNEL_COUNT,
 	KERNEL_GATHER,
 	KERNEL_EXTENT,
-	KERNEL_UNPACK, /* of one batch; */
+	KERNEL_UNPACK, /* of one batch */
 	KERNEL_RESOLVE,
-	KERNEL_GROUP /* of some */
+	KERNEL_GROUP /* of several batches */
 };
 
-#define KERNEL_RANGES 128 /* of device memory that a kernel gets, at most */
+#define KERNEL_RANGES 128 /* most ranges of device memory that a kernel gets */
 
 struct kernel {
 	const void *code;
 	enum kernel_kind kind;
-	unsigned sample; /* bytes; 0: it reads none */
-	unsigned codes;  /* number of counters, if it does not depend on the bins */
+	unsigned sample; /* bytes; 0: it reads no samples */
+	unsigned codes;  /* number of counters, if independent of the bins */
 };
 
 struct launch {
@@ -41,24 +41,24 @@ struct launch {
 	} arguments; /* one after the other, each aligned to 8 */
 };
 
-/* -1: there is no kernel of this name. */
+/* Find a kernel by its name. Return -1 if there is none. */
 int kernel_find(const char *name, struct kernel *kernel);
 
-/* Takes the arguments as cuLaunchKernel gets them: they may change when it has returned. */
+/* Copy the arguments, which cuLaunchKernel's caller may change after it has returned. */
 void kernel_arguments(struct launch *launch, void **arguments);
 
 /*
- * Device memory that the kernel gets; bytes: the size that follows from its arguments, at least 1.
+ * Device memory that a kernel gets; bytes: the size that follows from its arguments, at least 1.
  */
 struct kernel_range {
 	uint64_t at;
 	size_t bytes;
 };
 
-/* Returns how many there are, at most KERNEL_RANGES. */
+/* Return how many ranges a kernel gets, at most KERNEL_RANGES. */
 unsigned kernel_memory(const struct launch *launch, struct kernel_range *memory);
 
-/* Runs the grid, the blocks one after the other in a random order. */
+/* Run the grid, one block after the other, in a random order. */
 void kernel_run(const struct launch *launch, uint64_t *seed);
 
 #ifdef __cplusplus

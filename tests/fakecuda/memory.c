@@ -18,7 +18,7 @@
 #define PAGE ((size_t)4096)
 #define ALIGNMENT ((size_t)256)
 #define POISON 0xdb
-#define POISON_BYTES ((size_t)4 << 20) /* of the file that poison is mapped from */
+#define POISON_BYTES ((size_t)4 << 20) /* size of the file that poison is mapped from */
 
 struct piece {
 	unsigned char *map; /* whole pages */
@@ -51,7 +51,7 @@ void bytes_copy(void *to, const void *from, size_t bytes)
 #endif
 }
 
-/* Poison takes no memory until it is overwritten: the same few pages are mapped again and again. */
+/* Map the same few pages repeatedly, so that poison takes no memory until it is overwritten. */
 static int poison_file(void)
 {
 	static int fd = -1;

@@ -21,9 +21,9 @@
 #define __launch_bounds__(...)
 #define __constant__ static const
 #define __forceinline__ inline __attribute__((always_inline))
-/* A function in this section is a kernel, and nothing else is: kernels.cpp looks there. */
+/* The functions in this section are the kernels: kernels.cpp looks there. */
 #define __global__ __attribute__((section("kernels"), used))
-/* Static at block scope. The build makes sure that none of them is initialised at run time. */
+/* Static at block scope. The build makes sure that none is initialised at run time. */
 #define __shared__ thread_local
 
 #define threadIdx block_thread
@@ -69,7 +69,7 @@ template <class T> SHIM T __ldcs(const T *p)
 	return *aligned(p);
 }
 
-/* Blocks run one at a time on one thread: a plain addition, but other threads may go first here. */
+/* Blocks run one at a time on one thread, so a plain addition will do, but others may go first. */
 template <class T> SHIM T atomicAdd(T *p, T v)
 {
 	if (--block_patience == 0)
@@ -181,7 +181,7 @@ SHIM int __double2loint(double x)
 	return (int)(uint32_t)same_bits<uint64_t>(x);
 }
 
-/* The build contracts no multiply-adds. */
+/* The build never contracts multiply-adds. */
 SHIM double __dmul_rn(double a, double b)
 {
 	return a * b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream: the device. Its thread takes the first operation of a random stream, does it without the
- * lock, and repeats. Each chunk draws whether its work is due immediately or only after an event
- * behind it has been queried a number of times; so that no wait lasts for ever, all work is due
- * once the device has been idle for a while. Until then copies read and kernels write nothing.
+ * lock, and repeats. Each chunk draws whether its work is due at once, or only after a later event
+ * has been queried a number of times; so that no wait lasts for ever, all work is due once the
+ * device has been idle for a while. Until then copies read nothing and kernels write nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,13 +22,13 @@ static CUstream streams;
 
 static void fill(uint32_t *to, uint32_t value, size_t words)
 {
-	volatile uint32_t *p = to; /* or the compiler makes it memset */
+	volatile uint32_t *p = to; /* volatile, or the compiler makes it memset */
 
 	for (size_t i = 0; i < words; i++)
 		p[i] = value;
 }
 
-/* One kernel at a time, over all devices; *seed is the kernel's own. */
+/* Run one kernel at a time, on all devices together; *seed is the kernel's own. */
 static void run_kernel(const struct launch *l, uint64_t *seed)
 {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static void run_kernel(const struct launch *l, uint64_t *seed)
 	pthread_mutex_unlock(&one);
 }
 
-/* The word that FAKECUDA_WRONG makes one too high after this kernel; under lock. */
+/* Return the word that FAKECUDA_WRONG makes too high after this kernel; under lock. */
 static uint32_t *wrong_counter(const struct launch *l)
 {
 	static unsigned long kernels;
@@ -58,12 +58,12 @@ static uint32_t *wrong_counter(const struct launch *l)
 	       (strchr(getenv("FAKECUDA_WRONG"), ':') ? 1 : 0);
 }
 
-/* Without the lock. */
+/* Do an operation, without the lock. */
 static void perform(const struct operation *o, uint64_t seed)
 {
 	switch (o->kind) {
 	case COPY_IN:
-		/* memcpy: a sanitizer checks the program's memory when it is read */
+		/* memcpy, so that a sanitizer checks the program's memory when it is read */
 		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
 		break;
 	case COPY_OUT:
@@ -92,7 +92,7 @@ static bool ready(const struct CUstream_st *s, bool idle)
 	return o->kind != WAIT || (o->other && o->other->taken >= o->place);
 }
 
-/* One of the streams that may go on, or NULL. */
+/* Return one of the streams that can go on, or NULL. */
 static CUstream choose(bool idle)
 {
 	CUstream chosen = NULL;
@@ -177,7 +177,7 @@ void stream_queue(CUstream s, const struct operation *o)
 	s->queued++;
 }
 
-/* With what its operations wait for. */
+/* Make the work of a stream due, and the work that it waits for. */
 static void release(CUstream s, uint64_t place)
 {
 	const uint64_t was = s->due > s->taken ? s->due : s->taken;
