@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes the seeds of every harness: DIR/options, DIR/number ... a few dozen small files each.
+# Write the seeds of every harness: DIR/options, DIR/number ... a few dozen small files each.
 # usage: tests/fuzz/corpus.sh DIR
 set -eu
 dir=$1
@@ -8,7 +8,7 @@ rm -rf "$dir"
 mkdir -p "$dir/options" "$dir/number" "$dir/text" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/block" \
 	"$dir/header" "$dir/tensors" "$dir/document"
 
-# seed HARNESS: standard input becomes the next file.
+# seed HARNESS: write standard input to the next file.
 seed() {
 	into=$dir/$1
 	set -- "$into"/*
@@ -16,7 +16,7 @@ seed() {
 	cat >"$into/$(printf %03d $#)"
 }
 
-# bytes NUMBER...: as bytes.
+# bytes NUMBER...: print bytes.
 bytes() {
 	for byte; do
 		# shellcheck disable=SC2059 # the format is the byte
@@ -101,7 +101,7 @@ for format in csv tsv raw npy json; do
 	done
 done
 
-# The first byte says where the text is cut.
+# The first byte tells where the text is cut.
 for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xffffffffffffffff 0x1p-1074 \
 	79228162514264337593543950335 79228162514264337593543950336 9007199254740993 1e23 5e-324 \
 	2.2250738585072014e-308 1.7976931348623157e308 0.1 0.30000000000000004 4503599627370496.5 \
@@ -284,7 +284,7 @@ for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
 	{ bytes $flags 3 200 65 && head -c 256 /dev/zero && printf 'ustar\0abcdef'; } | seed header
 done
 
-# histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER COUNTED: one that is read.
+# histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER COUNTED: print a document that can be read.
 histogram() {
 	printf '{"uhi_schema": 1, "writer_info": {"gpuhist": {"samples": %s, "under": 0, "over": %s, "nan": 0, ' "$9" "${10}"
 	printf '%s"bytes": %s, "skipped": 0, "tail": 0, ' "${11-}" $(($9 * $5 * (${1#?} / 8)))
@@ -330,7 +330,7 @@ histogram f64 log=auto -1.7976931348623157e+308:1.7976931348623157e+308 '"most":
 	seed document
 histogram f16 log=auto 1:2 '"most": 3, "zero": "none", ' 1 0 "$(variable 1,1.5,2)" 0,1,2,0 3 0 | seed document
 histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 | seed document
-# As tools indent it.
+# Indented, as by a tool.
 histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0,1,2,3,4,5 15 5 | sed 's/[{[,]/&\
         /g' | seed document
 for header in '{}' '{"a":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]}}  ' \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz: shared by the harnesses: bytes taken from the fuzzer's input, a check that ends the
- * process, and a slow division that knows the nearest binary64.
+ * process, and a slow division that finds the nearest binary64.
  */
 #ifndef GPUHIST_FUZZ_H
 #define GPUHIST_FUZZ_H
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A wrong answer is made a crash, because the fuzzer keeps the input of a crash. */
+/* Turn a wrong answer into a crash, because the fuzzer keeps the input of a crash. */
 #define REQUIRE(condition, ...)                                                         \
 	do {                                                                            \
 		if (!(condition)) {                                                     \
@@ -33,7 +33,7 @@ struct bytes { /* the rest of the input */
 	size_t size;
 };
 
-/* The next n bytes, little endian; zeros after the end. */
+/* Return the next n bytes, little endian; zeros after the end. */
 static inline uint64_t take(struct bytes *b, unsigned n)
 {
 	uint64_t v = 0;
@@ -52,11 +52,11 @@ static inline double take_double(struct bytes *b)
 	return x;
 }
 
-/* The nearest binary64 to n / d, ties to even: long division, a bit at a time. */
+/* Return the nearest binary64 to n / d, ties to even, by long division, a bit at a time. */
 static inline double plain_ratio(int128_t n, uint64_t d)
 {
 	const uint128_t magnitude = n < 0 ? -(uint128_t)n : (uint128_t)n;
-	uint64_t digits = 0; /* 53 bits from the first that is set, then one that rounds */
+	uint64_t digits = 0; /* 53 bits from the highest one set, then one that rounds */
 	uint128_t rest = 0;
 	int kept = 0, exponent = 0; /* of the last bit kept */
 	int top = 127;
@@ -65,13 +65,13 @@ static inline double plain_ratio(int128_t n, uint64_t d)
 		return 0;
 	while ((magnitude >> top & 1) == 0)
 		top--;
-	/* The bits of the quotient from the first down, past the point as long as they are missing. */
+	/* The bits of the quotient, from the first down, past the point until there are enough. */
 	for (int bit = top; bit >= 0 || (kept < 54 && bit >= -160); bit--) {
 		rest = rest << 1 | (bit >= 0 ? magnitude >> bit & 1 : 0);
 		const bool one = rest >= d;
 		rest -= one ? d : 0;
 		if (kept == 54) {
-			rest |= one ? (uint128_t)1 << 100 : 0; /* not zero any more: sticky */
+			rest |= one ? (uint128_t)1 << 100 : 0; /* not zero: sticky */
 			if (one)
 				break;
 			continue;

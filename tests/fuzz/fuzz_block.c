@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block: our decoder of blocks compared with libzstd: if it accepts a frame, so does libzstd, in one
- * call and as a stream, and both decode the same bytes. It may refuse more.
+ * block: our decoder of blocks compared with libzstd: if ours accepts a frame, so does libzstd, in
+ * one call and as a stream, and both decode the same bytes. Ours may refuse more.
  *
  * A frame is the input itself, or libzstd's with drawn parameters, or made of drawn tables and
- * streams (block_make.h); then its structure is changed. Made frames that were not changed must be
- * accepted. Checksums are left out, because they would hide everything else.
+ * streams (block_make.h); then its structure is changed. Ours must accept a made frame that was not
+ * changed. Checksums are left out, because they would hide everything else.
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
@@ -37,7 +37,7 @@ static void report(void)
 
 /* ---- frames that libzstd makes ---- */
 
-/* Samples and texts of some kinds. */
+/* Draw samples or text of one of several kinds. */
 static void draw_data(uint8_t *data, size_t n, unsigned kind, uint64_t seed)
 {
 	make.state = seed * 2 + 1;
@@ -91,11 +91,11 @@ static size_t compress(struct bytes *b)
 	ZSTD_CCtx_reset(c, ZSTD_reset_session_and_parameters);
 	draw_data(data, n, kind & 7, take(b, 4));
 	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)(take(b, 1) % 27) - 7);
-	/* small windows mostly: the tables of large ones took longer than all else */
+	/* mostly small windows: the tables of large ones took longer than everything else */
 	const unsigned log = (unsigned)take(b, 1);
 	ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, 10 + (int)(log < 240 ? log % 3 : log % 9));
 	for (unsigned i = 0; i < sizeof(MORE) / sizeof(MORE[0]); i++) {
-		const int v = (int)take(b, 1); /* what makes no sense is not set */
+		const int v = (int)take(b, 1); /* nonsense is not set */
 		if (v >= 128)
 			ZSTD_CCtx_setParameter(c, MORE[i], i == 6 ? v * 16 : v & 15);
 	}
@@ -117,10 +117,10 @@ static size_t compress(struct bytes *b)
 /* ---- changes ---- */
 
 struct place {
-	size_t at, block; /* block: of its header */
+	size_t at, block; /* block: the offset of its block's header */
 };
 
-/* Find the offsets in a frame at which a part begins or ends; returns how many. */
+/* Find the offsets in a frame at which a part begins or ends; return how many. */
 static unsigned find_places(size_t n, struct place *place)
 {
 	struct frame_header header;
@@ -161,7 +161,7 @@ static unsigned find_places(size_t n, struct place *place)
 	return count;
 }
 
-/* Changes something near a place; the frame's bytes. */
+/* Change something near a place; return the frame's bytes. */
 static size_t change(struct bytes *b, size_t n, const struct place *place, unsigned count)
 {
 	const unsigned how = (unsigned)take(b, 1), which = (unsigned)take(b, 1);
@@ -207,7 +207,7 @@ static size_t change(struct bytes *b, size_t n, const struct place *place, unsig
 			make_number(frame + p.block, size - 8, 3);
 		}
 		break;
-	default: /* a number of several bits, a power of two more or less */
+	default: /* a number of several bits, changed by a power of two */
 		make_number(frame + p.at,
 			    frame[p.at] + 256u * frame[p.at + 1] +
 				    (v & 1 ? 1u : ~0u) * (1u << v / 2 % 16),
@@ -242,7 +242,7 @@ static void compare(size_t n, bool right)
 	/* memory of exactly its size */
 	uint8_t *const p = malloc(n);
 	memcpy(p, frame, n);
-	/* the loops of each instruction set in turn, as far as this machine has them */
+	/* the loops of each instruction set of this machine in turn */
 	isa_force(n % 3 == 0 ? "base" : n % 3 == 1 ? "avx2" : NULL);
 	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, &used, &took);
 	const size_t got = ZSTD_decompressDCtx(decoder, theirs, DECODED_MAX, p, refused ? n : took);
@@ -297,8 +297,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const unsigned count = find_places(n, place);
 	memcpy(base, frame, n);
 	/*
-	 * The first one is changed as the input says, so that the fuzzer can find its way; the
-	 * others by chance: to make a frame takes far longer than to decode it.
+	 * The first variant is changed as the input says, so that the fuzzer can find its way; the
+	 * others by chance, because making a frame takes far longer than decoding it.
 	 */
 	for (unsigned i = 0; changes > 0 && i < VARIANTS; i++) {
 		uint8_t drawn[4 * 7];

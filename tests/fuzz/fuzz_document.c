@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: any text is histograms, or an error that names the input. A histogram that was read
- * passes its audit; written and read again it is the same, and added to itself it doubles.
+ * document: any text is read as histograms, or gives an error that names the input. A histogram
+ * that was read passes its audit; written and read again it is the same; added to itself it
+ * doubles.
  */
 #include "document/document.h"
 
@@ -14,7 +15,7 @@ static struct documents *open_bytes(const void *data, size_t size, int *fd)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct documents *d;
-	static char path[32]; /* is borrowed */
+	static char path[32]; /* the output borrows it */
 
 	*fd = memfd_create("input", MFD_CLOEXEC);
 	REQUIRE(write(*fd, data, size) == (ssize_t)size, "%zu bytes", size);
@@ -23,7 +24,7 @@ static struct documents *open_bytes(const void *data, size_t size, int *fd)
 	return d;
 }
 
-/* The text that write_json makes of it, which the caller frees. */
+/* Return the text that write_json makes of a document; the caller frees it. */
 static char *written(const struct document *document, bool nonzero, size_t *size)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -66,7 +67,7 @@ static void check_add(struct document *a, const struct document *b)
 				"bin %lu", (unsigned long)i);
 }
 
-/* Bins joined to half as many, or one, are a histogram that is read again. */
+/* Bins joined to half as many, or to one, are again a histogram that can be read. */
 static void check_join(struct document *a)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -86,7 +87,7 @@ static void check_join(struct document *a)
 			hist_set_stats(&a->hist, &(struct quantiles){.n = 1, .at = {500000}},
 				       &fail) == 0,
 		"%s", fail.text);
-	/* Members that a sum does not have. */
+	/* A sum does not have these members. */
 	a->from.options = NULL;
 	a->from.inputs += a->from.inputs == 0;
 	char *const text = written(a, false, &size);
@@ -122,8 +123,8 @@ static void check_document(const struct document *document, bool nonzero)
 }
 
 /*
- * A sparse storage of few bytes may have 2^28 bins: that is 2 GiB, and a second for each look at
- * all of them. Left out, with what might be one in other words.
+ * A sparse storage of few bytes may stand for 2^28 bins: that is 2 GiB, and a second for each pass
+ * over all of them. Leave it out, and also documents that might be one in another spelling.
  */
 static bool is_large(const uint8_t *data, size_t size)
 {

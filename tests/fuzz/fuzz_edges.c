@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * edges and binning: for any type, bins, range, list and modulus, every sample falls in the cell
- * found by comparing it with the edges. The edges are computed here: linspace in binary64, rationals
- * in 128 bits. A spec is refused exactly when it should be. test_edges runs this on inputs from a
- * seed.
+ * found by comparing it with the edges. This file computes the edges itself: linspace in binary64,
+ * rationals in 128 bits. A spec is refused exactly when it should be. test_edges runs this on
+ * inputs from a seed.
  */
 #include "bins/edges.h"
 
@@ -13,7 +13,7 @@
 #include "count/cells.h"
 #include "fuzz.h"
 
-/* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */
+/* A 64-bit sample must fit a long double, so that comparing it with a binary64 is exact. */
 static_assert(LDBL_MANT_DIG >= 64, "no exact comparison on this machine");
 
 static const char *const TYPES[] = {"u8",    "i8",    "u16",   "i16",   "u24",    "i24",   "u32",
@@ -23,24 +23,24 @@ static const char *const TYPES[] = {"u8",    "i8",    "u16",   "i16",   "u24",  
 #define LIST_MOST 4096u
 static double list[LIST_MOST + 1];
 
-/* By the type, integer or float, and the kind: samples that were tried. */
+/* Samples that were tried, by type (integer or float) and kind of bins. */
 static unsigned long reached[2][BIN_KINDS];
 
 struct plain { /* the definition */
 	uint32_t bins;
 	bool rational, listed, residues, closed;
 	int128_t lo, width; /* rational: edge i is (lo bins + i width) / bins */
-	double first, last; /* neither that nor listed: linspace(first, last, bins + 1) */
+	double first, last; /* neither rational nor listed: linspace(first, last, bins + 1) */
 };
 
-/* The value of a sample: whole, or a binary64. */
+/* The value of a sample: a whole number, or a binary64. */
 struct value {
 	bool is_float;
 	int128_t whole;
 	double x;
 };
 
-/* Edge i where edges are not rational. */
+/* Return edge i, if edges are not rational. */
 static double real_edge(const struct plain *p, uint32_t i)
 {
 	const double lo = p->first, hi = p->last, range = hi - lo;
@@ -50,7 +50,7 @@ static double real_edge(const struct plain *p, uint32_t i)
 		return list[i];
 	if (i == p->bins)
 		return hi;
-	if (isinf(range)) { /* where linspace itself overflows: the same at half the scale */
+	if (isinf(range)) { /* linspace itself overflows: do the same at half the scale */
 		y = y * ((hi / 2 - lo / 2) / p->bins);
 		y = y + lo / 2;
 		return y * 2;
@@ -64,7 +64,7 @@ static double real_edge(const struct plain *p, uint32_t i)
 	return y + lo;
 }
 
-/* The sign of value - edge i. */
+/* Return the sign of value - edge i. */
 static int against(const struct plain *p, const struct value *v, uint32_t i)
 {
 	if (p->rational) {
@@ -77,7 +77,7 @@ static int against(const struct plain *p, const struct value *v, uint32_t i)
 	return (left > right) - (left < right);
 }
 
-/* The cell of a value as the finished histogram shows it: folded, by bisection. */
+/* Return the cell of a value in the finished histogram, folded, by bisection. */
 static uint32_t plain_cell(const struct plain *p, const struct value *v)
 {
 	uint32_t low = 0, high = p->bins;
@@ -141,7 +141,7 @@ static struct value value_of(const struct sample_type *t, uint64_t bits)
 	return v;
 }
 
-/* By the counting loop for the type where there is one, otherwise by the sample's code. */
+/* Return the cell by the counting loop for the type, if there is one, or by the sample's code. */
 static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint64_t bits)
 {
 	unsigned char sample[8];
@@ -175,7 +175,7 @@ static bool edge_fits(const struct plain *p, uint32_t i, double *x)
 	return isfinite(*x);
 }
 
-/* Samples at edge i and next to it. */
+/* Try samples at edge i and next to it. */
 static void try_edge(const struct edges *e, const struct plain *p, const struct sample_type *t,
 		     uint32_t i)
 {
@@ -200,7 +200,7 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 	} else if (t->code_bytes == 4) {
 		memcpy(&low, &f, sizeof(low));
 		bits = low;
-	} else { /* the code by bisection: magnitudes are in the order of their codes */
+	} else { /* find the code by bisection: magnitudes are in the order of their codes */
 		uint32_t code = 0;
 		for (uint32_t step = 1u << (t->bits - 2); step > 0; step /= 2)
 			code += sample_code(t, code + step) <= fabs(x) ? step : 0;
@@ -210,7 +210,7 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 		try_sample(e, p, t, bits + near - 2);
 }
 
-/* Checks the edge as a number and as a text, and that it is not below the edge before it. */
+/* Check the edge as a number and as text, and that it is not below the edge before it. */
 static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
 {
 	char text[NUMBER_TEXT];
@@ -227,7 +227,7 @@ static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
 		text);
 }
 
-/* As number_parse would read it, printed in full. */
+/* Return x as number_parse would read it, printed in full. */
 static struct number of_double(double x)
 {
 	struct number n = {.value = x, .whole = x == floor(x)};
@@ -237,7 +237,7 @@ static struct number of_double(double x)
 	return n;
 }
 
-/* Whole numbers of all sizes, fractions, powers of two, any binary64. */
+/* Take a whole number of any size, a fraction, a power of two, or any binary64. */
 static struct number take_number(struct bytes *b)
 {
 	const unsigned how = (unsigned)take(b, 1);
@@ -273,8 +273,8 @@ static struct number take_number(struct bytes *b)
 }
 
 /*
- * Or a range of so few binary64 numbers above LO that a bin is about as wide as the gap between two
- * of them: where a guess is just good enough, and where it is not.
+ * Take any upper bound, or one so few binary64 numbers above LO that a bin is about as wide as the
+ * gap between two of them: a guess is then just good enough, or just not.
  */
 static struct number take_hi(struct bytes *b, const struct number *lo, uint32_t bins)
 {
@@ -310,7 +310,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sets the list to edges of one shape, some of which may be equal, or, rarely, fall. */
+/* Set the list to edges of one shape; some edges may be equal, or, rarely, fall. */
 static void take_list(struct bytes *b, uint32_t bins)
 {
 	const unsigned shape = (unsigned)take(b, 1);
@@ -328,7 +328,7 @@ static void take_list(struct bytes *b, uint32_t bins)
 		if (!isfinite(list[i]))
 			list[i] = i;
 	}
-	/* Crowded between ends that are far. */
+	/* Crowded between two distant ends. */
 	if (shape % 6 == 3 && bins > 2) {
 		list[0] = fmin(from, -fabs(to));
 		list[bins] = fmax(from + bins, fabs(to));
@@ -350,7 +350,7 @@ static uint32_t unique(uint32_t bins)
 	return isfinite(list[kept]) ? kept : 0;
 }
 
-/* No two edges of a range are equal. They cannot be where bins are wide. */
+/* Are all edges of a range different? They must be, if bins are wide. */
 static bool rises(const struct plain *p)
 {
 	const double most = fmax(fabs(p->first), fabs(p->last));
@@ -364,7 +364,7 @@ static bool rises(const struct plain *p)
 	return true;
 }
 
-/* The result that edges_init must have, and the edges if it accepts them. */
+/* Return the result that edges_init must have, and the edges if it accepts them. */
 static bool plain_init(struct plain *p, const struct edges_spec *spec, const struct sample_type *t)
 {
 	const bool is_float = t->kind == SAMPLE_FLOAT;
@@ -439,7 +439,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (spec.kind == AXIS_RANGE && !spec.full) {
 		spec.lo = take_number(&b);
 		spec.hi = take_hi(&b, &spec.lo, spec.bins);
-		/* Edges of these may have to be looked at one by one. */
+		/* The edges of these may have to be tried one by one. */
 		if (type.kind == SAMPLE_FLOAT || !spec.lo.whole || !spec.hi.whole)
 			spec.bins = spec.bins > 1 << 22 ? spec.bins >> 6 : spec.bins;
 	}
@@ -453,7 +453,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			edges.binning.bins == spec.bins,
 		"%s: not the edges asked for", name);
 
-	/* Both ends always; every edge if the bins are few; else those that the input chooses. */
+	/* Both ends always; every edge if the bins are few; else edges that the input chooses. */
 	const uint32_t all = spec.bins < 16 ? spec.bins : 4;
 	for (uint32_t i = 0; i <= all; i++) {
 		check_edge(&edges, &plain, i);

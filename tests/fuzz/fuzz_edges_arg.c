@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * edges_arg: the argument of --edges: rising finite numbers, or a message that begins with the
- * argument. Numbers are read back as they are printed, and a text without comments, commas and
+ * argument. Printed numbers are read back unchanged, and a text without comments, commas and
  * letters is the list that strtod() reads.
  */
 #include "cli/edges_arg.h"
 
 #include "fuzz.h"
 
-/* The numbers of a plain text, by strtod; false where it is not plain, or a number is not one. */
+/* Read the numbers of a plain text, by strtod; false: it is not plain, or not all numbers. */
 static bool plainly(const char *text, double *list, size_t room, size_t *count)
 {
 	*count = 0;
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(again);
 	if (strlen(copy) == size && plainly(copy, list, sizeof(list) / sizeof(list[0]), &plain)) {
 		REQUIRE(plain == n, "%zu numbers, not %zu", n, plain);
-		for (size_t i = 0; i < n; i++) /* by value: -0 is 0 */
+		for (size_t i = 0; i < n; i++) /* by value, because -0 is 0 */
 			REQUIRE(edges[i] == list[i], "number %zu is %.17g, not %.17g", i, edges[i],
 				list[i]);
 	}

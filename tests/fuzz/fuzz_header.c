@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * header: any bytes. Parsed step by step, they are a header, a bad header, or none, as the first
- * bytes say. A header that is found is possible; it is found again in its own bytes and in no fewer;
- * and the numbers of a picture or a WAVE, read here in the plainest way, agree with it. Then the
- * bytes become an input: a file, a pipe, or a zstd frame in either. Exactly its samples are counted,
- * or it is refused if it must be.
+ * bytes decide. A header that is found is possible; it is found again in its own bytes and in no
+ * fewer; and the numbers of a picture or a WAVE, read here in the plainest way, agree with it. Then
+ * the bytes become an input: a file, a pipe, or a zstd frame in either. Exactly its samples are
+ * counted, or it is refused if it must be.
  *
  * The head of the input: flags, skip, limit; the rest is the input.
  */
@@ -51,7 +51,7 @@ static uint64_t plain_number(const uint8_t *p, unsigned bytes, bool big)
 	return v;
 }
 
-/* The numbers of a WAVE that was found: its fmt chunk, and the size before the samples. */
+/* Check the numbers of a WAVE that was found: its fmt chunk, and the size before the samples. */
 static void check_wave(const struct header *h, const uint8_t *p)
 {
 	const bool big = memcmp(p, "RIFX", 4) == 0;
@@ -74,7 +74,7 @@ static void check_wave(const struct header *h, const uint8_t *p)
 	REQUIRE((h->type.kind == SAMPLE_UNSIGNED) == (h->type.code_bytes == 1), "%s", h->type.name);
 }
 
-/* The numbers of a picture: three, between white space and comments. */
+/* Check the numbers of a picture: three, separated by white space and comments. */
 static void check_picture(const struct header *h, const uint8_t *p)
 {
 	uint64_t number[3];
@@ -88,7 +88,7 @@ static void check_picture(const struct header *h, const uint8_t *p)
 		while (p[at] >= '0' && p[at] <= '9')
 			at++;
 	}
-	if (p[at] == '#') /* a comment, whose end is the white space */
+	if (p[at] == '#') /* the newline that ends a comment is the white space */
 		while (p[at] != '\n' && p[at] != '\r')
 			at++;
 	REQUIRE(h->begin == at + 1 && h->channels == (p[1] == '5' ? 1 : 3), "%llu",
@@ -130,7 +130,7 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 	return result;
 }
 
-/* Does it begin as a format that is not at its first byte? */
+/* Does it begin as a format whose magic number is not at its first byte? */
 static bool check_later(const uint8_t *p, size_t n)
 {
 	const bool tar = n >= 262 && memcmp(p + 257, "ustar", 5) == 0,
@@ -144,7 +144,7 @@ static bool check_later(const uint8_t *p, size_t n)
 
 /* ---- the source ---- */
 
-/* Bytes that must be counted of n, with records of one byte; false: must be refused. */
+/* Find how many of n bytes must be counted, with records of one byte; false: must be refused. */
 static bool model(struct header_scan *h, enum header_result result, const uint8_t *p, size_t n,
 		  bool sized, const struct setup *spec, size_t *from, size_t *bytes)
 {
@@ -174,7 +174,7 @@ static bool model(struct header_scan *h, enum header_result result, const uint8_
 	*bytes = end - *from;
 	if (result == HEADER_BAD)
 		return false;
-	if (spec->use.limit <= *bytes) { /* nothing after the last record is looked at */
+	if (spec->use.limit <= *bytes) { /* the program ignores everything after the last record */
 		*bytes = (size_t)spec->use.limit;
 		return true;
 	}
@@ -195,7 +195,7 @@ static int open_input(const uint8_t *bytes, size_t n, bool piped)
 	return ends[0];
 }
 
-/* Reads all; the records' bytes in order, because there is one reader. */
+/* Read everything; the records' bytes come in order, because there is only one reader. */
 static int read_all(const struct setup *spec, uint8_t *data, size_t most, size_t *used,
 		    struct fail *fail)
 {
@@ -254,7 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	spec.use.limit = flags & 4 ? limit + 1 : UINT64_MAX;
 	if (b.size > 30000)
 		return 0;
-	uint8_t *bytes = malloc(b.size + 1); /* with a zero after it, for strtoull */
+	uint8_t *bytes = malloc(b.size + 1); /* with a zero at the end, for strtoull */
 	memcpy(bytes, b.data, b.size);
 	bytes[b.size] = 0;
 	struct header_scan h;
@@ -267,7 +267,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const enum formats which = spec.open.typed ? FORMATS_TYPED : FORMATS_ALL;
 	const bool found = first_format(bytes, b.size, which, &format) == HEADER_FOUND,
 		   header = header_known(bytes, b.size);
-	/* In a pipe it may not have been reached. */
+	/* If the input is a pipe, this may not have been reached. */
 	const bool later = !spec.open.typed && !header && check_later(bytes, b.size),
 		   text = !spec.open.type_said && !header &&
 			  first_text(bytes, b.size, true) > TEXT_MORE,
@@ -278,7 +278,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const bool plain = (bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f &&
 			    bytes[0] != 0xfd && bytes[0] != 'B' && bytes[0] != 0x04 &&
 			    bytes[0] != 0x1e && (bytes[0] < 0x22 || bytes[0] > 0x27));
-	if (zstd) { /* after frames that hold nothing */
+	if (zstd) { /* after empty frames */
 		static const char NOTHING[] =
 			"\x50\x2a\x4d\x18\5\0\0\0bytes\x5f\x2a\x4d\x18\0\0\0\0"
 			"\x28\xb5\x2f\xfd\x20\0\1\0";
@@ -294,7 +294,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const int rc = read_all(&spec, ours, sizeof(ours), &used, &fail);
 		close(fd);
 		if (rc != 0) {
-			/* A header of tensors may be longer than -M allows. */
+			/* A header of tensors may need more memory than -M allows. */
 			REQUIRE(fail.text[0] && (fail.status == STATUS_DATA ||
 						 (fail.status == STATUS_LIMIT && later)),
 				"%d: %s", (int)fail.status, fail.text);

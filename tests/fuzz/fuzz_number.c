@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number: a text is a number, a count or a size exactly if the grammar here says so, and its value
- * is that of strtod() and of digits added up in 128 bits; a number becomes the shortest text that
+ * number: a text is a number, a count or a size exactly if the grammar here accepts it; its value
+ * equals strtod()'s, or the sum of its digits in 128 bits; a number becomes the shortest text that
  * reads back.
  */
 #include "bins/exact.h"
@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-/* how many digits of a base */
+/* Return how many digits of a base follow. */
 static size_t run_of(const char *p, bool hex)
 {
 	size_t n = 0;
@@ -29,7 +29,7 @@ struct plain { /* digits x base^place: the last digit counts base^place */
 	long exponent; /* of 10, or of 2 */
 };
 
-/* [+-] digits [. digits] [e [+-] digits]; 0x, hexadecimal digits and p for the other kind. */
+/* Parse [+-] digits [. digits] [e [+-] digits], or 0x, hexadecimal digits and p. */
 static struct plain grammar(const char *p)
 {
 	struct plain n = {.negative = *p == '-'};
@@ -52,7 +52,7 @@ static struct plain grammar(const char *p)
 			n.exponent =
 				n.exponent > 1000000 ? n.exponent : n.exponent * 10 + (p[i] - '0');
 		n.exponent = minus ? -n.exponent : n.exponent;
-		p += power > 0 ? power : 1; /* no digits: not the end either */
+		p += power > 0 ? power : 1; /* without digits, it is not the end either */
 		n.valid = power > 0 && *p == '\0';
 	} else {
 		n.valid = n.count > 0 && *p == '\0';
@@ -65,7 +65,7 @@ static unsigned digit(char c)
 	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
 }
 
-/* Is it whole, and if it is below 2^96, which? By its digits alone. */
+/* Is it whole, and if it is below 2^96, which number? Decided by its digits alone. */
 static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t *value)
 {
 	const unsigned base = n->hex ? 16 : 10;
@@ -80,7 +80,7 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		last--;
 	if (first == last)
 		return;
-	/* the last digit that is not zero stands at this power of 10, or of 2 */
+	/* the last digit that is not zero counts this power of 10, or of 2 */
 	long power = ((long)(n->count - last) + n->place) * (n->hex ? 4 : 1) + n->exponent;
 	unsigned low = digit(n->digits[last - 1]);
 	if (n->hex)
@@ -88,7 +88,7 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 			power++;
 	*whole = power >= 0;
 	for (size_t i = first; i < last && *whole && *exact; i++) {
-		/* of the last digit only its upper bits */
+		/* only the upper bits of the last digit */
 		const bool at_end = n->hex && i == last - 1;
 		int shift = 0;
 		for (unsigned d = digit(n->digits[i]); at_end && d % 2 == 0; d /= 2)
@@ -106,11 +106,11 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		*value = n->negative ? -(int128_t)v : (int128_t)v;
 }
 
-/* The text ends at length; nothing after it may be read. */
+/* Try a text that ends at length; nothing after it may be read. */
 static void try_number(const char *text, size_t length)
 {
 	struct number n;
-	/* of its exact length, so that a sanitizer sees a read past it */
+	/* memory of exactly its length, so that a sanitizer sees a read past it */
 	char *copy = strndup(text, length);
 	const int rc = number_parse(&n, text, length);
 	const struct plain p = length < 512 ? grammar(copy) : (struct plain){.valid = false};
@@ -134,8 +134,8 @@ static void try_number(const char *text, size_t length)
 }
 
 /*
- * Digits of either base, the decimal ones perhaps with a point between them, then nothing or one of
- * K M G T, of either case, with nothing, B or iB after it.
+ * Try a text as a size: digits of either base, decimal ones perhaps with a point, then nothing or
+ * one of K M G T, in either case, with nothing, B or iB after it.
  */
 static void try_size(const char *text)
 {
@@ -160,7 +160,7 @@ static void try_size(const char *text)
 			v = v * 10 + digit(unit[1 + i]);
 			power *= 10;
 		}
-		/* More digits than 64 bits hold are refused, even if they are zeros. */
+		/* A number of more digits than fit 64 bits is refused, even if they are zeros. */
 		valid = more > 0 && v < too_much && power < too_much;
 		unit += 1 + more;
 	}
@@ -182,9 +182,9 @@ static void try_size(const char *text)
 }
 
 /*
- * As few digits as read back, by trial. At a power of two, below which numbers are closer, the
- * nearest decimal may be another number's and the next one up x's own. With 15 digits %g finds
- * every shorter text too, except of denormals.
+ * Find the fewest digits that read back, by trial. At a power of two, below which numbers are
+ * closer, the nearest decimal may belong to another number and the next one up to x. With 15 digits
+ * %g also finds every shorter text, except for denormals.
  */
 static void format_by_trial(char text[NUMBER_TEXT], double x)
 {
@@ -193,7 +193,7 @@ static void format_by_trial(char text[NUMBER_TEXT], double x)
 	const bool two = fabs(frexp(x, &e)) == 0.5;
 
 	for (int digits = fabs(x) < 0x1p-1022 ? 1 : 15; digits <= 17; digits++) {
-		snprintf(text, NUMBER_TEXT, "%.*g", digits, x + 0.0); /* no sign of a zero */
+		snprintf(text, NUMBER_TEXT, "%.*g", digits, x + 0.0); /* a zero has no sign */
 		if (strtod(text, NULL) == x || isnan(x))
 			return;
 		if (!two)
@@ -254,7 +254,7 @@ static void try_ratio(int128_t n, uint64_t d)
 		expected, got);
 }
 
-/* digits 10^power as a binary64 and as the code of a binary32: as strtod and strtof read it. */
+/* Compare digits 10^power, as a binary64 and as a binary32, with strtod and strtof. */
 static void try_decimal(uint64_t digits, int power)
 {
 	char text[64];
@@ -295,7 +295,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_integer(n);
 	try_ratio(n, d == 0 ? (uint32_t)1 << 28 : d);
 	try_decimal(high >> shift % 64, (int)(d % 55) - 27);
-	/* A tie, or a number so near to one that only the rest of a division differs; a denormal. */
+	/* A tie, or a number so near to one that only a division's rest differs; a denormal. */
 	const uint64_t wide = high >> 1 | 1, digits = high >> 11;
 	const int exponent = -1074 - (int)(shift % 64);
 	try_ratio((((int128_t)1 << 53) + 1) * wide + (int)(d % 3) - 1, wide);

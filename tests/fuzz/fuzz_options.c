@@ -24,7 +24,7 @@ static enum options_result parse(struct job *job, char *const *words, int count,
 }
 
 /*
- * If an input may say the type, options that u32 cannot have are refused only after opening.
+ * If an input may give the type, options that u32 cannot have are refused only when it is opened.
  * The caller frees the edges.
  */
 static bool refused_by_run(struct shape *shape, const struct job *job)
@@ -46,7 +46,7 @@ static bool refused_by_run(struct shape *shape, const struct job *job)
 	return true;
 }
 
-/* Options for the output, which a sum has too. */
+/* Check the options for the output, which --merge has too. */
 static void check_output(const struct job *job, int argc)
 {
 	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
@@ -66,8 +66,8 @@ static void check_output(const struct job *job, int argc)
 		"part %lu of %lu", (unsigned long)job->source.part,
 		(unsigned long)job->source.parts);
 	REQUIRE(job->source.parts == 0 || (!job->into && !job->tee && !job->merge),
-		"a part, and what it does not go with");
-	/* A comment among edges, and the name of a column or tensor, may say anything. */
+		"a part, with options that it excludes");
+	/* A comment among edges, and the name of a column or tensor, may be any text. */
 	const bool any = job->edges || job->source.text.on || job->source.tensor;
 	REQUIRE(any || !strstr(job->options, "--part"), "%s", job->options);
 	REQUIRE(job->source.parts == 0 || !job->output || !strstr(job->output, "%K"), "%s",
@@ -81,8 +81,8 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(job->each == 0 || (!job->into && job->source.parts == 0 && job->every <= 0 &&
 				   job->machine.device == DEVICE_CPU &&
 				   strcmp(format, "svg") != 0 && !(text && job->style.nonzero)),
-		"rows, and what they do not go with");
-	/* It changes no counts, so sums of rows have the run's options. */
+		"rows, with options that they exclude");
+	/* --each changes no counts, so sums of rows have the run's options. */
 	REQUIRE(any || !strstr(job->options, "--each"), "%s", job->options);
 }
 
@@ -119,7 +119,7 @@ static void check_job(const struct job *job, const struct shape *shape, int argc
 	check_output(job, argc);
 }
 
-/* Takes a text apart as a shell does; returns how many words there are. */
+/* Split a text into words as a shell does; return how many there are. */
 static int split(char *text, char **words)
 {
 	int n = 0;
@@ -140,7 +140,7 @@ static int split(char *text, char **words)
 	return n;
 }
 
-/* The options of its documents, with the same inputs, give the same job. */
+/* The options in its documents, with the same inputs, must give the same job. */
 static void give_again(const struct job *job, const struct shape *shape)
 {
 	char *words[2 * WORDS + 3] = {(char[]){"gpuhist"}}, *argv[2 * WORDS + 3];
@@ -180,7 +180,7 @@ static void give_again(const struct job *job, const struct shape *shape)
 	free(text);
 }
 
-/* A text names a type, which has one name here, or there is a reason why not. */
+/* A text names a type, which has one name here, or there is a reason for a refusal. */
 static void check_name(const char *text)
 {
 	struct sample_type type, again;
@@ -199,7 +199,7 @@ static void check_name(const char *text)
 			sample_type_named(&again, &other, type.name) == 0 && !other &&
 			strcmp(again.name, type.name) == 0,
 		"'%s' is %s", text, type.name);
-	/* No name of a single value has a c, but for pcm_ and uchar. */
+	/* No name of a single value contains a c, except for pcm_ and uchar. */
 	const bool other_c = strncasecmp(text, "pcm_", 4) == 0 || strcasestr(text, "char");
 	REQUIRE(pair == (strpbrk(text + (other_c ? 4 : 0), "cC") != NULL), "'%s': a pair?", text);
 }
@@ -212,7 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct shape shape = {.channels = 0};
 	struct fail fail;
 
-	/* Each word in memory of its own length, so that reading past its end is seen. */
+	/* Each word in memory of its exact length, so that reading past its end is seen. */
 	for (size_t at = 0; at < size && count <= WORDS;) {
 		size_t length = 0;
 		while (at + length < size && data[at + length] != '\0' && data[at + length] != '\n')
@@ -235,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		give_again(&job, &shape);
 		break;
 	case OPTIONS_FAILED:
-		/* A file of edges may not be there, or not be readable. */
+		/* A file of edges may not exist, or not be readable. */
 		REQUIRE((fail.status == STATUS_USAGE && fail.text[0] != '\0') ||
 				(fail.status == STATUS_DEVICE &&
 				 strncmp(fail.text, "--device=gpu: ", 14) == 0) ||

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tensors: any text as the header of a safetensors file. If the list is accepted, each name is there
- * once, no byte is in two tensors, sizes agree with shapes and types, everything is below 2^64, and a
- * search by name finds the tensor in the list. No byte behind the text is looked at.
+ * tensors: any text as the header of a safetensors file. If the list is accepted, each name occurs
+ * once, no byte is in two tensors, sizes agree with shapes and types, everything is below 2^64, and
+ * a search by name finds the tensor in the list. No byte after the text is read.
  */
 #include "input/tensors.h"
 
 #include "fuzz.h"
 
-/* Two tensors are compared in the plainest way. */
+/* Compare two tensors in the plainest way. */
 static void check_pair(const struct tensor *a, const struct tensor *b)
 {
 	const uint64_t first = a->begin > b->begin ? a->begin : b->begin,

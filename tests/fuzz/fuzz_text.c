@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: lines in blocks of any size, compared with a plain reading of the whole: the same samples,
- * up to the same bad line.
+ * text: lines in blocks of any size, compared with a plain reading of the whole text: the same
+ * samples, up to the same bad line.
  *
- * The head of the input: type, column (0: none; 4: by name), size of the blocks, room for samples. In
- * the text a byte 1 stands for 30,000 letters.
+ * The head of the input: type, column (0: none; 4: by name), size of the blocks, room for samples.
+ * A byte 1 in the text stands for 30,000 letters.
  */
 #include "input/text.h"
 
@@ -79,7 +79,7 @@ static bool is_number(const char *s, bool *hex)
 	return *s == '\0' && digits > 0;
 }
 
-/* A number as an integer: its digits, moved by the exponent. False: it is none, or too large. */
+/* Read a number as an integer: its digits, moved by the exponent. False: none, or too large. */
 static bool whole(const char *s, bool hex, int128_t *x)
 {
 	static const char DIGITS[] = "0123456789abcdef";
@@ -97,7 +97,7 @@ static bool whole(const char *s, bool hex, int128_t *x)
 		point |= *p == '.';
 		exponent -= point && *p != '.' ? (hex ? 4 : 1) : 0;
 	}
-	const char *last = end; /* behind the last digit that is no zero */
+	const char *last = end; /* after the last digit that is not zero */
 	for (; last > s && (last[-1] == '0' || last[-1] == '.'); last--)
 		exponent += last[-1] == '0' ? (hex ? 4 : 1) : 0;
 	*x = 0;
@@ -125,7 +125,7 @@ static bool is_missing(struct line f)
 	       (n == 4 && !strncasecmp(f.p, "null", n));
 }
 
-/* Adds the sample of a field. 1: it holds no number; -1: none of the type. */
+/* Add the sample of a field. Return 1 if it holds no number, -1 if no sample of the type. */
 static int add(struct model *m, struct line field)
 {
 	const struct sample_type *const type = &m->spec.type;
@@ -161,7 +161,7 @@ static int add(struct model *m, struct line field)
 	return rc;
 }
 
-/* The next field of the line from *p on. False: a quote is open. */
+/* Find the next field of the line from *p on. False: a quote is open. */
 static bool next(const struct model *m, const char **p, const char *end, struct line *f)
 {
 	bool open = false;
@@ -184,7 +184,7 @@ static bool is_border(char c)
 	return c == '\t' || c == ';' || c == ',' || c == ' ' || c == '\r';
 }
 
-/* Does a quoted field begin at p, outside of any other? If so, *p becomes its end. */
+/* Does a quoted field begin at p, outside of any other? If so, set *p to its end. */
 static bool pass_quoted(const char *begin, const char **p, const char *end)
 {
 	size_t quotes = 1;
@@ -214,7 +214,7 @@ static void find_separator(struct model *m, const char *p, const char *end)
 	m->separator = tab ? '\t' : semicolon ? ';' : comma ? ',' : ' ';
 }
 
-/* Does a field begin as a number; is it none at all? */
+/* Does a field begin like a number, or is it a missing one? */
 static bool is_numeral(struct line f)
 {
 	const char *const p = f.p + (f.p < f.end && strchr("+-", *f.p) && *f.p);
@@ -236,7 +236,7 @@ static bool is_word(struct line f)
 	return !number && !is_missing(f);
 }
 
-/* False: the line is bad. */
+/* Read a line. False: it is bad. */
 static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
 	const bool naming = m->spec.column && m->spec.number == 0 && m->first;
@@ -285,7 +285,7 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 	return m->number > 0 && (naming || fields >= m->number);
 }
 
-/* Takes all of the text. Returns the number of the bad line, or 0. */
+/* Read all of the text. Return the number of the bad line, or 0. */
 static uint64_t take_all(struct model *m, const char *p, size_t n)
 {
 	const char *const end = p + n;
@@ -307,7 +307,7 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 	return 0;
 }
 
-/* The text with its long words; NULL: too long. */
+/* Return the text with its long words, or NULL if it is too long. */
 static char *stretch(const struct bytes *b, size_t *n)
 {
 	size_t words = 0;
@@ -352,7 +352,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!text)
 		return 0;
 	while (rc >= 0 && at < n) {
-		/* Whole lines, of `piece` bytes or as long as the first; a copy, to see reads beyond. */
+		/* Whole lines, `piece` bytes or just the first; a copy, to see reads beyond. */
 		const size_t some = piece < n - at ? piece : n - at;
 		const char *const feed = memchr(text + at + some - 1, '\n', n - at - some + 1);
 		const size_t length = feed ? (size_t)(feed + 1 - text) - at : n - at;

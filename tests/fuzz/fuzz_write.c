@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * write_json: a small histogram with any counts and bins is the same after it was written, and read
- * by the plainest of parsers. The oracle checks tables, the transcripts counters and pictures.
+ * by the plainest of parsers. The oracle checks tables, the transcripts check counters and
+ * pictures.
  */
 #include "output/format.h"
 
@@ -14,13 +15,13 @@
 
 #define BINS 40
 
-/* The options come from the input too. */
+/* The input chooses the options too. */
 static char option[16];
 static const struct provenance FROM = {
 	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
-static char *text;     /* the output, and a zero */
-static const char *at; /* how far it was read */
+static char *text;     /* the output, with a zero at the end */
+static const char *at; /* how far the text was read */
 
 static void expect(const char *word)
 {
@@ -54,7 +55,7 @@ static void skip_space(void)
 	at += strspn(at, " \n\t\r");
 }
 
-/* Skips any JSON value: braces, commas and quotes must be correct. */
+/* Skip any JSON value: braces, commas and quotes must be correct. */
 static void json_value(void)
 {
 	skip_space();
@@ -81,7 +82,7 @@ static void json_value(void)
 		at++;
 	} else if (*at == 't' || *at == 'f') {
 		expect(*at == 't' ? "true" : "false");
-	} else { /* a number as JSON has them: no '+', no "inf", digits on both sides of a point */
+	} else { /* a number in JSON: no '+', no "inf", digits on both sides of a point */
 		char *end;
 		REQUIRE(*at == '-' || isdigit((unsigned char)*at), "a value expected, not '%.40s'",
 			at);
@@ -107,8 +108,8 @@ static void expect_member(const char *name, uint64_t count)
 }
 
 /*
- * Edge i as a reader has it that knows the ends and the number of bins: in binary64, and where the
- * compiler joins a product and the sum.
+ * Can a reader that knows the ends and the number of bins compute edge i: in binary64, and with a
+ * compiler that fuses the product and the sum?
  */
 static bool reader_has(double lo, double hi, uint32_t bins, uint32_t i, double edge)
 {
@@ -145,7 +146,7 @@ static void read_axis(const struct hist *h)
 	expect(", \"underflow\": true, \"overflow\": true, \"circular\": false}]");
 }
 
-/* The storage: under, bins, over; or, without zeros, only the indices or the counts. */
+/* The storage: under, bins, over; or, without zeros, only the indices or only the counts. */
 enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
 static void read_entries(const struct hist *h, enum listed listed)
@@ -224,7 +225,7 @@ static void write_and_read(const struct style *style, const struct hist *h)
 	close(fd);
 }
 
-/* A count of any magnitude: the borders of the counters are near powers of two. */
+/* Take a count of any magnitude: counters overflow near powers of two. */
 static uint64_t take_count(struct bytes *b)
 {
 	const unsigned how = (unsigned)take(b, 1);
@@ -264,7 +265,7 @@ static void take_stats(struct hist_stats *s, struct hist_quantile *quantile, str
 	}
 }
 
-/* An axis as options.c would make them, of two numbers that are any binary64 or small. */
+/* Make an axis as options.c would, from two numbers that are any binary64 or small. */
 static bool take_axis(struct axis *axis, struct bytes *b, uint32_t bins, unsigned flags)
 {
 	static const char *const TYPES[] = {"u8",    "i16be", "u24", "u32",  "i64",

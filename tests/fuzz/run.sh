@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs every fuzzer of BUILD for SECONDS, two at a time, and ends with "N passed, N failed", one
-# for each harness. A failing input is kept next to them, and the command that runs it again is printed.
+# Run every fuzzer of BUILD for SECONDS, two at a time, and end with "N passed, N failed", which counts harnesses. A failing
+# input is kept next to them, and the command that runs it again is printed.
 # usage: tests/fuzz/run.sh BUILD [SECONDS [SEED]]
 set -u
 build=$(realpath "$1") seconds=${2:-60} seed=${3:-1}
@@ -23,7 +23,7 @@ length() {
 	esac
 }
 
-# Inputs found by earlier runs are in corpus/NAME and are tried first; NAME.dict has words to try.
+# Inputs found by earlier runs are in corpus/NAME and are tried first; NAME.dict lists words to try.
 fuzz() {
 	mkdir -p "$build/corpus/$1"
 	words=
