@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* binning: edges of every sort, and the samples at the ends of bins. */
+/* binning: edges of every kind, and the samples at the ends of bins. */
 #include "job.h"
 
 #include <float.h>
@@ -31,7 +31,7 @@ static void draw_log(struct job *j)
 	if (once_in(3) && x > 0 && y > 0 && x != y) {
 		snprintf(j->lo, sizeof(j->lo), "%.17g", fmin(x, y));
 		snprintf(j->hi, sizeof(j->hi), "%.17g", fmax(x, y));
-	} else if (once_in(4)) { /* bins of a few numbers, or of none */
+	} else if (once_in(4)) { /* bins of a few numbers, or empty ones */
 		x = x > 0 ? x : 1;
 		y = fmin(x * (1 + ldexp(1 + (double)below(100), -(int)below(54))), DBL_MAX);
 		snprintf(j->lo, sizeof(j->lo), "%.17g", x);
@@ -43,7 +43,7 @@ static void draw_log(struct job *j)
 	j->real_hi = strtod(j->hi, NULL);
 }
 
-/* To within a unit in the last place: near enough to draw samples around it. */
+/* Return an edge to within a unit in the last place: good enough to draw samples around it. */
 static double log_edge(const struct job *j, uint64_t i)
 {
 	long double lo = j->real_lo, ratio = j->real_hi / (lo > 0 ? lo : 1);
@@ -67,7 +67,7 @@ static double draw_sample_value(const struct type *t)
 	return (double)(min_of(t) + (wide)(draw() & mask_of(t)));
 }
 
-/* Draw n numbers of one sort, in any order; some may be equal. */
+/* Draw n numbers of one kind, in any order; some may be equal. */
 static void draw_numbers(const struct job *j, double *x, uint64_t n)
 {
 	const struct type *t = j->type;
@@ -92,7 +92,7 @@ static void draw_numbers(const struct job *j, double *x, uint64_t n)
 		case 3: /* growing by a ratio, about 0 */
 			x[i] = (once_in(2) ? 1 : -1) * ldexp(1 + part, (int)below(t->bits));
 			break;
-		case 4: /* crowded in one place, but for a few */
+		case 4: /* crowded in one place, except for a few */
 			x[i] = once_in(10) ? draw_sample_value(t) : centre + part * unit;
 			break;
 		case 5: /* neighbouring samples */
@@ -183,7 +183,7 @@ void write_edges(struct job *j, const char *folder)
 		snprintf(j->list, sizeof(j->list), "@%s", name);
 }
 
-/* ---- all of them ---- */
+/* ---- all kinds ---- */
 
 bool is_automatic(const struct job *j)
 {
@@ -226,7 +226,7 @@ void draw_binning(struct job *j)
 	j->tame = is_automatic(j) && !once_in(5);
 }
 
-/* Keys from the first to the last of a cluster, far from 0 or about it, narrow or wide. */
+/* Draw keys from the first to the last of a cluster, far from 0 or around it, narrow or wide. */
 static void draw_cluster(struct job *j)
 {
 	const struct type *t = j->type;
@@ -234,7 +234,7 @@ static void draw_cluster(struct job *j)
 	uint64_t reach = draw_magnitude(once_in(2) ? t->bits - 1 : 12);
 	uint64_t low = 0, high = mask_of(t);
 
-	if (once_in(3)) /* about 0 */
+	if (once_in(3)) /* around 0 */
 		centre = t->kind == FLOAT ? sign_of(t) : key_of_whole(t, 0);
 	if (t->kind == FLOAT) { /* finite */
 		low = ~(infinity_of(t) | sign_of(t)) + 1;
@@ -246,8 +246,8 @@ static void draw_cluster(struct job *j)
 }
 
 /*
- * Round a key towards 0 to a multiple of a power of two, which may be the end of a bin; keep it as
- * it is if that would leave the cluster.
+ * Round a key towards 0 to a multiple of a power of two, which may be the end of a bin; return it
+ * unchanged if that would leave the cluster.
  */
 static uint64_t round_key(const struct job *j, uint64_t key)
 {
@@ -292,7 +292,7 @@ void draw_edge_keys(struct job *j)
 	for (j->edge_keys = 2; j->edge_keys < MAX_EDGE_KEYS; j->edge_keys++) {
 		uint64_t i = j->edge_keys - 1, width = j->edge_key[1] - j->edge_key[0];
 
-		if (zeros && once_in(4)) { /* which may be far from the cluster */
+		if (zeros && once_in(4)) { /* zero may be far from the cluster */
 			j->edge_key[j->edge_keys] = zero;
 			continue;
 		}

@@ -33,7 +33,7 @@ uint64_t draw(void)
 	return mix(chance_state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The bias of the remainder does not matter here. */
+/* The remainder is slightly biased, which does not matter here. */
 uint64_t below(uint64_t n)
 {
 	return draw() % n;

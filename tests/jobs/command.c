@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command: writes every option, in every way to write it. */
+/* command: writes every option, in every spelling. */
 
 #include "job.h"
 
@@ -26,7 +26,7 @@ void arg(struct command *c, const char *format, ...)
 	c->used += (size_t)n + 1;
 }
 
-/* One option in one of the ways to write it. */
+/* Add one option in one of its spellings. */
 static void option(struct command *c, char letter, const char *word, const char *value)
 {
 	switch (below(3)) {
@@ -43,7 +43,7 @@ static void option(struct command *c, char letter, const char *word, const char 
 	}
 }
 
-/* A name that other tools have for the type: a prefix, the bits, the byte order. */
+/* Write a name that other tools use for the type: a prefix, the bits, the byte order. */
 static void other_name(char *text, size_t size, const struct job *j)
 {
 	static const char *const begins[][4] = {
@@ -90,7 +90,7 @@ static void type_option(struct command *c, const struct job *j)
 			 j->big_endian ? "be"
 			 : once_in(4)  ? "le"
 				       : "");
-	/* u32 is the default; an input with a header does not contradict it */
+	/* u32 is the default; an input with a header may give it, too */
 	if (strcmp(text, "u32") || j->header || j->text || once_in(2))
 		option(c, 't', "type", text);
 }
@@ -109,8 +109,8 @@ static void skip_option(struct command *c, const struct job *j)
 }
 
 /*
- * By the bins: --clamp and --closed with --mod or where the samples say the range. By rows:
- * --nonzero, and the options for text formats.
+ * Is a flag refused? --clamp and --closed are, with --mod or if the samples decide the range; and
+ * with rows, --nonzero and the options for text formats.
  */
 static bool refused(const struct job *j, size_t flag)
 {
@@ -128,7 +128,7 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		/* that many lines are slow to print and to compare */
+		/* printing and comparing that many lines is slow */
 		bool sparse = i == 5 && !j->each &&
 			      (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
@@ -148,7 +148,7 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 	}
 }
 
-/* The value of the option that says the bins. */
+/* Write the value of the option that chooses the bins. */
 static void bins_value(char *text, size_t size, const struct job *j)
 {
 	if (j->binning == EDGES)
@@ -230,7 +230,7 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	}
 }
 
-/* Bits that are neighbours; sometimes not, or of another type: a usage error. */
+/* Draw neighbouring bits; at times bits apart, or of another type, which is a usage error. */
 static void mask_options(struct command *c, struct command *oracle, const struct job *j)
 {
 	const unsigned bits = j->type->bits == 8 ? 8 : 16, low = (unsigned)below(bits);
@@ -320,12 +320,14 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	if (once_in(2))
 		option(c, 'T', "threads", text);
 	/*
-	 * Down to so little that frames are decoded piece by piece; windows and a worker's counters
-	 * must fit.
+	 * Down to so little memory that frames are decoded piece by piece; windows and a worker's
+	 * counters must fit.
 	 */
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
-	/* Statistics of floats take some 160 KB of a worker for each channel, rows of codes 4 MB. */
-	/* Floats of any size need all of a digest: 32 MB for each channel of f64. */
+	/*
+	 * With --stats a worker needs about 160 KB for each channel of floats, 4 MB for rows of
+	 * codes. Floats of any size need a complete digest: 32 MB for each channel of f64.
+	 */
 	if (j->quantiles[0] && (j->key_bits || (j->type->bits > 16 && j->type->kind == FLOAT)))
 		arg(c, "-M8G");
 	else if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
@@ -349,7 +351,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 		all &= in[k].compressed;
 		text |= in[k].text;
 	}
-	if (text && j->type_given) /* again, or it was left out because it is the default */
+	if (text && j->type_given) /* again, or because it was left out as the default */
 		arg(c, "-t%s%s%s", j->pair ? "c" : "", j->type->name, j->big_endian ? "be" : "");
 	if (raw && !some && !j->text) {
 		arg(c, "--raw");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values that only floats have: NaN of every sign and payload, infinities, subnormal
+/* Draw a value that only floats can have: NaN of every sign and payload, infinities, subnormal
  * numbers, both zeros. */
 static uint64_t draw_special(const struct type *t)
 {
@@ -31,8 +31,8 @@ static uint64_t draw_special(const struct type *t)
 enum pattern { NOISE, INSIDE, ON_EDGES, ON_ENDS, EXTREMES, SPECIALS, PATTERNS };
 
 /*
- * The pattern to draw instead if a job's samples must stay near one another: none far away, though
- * some may not be finite.
+ * Return the pattern to draw instead if a job's samples must stay near one another: none far away,
+ * although some may not be finite.
  */
 static enum pattern tamed(const struct job *j, enum pattern pattern, bool narrow)
 {
@@ -86,7 +86,7 @@ static uint64_t draw_code(const struct job *j, enum pattern pattern, unsigned na
 	return code_of_key(t, (uint64_t)key);
 }
 
-/* Sample i from these bytes on. */
+/* Store sample i, counted from these bytes on. */
 static void put_code(const struct job *j, unsigned char *at, size_t i, uint64_t code)
 {
 	unsigned bits = j->type->bits, bytes = bits / 8, packed = packed_in(j->type);

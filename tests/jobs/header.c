@@ -44,7 +44,7 @@ void draw_header_channels(struct job *j)
 	if (j->header == NUMPY && channels > 1) {
 		j->last_axis = once_in(2);
 		j->channels_given = !j->last_axis;
-	} else if (j->header != NUMPY && once_in(3)) { /* all of them together */
+	} else if (j->header != NUMPY && once_in(3)) { /* all of them as channels */
 		j->channels_given = true;
 		j->channels = 1;
 	}
@@ -172,7 +172,7 @@ static void put_format(const struct job *j, struct around *a, const struct wave 
 	}
 }
 
-/* Another file after the end of the first: bad input. */
+/* Append another file after the end of the first: bad input. */
 static void make_second(struct around *a)
 {
 	static const char *const begins[] = {"RIFF", "RF64", "P5 10 10 255\n", "\x93NUMPY"};
@@ -281,7 +281,7 @@ static size_t put_text(char *text, size_t used, size_t size, const char *format,
 	return used;
 }
 
-/* A member of the object, with its own members in any order. */
+/* Write a member of the object, with its own members in any order. */
 static size_t put_tensor(char *text, size_t used, size_t size, const char *name, const char *dtype,
 			 size_t items, size_t begin, size_t end)
 {
@@ -310,7 +310,7 @@ static size_t put_tensor(char *text, size_t used, size_t size, const char *name,
 	return used;
 }
 
-/* The samples are one of some tensors, between bytes of others, in any order in the header. */
+/* Make the samples one tensor among others, which lie in any order in the header. */
 static void make_tensors(const struct job *j, struct around *a, size_t bytes, bool absent)
 {
 	static const char *const floats[] = {"F8_E4M3", "F8_E5M2", "F16", "BF16", "F32", "F64"};

@@ -28,7 +28,7 @@ static size_t draw_bytes(void)
 		return below(60000);
 	if (kind < 99)
 		return below(200000);
-	/* about the end of a block of the program, up to 4 MiB */
+	/* near the end of one of the program's blocks, which hold up to 4 MiB */
 	return ((size_t)65536 << below(5)) * (1 + below(4)) + below(11) - 5;
 }
 
@@ -41,27 +41,27 @@ static void write_file(const char *path, const unsigned char *data, size_t bytes
 }
 
 #define LONG_FRAME ((size_t)5 << 19)
-#define STATS_SAMPLES ((size_t)4 << 20) /* with --stats, of which the oracle keeps and sorts each */
+#define STATS_SAMPLES ((size_t)4 << 20) /* with --stats; the oracle keeps and sorts them all */
 
-/* How many records: of large ones only a few. */
+/* Draw the number of records; large records are few. */
 static size_t draw_records(const struct job *j, bool packs)
 {
 	/* A range grows from block to block and from chunk to chunk. */
 	size_t more = is_automatic(j) && once_in(3) ? below(300000) : 0;
 	size_t records = (draw_bytes() + more) / (size_t)j->stride;
 
-	/* A frame that is decoded in blocks. */
+	/* A frame that is decoded block by block. */
 	if (packs && j->stride < 1000 && once_in(3))
 		records = (LONG_FRAME + below(LONG_FRAME)) / (size_t)j->stride;
 	if (records < 2 && j->stride > 200)
 		records = below(j->stride > 1 << 20 ? 2 : 4);
 	if (j->quantiles[0] && records > STATS_SAMPLES * j->type->bits / 8 / (size_t)j->stride)
 		records = STATS_SAMPLES * j->type->bits / 8 / (size_t)j->stride;
-	/* Samples that are counted together fill whole frames. */
+	/* Samples that are counted as one channel must fill whole frames. */
 	return records - (j->channels == 1 ? records % j->header_channels : 0);
 }
 
-/* Bytes after the last whole record, or group: mostly none, or a few packed records. */
+/* Draw the bytes after the last whole record, or group: mostly none, or a few packed records. */
 static size_t draw_tail(const struct job *j)
 {
 	uint64_t bits = j->channels * j->type->bits;
@@ -77,14 +77,14 @@ static bool is_text(const unsigned char *data, size_t bytes)
 {
 	if (bytes < 16)
 		return false;
-	/* More than the program calls text: bytes of UTF-8 in any order. */
+	/* More than the program accepts as text: bytes of UTF-8 in any order. */
 	for (size_t i = 0; i < bytes && i < 4096; i++)
 		if (data[i] < '\t' || (data[i] > '\r' && data[i] < ' ') || data[i] == 0x7f)
 			return false;
 	return true;
 }
 
-/* last: no input follows, so this one has the tensor. */
+/* Make an input. last: no input follows, so this one holds the tensor. */
 static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k,
 		       bool packs, bool last)
 {
@@ -94,14 +94,14 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	size_t tail = draw_tail(j);
 	size_t front = j->skip;
 
-	/* If the options say it all, later inputs need no header. */
+	/* If the options give everything, later inputs need no header. */
 	if (k && j->type_given && j->channels_given && once_in(3))
 		own.header = HEADERLESS;
 	if (j->header == PICTURE && !records)
 		records = 3;
 	if (j->header == NUMPY || j->header == PICTURE || j->header == TENSORS ||
 	    (j->header && j->channels != j->header_channels))
-		tail = 0;             /* these hold whole samples */
+		tail = 0;             /* headers promise whole samples */
 	if (j->skip && once_in(60)) { /* ends before the skip does */
 		front = below(j->skip);
 		front -= j->header ? front % (j->header_channels * j->type->bits / 8) : 0;
@@ -145,8 +145,8 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 }
 
 /*
- * The same samples for gpuhist alone: compressed, after the bytes before the offset; told: in
- * frames that say how much.
+ * Compress the same samples for gpuhist alone, after the bytes before the offset; told: the frames
+ * declare their size.
  */
 static void compress_input(struct input *in, const char *folder, unsigned k)
 {
@@ -162,7 +162,7 @@ static void compress_input(struct input *in, const char *folder, unsigned k)
 
 	if (!all)
 		die("memory");
-	if (!in->before) { /* until now the oracle's is the same file */
+	if (!in->before) { /* until now the oracle reads the same file */
 		snprintf(in->plain, PATH_BYTES, "%s/cut%u", folder, k);
 		write_file(in->plain, in->data, in->bytes);
 	}
@@ -229,7 +229,7 @@ bool looks_compressed(const struct input *in)
 
 enum { LARGEST_FRAME = 1 << 24 };
 
-/* The frame's blocks begin after this many bytes. */
+/* Return the offset of the first block in a frame. */
 static size_t frame_header(const unsigned char *at)
 {
 	static const unsigned dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
@@ -239,7 +239,7 @@ static size_t frame_header(const unsigned char *at)
 	       (single && at[4] >> 6 == 0);
 }
 
-/* Gives a block of the frame the reserved type: no decoder gets past it. */
+/* Give a block of the frame the reserved type, which no decoder accepts. */
 static void damage_block(unsigned char *at)
 {
 	const uint64_t block = below(5);
@@ -268,7 +268,7 @@ static bool damage_input(struct input *in)
 			return false;
 		in->bad_from = begin;
 		in->bad_to = begin + n;
-		/* Frames that are skipped, or hold a header, are left alone; so are empty ones. */
+		/* Leave alone frames that are skipped, hold a header, or are empty. */
 		if (p[0] != 0x28 || n == 0 || begin < in->front || frame-- > 0)
 			continue;
 		in->damaged = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * job: a job, and the functions that draw it, run it and judge it. Each file uses
- * only those before it.
+ * only the files before it.
  */
 #ifndef JOBS_JOB_H
 #define JOBS_JOB_H
@@ -14,7 +14,7 @@
 
 /* ---- chance.c: splitmix64, one stream for each job ---- */
 
-/* All that is drawn from now on follows from these two. */
+/* Seed everything that is drawn from now on. */
 void chance_begin(uint64_t seed, uint64_t number);
 
 uint64_t draw(void);
@@ -22,7 +22,7 @@ uint64_t below(uint64_t n); /* 0 to n - 1 */
 bool once_in(uint64_t n);
 uint64_t draw_magnitude(unsigned bits); /* below 2^bits; each length as likely as every other */
 
-/* Says what failed, with errno, and ends the program. */
+/* Report what failed, with errno, and end the program. */
 void die(const char *what) __attribute__((noreturn));
 
 /* ---- type.c: samples as codes, and as keys, which are codes in the order of values ---- */
@@ -33,15 +33,15 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 
 struct type {
 	const char *name;       /* the manual's */
-	const char *numpy;      /* after the order character; NULL: has none */
-	unsigned bits;          /* of a sample; packed without gaps if they are no whole bytes */
+	const char *numpy;      /* the name after the order character; NULL: none */
+	unsigned bits;          /* of a sample; packed without gaps unless they are whole bytes */
 	enum kind kind;         /* meaning of the bits */
 	unsigned exponent_bits; /* FLOAT: width of the exponent field */
 	bool finite;            /* FLOAT: no infinity; only the greatest magnitude is NaN */
 };
 
 const struct type *draw_type(void);
-unsigned packed_in(const struct type *t); /* the fewest samples that end with a byte */
+unsigned packed_in(const struct type *t); /* fewest samples that end at a byte */
 
 uint64_t sign_of(const struct type *t);
 uint64_t mask_of(const struct type *t);
@@ -52,16 +52,16 @@ wide max_of(const struct type *t);
 uint64_t key_of_whole(const struct type *t, wide x);
 double real_of_key(const struct type *t, uint64_t key);
 
-/* The key of the smallest sample that is not below x. */
+/* Return the key of the smallest sample that is not below x. */
 uint64_t key_of_real(const struct type *t, double x);
 
-/* Any finite sample of a float type. */
+/* Draw any finite sample of a float type. */
 uint64_t draw_finite_key(const struct type *t);
 
 /* ---- a job ---- */
 
 enum {
-	MAX_EDGE_KEYS = 256, /* edges of a job near which its data is */
+	MAX_EDGE_KEYS = 256, /* edges of a job near which its data lies */
 	MAX_INPUTS = 4,
 	PATH_BYTES = 512,
 	LIST_BYTES = 4000,
@@ -78,7 +78,7 @@ struct job {
 	bool type_given;                  /* --type is given */
 	bool pair;                        /* ... by a name of complex numbers */
 	bool masked;                      /* --mask */
-	enum binning binning;             /* which option says the bins */
+	enum binning binning;             /* the option that chooses the bins */
 	uint64_t bins;                    /* N */
 	bool bins_given;                  /* --bins is given */
 	char lo[80], hi[80];              /* the range as written; "" and "": none, or full */
@@ -90,7 +90,7 @@ struct job {
 	double *edge;                     /* EDGES: bins + 1 numbers; owned */
 	enum list_form form;              /* EDGES: how they are given */
 	char list[LIST_BYTES];            /* EDGES: the list, or the name of its file */
-	bool tame;                        /* samples stay near one another, but for a few */
+	bool tame;                        /* samples stay near one another, except for a few */
 	uint64_t edge_key[MAX_EDGE_KEYS]; /* first samples of some bins */
 	unsigned edge_keys;               /* how many there are */
 	enum header header;               /* of every input */
@@ -112,11 +112,12 @@ struct job {
 	bool quiet;               /* -q */
 	bool no_check;            /* --no-check */
 	char quantiles[64];       /* --stats; "": not given */
-	/* number of runs with --part, merged afterwards; 0: one run */
+	/* number of runs with --part, which are merged afterwards; 0: one run */
 	unsigned slices;
-	unsigned finer; /* factor by which they have more bins than the merge; else 1 */
+	unsigned finer; /* factor by which the runs have more bins than the merge; else 1 */
 	/*
-	 * --each: rows as the oracle has them; or, by slices, documents of one run that are merged
+	 * --each: rows, as the oracle prints them; or, with slices, documents of one run that are
+	 * merged
 	 */
 	bool each;
 	char row[24];        /* its text */
@@ -124,32 +125,32 @@ struct job {
 	const char *counter; /* -C; NULL: not given */
 };
 
-/* ---- range.c, of a job whose type and bins are drawn ---- */
+/* ---- range.c, for a job whose type and bins are drawn ---- */
 
 void draw_range(struct job *j);
-double real_edge(const struct job *j, uint64_t i); /* of a range that is not exact */
+double real_edge(const struct job *j, uint64_t i); /* if the range is not exact */
 /* the smallest sample that is not below the edge */
 uint64_t key_at_edge(const struct job *j, uint64_t i);
 uint64_t key_at_real(const struct type *t, double x); /* ... that is not below x */
 
-/* ---- binning.c, of a job whose way to bin is drawn too ---- */
+/* ---- binning.c, for a job whose kind of bins is drawn too ---- */
 
 void draw_binning(struct job *j);
-/* the samples say the range, by option or default */
+/* the samples decide the range, by option or default */
 bool is_automatic(const struct job *j);
 void draw_edge_keys(struct job *j);                  /* ... and its edges */
-void write_edges(struct job *j, const char *folder); /* of EDGES, in the job's words */
+void write_edges(struct job *j, const char *folder); /* for EDGES, as the job spells them */
 
-/* ---- layout.c, of a job whose layout, header and channels are drawn ---- */
+/* ---- layout.c, for a job whose layout, header and channels are drawn ---- */
 
 void draw_layout(struct job *j);
 
 /* ---- data.c ---- */
 
-/* Stretches of one pattern each: sample by sample, constant, in runs, or
+/* Fill in stretches of one pattern each: sample by sample, constant, in runs, or
  * rising through neighbouring samples. */
 void fill_samples(const struct job *j, unsigned char *at, size_t samples);
-/* and noise between the samples */
+/* The same, with noise between the samples. */
 void fill_records(const struct job *j, unsigned char *at, size_t records);
 void fill_noise(unsigned char *at, size_t bytes);
 
@@ -161,13 +162,13 @@ enum { MAX_AROUND = 4000 };
 struct around {
 	unsigned char before[MAX_AROUND]; /* the header */
 	unsigned char after[MAX_AROUND];
-	size_t bytes_before, bytes_after; /* how many there are of each */
+	size_t bytes_before, bytes_after; /* how many bytes each holds */
 };
 
-/* A header that this job's samples may have, or HEADERLESS. */
+/* Draw a header that this job's samples may have, or HEADERLESS. */
 enum header draw_header(const struct type *t, bool big_endian);
 
-/* Its channels and how they are counted, of a job whose header is drawn. */
+/* Draw the header's channels and how they are counted, for a job whose header is drawn. */
 void draw_header_channels(struct job *j);
 
 /* TENSORS: the tensor that is counted. */
@@ -181,7 +182,7 @@ void make_around(const struct job *j, struct around *a, size_t bytes, bool absen
 struct input;
 
 void draw_text(struct job *j);
-/* Makes text of the samples of an input. */
+/* Write the samples of an input as text. */
 void write_text(const struct job *j, struct input *in);
 
 /* ---- input.c: the bytes of a job, and the route by which the program gets them ---- */
@@ -196,31 +197,31 @@ struct input {
 	size_t bytes;          /* of data */
 	size_t before;         /* REDIRECT_INSIDE: bytes before the file offset */
 	bool compressed;       /* data is zstd, from offset `before` on */
-	unsigned char *oracle; /* of a text: the same as binary samples, after `before` bytes */
+	unsigned char *oracle; /* text: the same as binary samples, after `before` bytes */
 	size_t oracle_bytes;
-	bool text;               /* chance made the samples text */
-	bool at_once;            /* no pipe trickles: -n waits for no magic number */
-	size_t records;          /* about as many as it has */
+	bool text;               /* the samples are text by chance */
+	bool at_once;            /* no pipe trickles, so -n waits for no magic number */
+	size_t records;          /* approximate number of records */
 	size_t front;            /* decoded bytes before the first record */
-	bool damaged;            /* one of its frames is; the oracle gets it undamaged */
+	bool damaged;            /* one of its frames is damaged; the oracle reads it undamaged */
 	bool sum_damaged;        /* ... only in its checksum */
 	size_t bad_from, bad_to; /* decoded bytes before that frame, and with it */
-	char file[PATH_BYTES];   /* all of data */
+	char file[PATH_BYTES];   /* holds all of data */
 	char fifo[PATH_BYTES];   /* BY_FIFO: what gpuhist opens */
 	char plain[PATH_BYTES];  /* opened by the oracle */
 };
 
-/* Draws the inputs of a job, MAX_INPUTS at most, and writes their files; at
- * most one is standard input. Returns how many. */
+/* Draw the inputs of a job, at most MAX_INPUTS, and write their files; at
+ * most one is standard input. Return how many there are. */
 unsigned make_inputs(const struct job *j, struct input *in, const char *folder);
 
-/* Damages a frame of one of the compressed inputs behind the header, if there is one. */
+/* Damage a frame of one of the compressed inputs, after the header, if there is one. */
 void damage_inputs(struct input *in, unsigned inputs);
 
-/* Chance may begin an input with the magic of a compressor. */
+/* Does an input begin with the magic number of a compressor, by chance? */
 bool looks_compressed(const struct input *in);
 
-/* ---- command.c: one job in the words of both programs ---- */
+/* ---- command.c: one job as a command line for both programs ---- */
 
 enum { MAX_ARGS = 64 };
 
@@ -234,57 +235,57 @@ struct command {
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Draw options that both programs get in the same words; `output` is the command of ours that gets
- * the options for the output.
+ * Draw options that both programs spell alike; `output` is the gpuhist command that gets the
+ * options for the output.
  */
 void shared_flags(struct command *a, struct command *output, struct command *b,
 		  const struct job *j);
-/* the same for options of bins and layout */
+/* The same for options of bins and layout. */
 void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
 
-const char *input_name(const struct input *in); /* in rows */
+const char *input_name(const struct input *in); /* as it appears in rows */
 
-/* --each, its format and counter: rows, which npy has in this file. */
+/* Add --each, its format and counter; npy writes its rows to this file. */
 void each_options(struct command *c, struct command *oracle, const struct job *j,
 		  const struct input *in, unsigned inputs, const char *file);
 
-/* `more` ends with NULL. */
+/* Add gpuhist's own options. `more` ends with NULL. */
 void gpuhist_options(struct command *c, const struct job *j, char **more);
 void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
 		const struct job *j);
 
 /* ---- process.c: programs, and the processes that feed them ---- */
 
-/* A process of its own, since a FIFO that is never opened would block it for
- * ever: it is killed once gpuhist has ended. */
+/* Start a process that writes an input. It is killed once gpuhist has ended, because a FIFO that is
+ * never opened would block it for ever. */
 pid_t start_writer(const struct input *in, int fd, int reader);
 
-/* Returns what gpuhist reads as standard input. */
+/* Open gpuhist's standard input. */
 int open_stdin(const struct input *in, pid_t *writer);
 
 pid_t start(char **argv, int in, const char *out, const char *err);
 
-/* The exit status, 128 + N for signal N, -1 for a process that hung.
- * SIGCHLD is blocked, so that one between waitpid and sigtimedwait is kept. */
+/* Return the exit status, 128 + N for signal N, or -1 for a process that hung.
+ * SIGCHLD is blocked, so that one between waitpid and sigtimedwait is not lost. */
 int finish(pid_t pid);
 
 double now(void);
 
-/* ---- verdict.c: both programs do the job; is their output the same? ---- */
+/* ---- verdict.c: run both programs, and compare their output ---- */
 
 struct result {
-	int status;           /* as finish() says */
+	int status;           /* as finish() returns it */
 	char out[PATH_BYTES]; /* file with standard output */
 	char err[PATH_BYTES]; /* file with standard error */
 };
 
 enum { MAX_SLICES = 40 };
 
-/* A job that several runs count, a --part each. */
+/* A job that several runs count, one --part each. */
 struct slices {
-	struct command *merge; /* what adds them up; their documents are added to its arguments */
-	unsigned count;        /* 0: one run counts all */
+	struct command *merge; /* adds their documents up, which become its arguments */
+	unsigned count;        /* 0: one run counts everything */
 	const char *row;       /* --each of the one run that writes the documents; NULL: slices */
 	const char *folder;    /* for their documents */
 };
@@ -294,8 +295,8 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 	      struct result *theirs);
 
 /*
- * Whether the job passed; if not, why not. The mean and std of a row may differ from the oracle's by
- * one unit in the last place.
+ * Did the job pass? If not, write the reason. The mean and std of a row may differ from the
+ * oracle's by one unit in the last place.
  */
 bool judge(const struct job *j, const struct input *in, unsigned inputs, const struct result *ours,
 	   const struct result *theirs, FILE *why);

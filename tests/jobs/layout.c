@@ -10,9 +10,9 @@ static void draw_records(struct job *j)
 	j->stride = j->first_byte + bytes + (once_in(4) ? 0 : below(once_in(4) ? 500 : 20));
 	if (once_in(6))
 		j->stride = j->stride < 64 ? 64 : (j->stride + 4095) & ~(uint64_t)4095;
-	else if (once_in(30)) /* about 16 MiB at most */
+	else if (once_in(30)) /* at most about 16 MiB */
 		j->stride = ((uint64_t)1 << (16 + below(9))) - below(3);
-	if (j->first_byte + bytes < j->stride && once_in(4)) /* the last of its bytes */
+	if (j->first_byte + bytes < j->stride && once_in(4)) /* at the end of the record */
 		j->first_byte = j->stride - bytes;
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HANG_SECONDS = 60 }; /* gpuhist is then taken to be stuck */
+enum { HANG_SECONDS = 60 }; /* after this time gpuhist counts as hung */
 
 static void write_all(int fd, const unsigned char *data, size_t bytes)
 {
@@ -24,7 +24,7 @@ static void write_all(int fd, const unsigned char *data, size_t bytes)
 	}
 }
 
-/* Odd sizes, and pauses of at most 20 times 2 ms in all. */
+/* Write in odd sizes, with at most 20 pauses of 2 ms each. */
 static void trickle(int fd, const unsigned char *data, size_t bytes)
 {
 	size_t most = 7 + bytes / (5 + below(50));

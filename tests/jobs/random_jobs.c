@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random_jobs - gives gpuhist and the oracle the same random jobs
+/* random_jobs: give gpuhist and the oracle the same random jobs
  *
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
@@ -10,9 +10,10 @@
  * exit status must be the same. In every job gpuhist also gets the OPTIONs after --, instead of a
  * device drawn by chance.
  *
- * The inputs of a failed job stay in a folder that the report names.
+ * The inputs of a failed job stay in a directory that the report names.
  *
- * Files: chance, type, range, binning, layout, data, header, text, input, command, process, verdict.
+ * Files: chance, type, range, binning, layout, data, header, text, input, command, process,
+ * verdict.
  */
 #include "job.h"
 
@@ -23,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_KEPT = 20 }; /* folders of failed jobs that stay */
+enum { MAX_KEPT = 20 }; /* directories of failed jobs that stay */
 
 static uint64_t draw_bins(void)
 {
@@ -43,7 +44,7 @@ static uint64_t draw_bins(void)
 	return ((uint64_t)1 << (20 + below(3))) + 1 + below(1000);
 }
 
-/* Draw the kind of everything; details follow from it. */
+/* Draw the kind of everything; the details follow. */
 static void draw_kinds(struct job *j)
 {
 	static const enum binning ways[] = {
@@ -56,7 +57,7 @@ static void draw_kinds(struct job *j)
 	do
 		j->binning = ways[below(sizeof(ways) / sizeof(ways[0]))];
 	while (j->binning == MOD && j->type->kind == FLOAT && !once_in(20)); /* a usage error */
-	/* Smaller types have the range of their codes. */
+	/* For smaller types, the range is the type's. */
 	while (j->binning == AUTO && j->type->bits <= 16 && !once_in(8))
 		j->type = draw_type();
 	j->big_endian = j->type->bits != 8 && once_in(3);
@@ -74,7 +75,7 @@ static void draw_kinds(struct job *j)
 		j->header = draw_header(j->type, j->big_endian);
 }
 
-/* Up to four per cents that rise, with up to four decimals. */
+/* Draw up to four rising percentages, with up to four decimals. */
 static void draw_quantiles(struct job *j)
 {
 	unsigned at = 0, n = 1 + (unsigned)below(4);
@@ -100,14 +101,15 @@ static bool can_join(const struct job *j)
 {
 	const bool range = j->binning == RANGE && j->exact && !j->step[0] && (j->full || j->lo[0]);
 
-	/* Not the default, which --raw changes for a header's floats; and --auto needs two bins, --log=auto three. */
+	/* Not the default, which --raw changes for a header's floats; --auto needs two bins,
+	 * --log=auto three. */
 	const bool automatic = is_automatic(j) && j->binning != DEFAULT_BINS &&
 			       j->bins > 1 + (j->binning == LOG_AUTO);
 
 	return j->bins_given && (range || j->binning == MOD || automatic);
 }
 
-/* Can there be rows? Without bins only with --stats, which is drawn, or else a usage error. */
+/* Can there be rows? Without bins only with --stats, which may be drawn, or else a usage error. */
 static bool can_have_rows(struct job *j)
 {
 	const bool figures = j->binning == DEFAULT_BINS && !j->bins_given;
@@ -117,7 +119,7 @@ static bool can_have_rows(struct job *j)
 	return !is_automatic(j) || figures || once_in(20);
 }
 
-/* --each; of how many records is drawn when the inputs are there. */
+/* Draw --each; the number of records is drawn once the inputs exist. */
 static void draw_rows(struct job *j)
 {
 	static const char *const formats[] = {"csv", "tsv", "raw", "npy"}, *const counters[] = {
@@ -159,7 +161,7 @@ static void draw_row_size(struct job *j, const struct input *in, unsigned inputs
 	if (j->slices > 0 || !once_in(20)) /* else it may end inside a byte, a usage error */
 		size += (packed - size % packed) % packed;
 	snprintf(j->row, sizeof(j->row), "%llu", (unsigned long long)(size + (size == 0)));
-	/* A document holds rows: no records, no document. */
+	/* A document holds rows: without records there is no document. */
 	if (once_in(5) || (j->slices > 0 && records == 0))
 		snprintf(j->row, sizeof(j->row), "file");
 }
@@ -200,7 +202,7 @@ static void draw_job(struct job *j, bool gpu)
 			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
 	if (j->header == TENSORS) /* counted whole */
 		j->skip = 0;
-	if (j->header) /* whole samples */
+	if (j->header) /* skip whole samples */
 		j->skip -= j->skip % (j->header_channels * j->type->bits / 8);
 	j->limited = j->header != TENSORS && once_in(6);
 	j->limit = j->limited ? draw_magnitude(18) : 0;
@@ -213,7 +215,7 @@ static void draw_job(struct job *j, bool gpu)
 	    j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
 		j->key_bits = 8u << below(3);
 		j->key_byte = below(j->stride - j->key_bits / 8 + 1);
-		/* Quantiles of small floats are those of f32. */
+		/* Small floats have the quantiles of f32. */
 		if ((once_in(3) || is_automatic(j)) &&
 		    (j->type->kind != FLOAT || j->type->bits > 16))
 			draw_quantiles(j);
@@ -241,11 +243,11 @@ struct setup {
 	const char *gpuhist, *oracle; /* the programs */
 	char **more;                  /* options for gpuhist, ends with NULL */
 	uint64_t seed;                /* SEED */
-	char folder[PATH_BYTES / 4];  /* holds a folder for each job */
+	char folder[PATH_BYTES / 4];  /* contains a directory for each job */
 	bool verbose;                 /* name the commands of a job that passed */
 };
 
-/* Rows of --each are counted on the CPU. */
+/* Do the options demand a GPU? It does not count rows of --each. */
 static bool wants_gpu(char **more)
 {
 	for (; *more; more++)
@@ -254,7 +256,7 @@ static bool wants_gpu(char **more)
 	return false;
 }
 
-/* The folder stays when the job failed and keep is set. */
+/* Run a job. The directory stays if the job failed and keep is set. */
 static bool run_job(const struct setup *s, uint64_t number, bool keep)
 {
 	struct command gpuhist = {.args = 0}, merge = {.args = 0}, oracle = {.args = 0};
@@ -393,7 +395,7 @@ int main(int argc, char **argv)
 	for (uint64_t k = first; k < end && now() < stop; k++)
 		++*(run_job(&s, k, failed < MAX_KEPT) ? &passed : &failed);
 	rmdir(s.folder); /* stays when the inputs of a failed job do */
-	/* A slow machine reaches few of them in its time: the summary of run.sh shows that. */
+	/* A slow machine finishes few jobs in its time: run.sh prints this line in its summary. */
 	printf("reached: %llu of %llu jobs\n", (unsigned long long)(passed + failed),
 	       (unsigned long long)(end - first));
 	printf("%llu passed, %llu failed\n", (unsigned long long)passed,

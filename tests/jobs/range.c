@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Can the oracle take it? It takes whole bounds below 2^96. */
+/* The oracle accepts whole bounds below 2^96. */
 #define FAR_OUT ((wide)1 << 90)
 
 static void write_whole(char *text, size_t size, wide x)
@@ -47,7 +47,7 @@ static void set_whole_range(struct job *j, wide lo, wide hi)
 	write_whole(j->hi, sizeof(j->hi), hi);
 }
 
-/* Numbers at which a register or a loop of the program changes its width. */
+/* Draw a number at which a register or a loop of the program changes its width. */
 static wide draw_landmark(void)
 {
 	static const unsigned bits[] = {0, 7, 8, 10, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64};
@@ -78,7 +78,7 @@ static void draw_whole_range(struct job *j)
 	case 2: /* bins finer than whole numbers */
 		set_whole_range(j, lo, lo + 1 + (wide)below(j->bins));
 		break;
-	case 3: /* about a landmark */
+	case 3: /* around a landmark */
 		lo = draw_landmark() - (wide)below(j->bins + 5);
 		set_whole_range(j, lo, lo + 1 + (wide)below(2 * j->bins + 2));
 		break;
@@ -92,7 +92,7 @@ static void draw_whole_range(struct job *j)
 		hi = max_of(t) + (wide)draw_magnitude(63) * (wide)(draw_magnitude(26) + 1);
 		set_whole_range(j, lo, hi);
 		break;
-	case 6: /* about the whole type */
+	case 6: /* around the whole type */
 		lo = min_of(t) + (wide)below(3) - 1;
 		set_whole_range(j, lo, max_of(t) + (wide)below(4) - 1);
 		break;
@@ -115,7 +115,7 @@ static bool set_real_range(struct job *j, double lo, double hi)
 	return true;
 }
 
-/* Integer samples, at least one bound with a fraction. */
+/* Draw a range for integer samples, with a fraction in at least one bound. */
 static void draw_fractional_range(struct job *j)
 {
 	static const double parts[] = {2, 3, 7, 8, 10, 1000};
@@ -132,7 +132,7 @@ static void draw_fractional_range(struct job *j)
 	case 1:
 		hi = lo + n * (1 + (double)below(5));
 		break;
-	case 2: /* up to where binary64 skips whole numbers */
+	case 2: /* up to the numbers at which binary64 skips integers */
 		hi = ldexp(1, (int)(once_in(3) ? below(66) : j->type->bits + 1 - below(5)));
 		hi += fabs(lo);
 		break;
@@ -146,7 +146,7 @@ static void draw_fractional_range(struct job *j)
 		set_real_range(j, lo, lo + 1);
 }
 
-/* x moved up by some of its units in the last place. */
+/* Return x moved up by some of its units in the last place. */
 static double step_up(double x, uint64_t steps)
 {
 	while (steps--)
@@ -203,7 +203,7 @@ static bool draw_float_range(struct job *j)
 	}
 }
 
-/* x 10^place, in one of the ways to write it. */
+/* Write x 10^place, in one of its spellings. */
 static void write_decimal(char *text, size_t size, wide x, int place)
 {
 	char digits[64];
@@ -219,14 +219,14 @@ static void write_decimal(char *text, size_t size, wide x, int place)
 			 place < 0 && once_in(8) ? "00" : "");
 }
 
-/* LO:HI:STEP, in units of a power of ten; at times it is a usage error. */
+/* Draw LO:HI:STEP, in units of a power of ten; at times it is a usage error. */
 static void draw_steps(struct job *j)
 {
 	unsigned bits = j->type->bits < 40 ? j->type->bits : 40;
 	int place = j->type->kind == FLOAT ? (int)below(20) - 13 : (int)below(7) - 4;
 	wide lo = (wide)draw_magnitude(bits), step = 1 + (wide)draw_magnitude(20), hi, unit = 1;
 
-	if (once_in(4)) /* few bins, and many digits behind the point */
+	if (once_in(4)) /* few bins, and many digits after the point */
 		step += (wide)draw_magnitude(38);
 	lo = once_in(2) ? -lo : once_in(3) ? 0 : lo;
 	hi = lo + (wide)j->bins * step + (once_in(10) ? 1 : 0);

@@ -69,7 +69,7 @@ static void put_whole(FILE *f, const struct job *j, uint64_t code)
 	}
 }
 
-/* The shortest %g that reads back, as Python's repr. */
+/* Print the shortest %g that reads back, as Python's repr does. */
 static void put_repr(FILE *f, double x)
 {
 	char text[400];
@@ -82,7 +82,7 @@ static void put_repr(FILE *f, double x)
 }
 
 /*
- * Prints few digits, which may round x, and corrects the sample. False: strtod cannot round to this
+ * Print few digits, which may round x, and correct the sample. False: strtod cannot round to this
  * type.
  */
 static bool put_rounded(FILE *f, const struct job *j, unsigned char *at, double x, uint64_t sign)
@@ -101,7 +101,7 @@ static bool put_rounded(FILE *f, const struct job *j, unsigned char *at, double 
 	return true;
 }
 
-/* The middle to the next number of an even code is a tie, which goes to it. */
+/* Print the middle between an even code and the next: a tie, which rounds to the even code. */
 static bool put_middle(FILE *f, const struct job *j, uint64_t magnitude, double x)
 {
 	const double next = real_of_key(j->type, (magnitude + 1) | sign_of(j->type));
@@ -120,7 +120,7 @@ static void put_real(FILE *f, const struct job *j, unsigned char *at, uint64_t c
 			 (j->type->finite && magnitude == infinity_of(j->type));
 	const double x = nan ? 0 : real_of_key(j->type, magnitude | sign_of(j->type));
 
-	if (nan) { /* text has only one: --stats tells them apart */
+	if (nan) { /* text has only one NaN: --stats tells them apart */
 		put_code(j, at,
 			 infinity_of(j->type) |
 				 (j->type->finite ? 0
@@ -189,7 +189,7 @@ static void put_blanks(FILE *f, char separator, bool first)
 	while (once_in(3));
 }
 
-/* The name of the column with the numbers; beside names, a missing number is a name, too. */
+/* Print the name of the column with the numbers; among names, a missing number is a name, too. */
 static void put_name(FILE *f, const struct job *j, char separator)
 {
 	if (j->column_named || j->columns == 1 || once_in(2))
@@ -198,7 +198,7 @@ static void put_name(FILE *f, const struct job *j, char separator)
 		fprintf(f, "%s", separator == ' ' ? "Na" : ONE_OF("", "Na"));
 }
 
-/* A line of fields; at is NULL: the header. */
+/* Print a line of fields; at is NULL: the header. */
 static void put_fields(FILE *f, const struct job *j, unsigned char *at, char separator, bool first,
 		       bool few)
 {

@@ -49,7 +49,7 @@ uint64_t mask_of(const struct type *t)
 
 uint64_t infinity_of(const struct type *t)
 {
-	if (t->finite) /* the place of the first NaN */
+	if (t->finite) /* the code of the first NaN */
 		return sign_of(t) - 1;
 	return sign_of(t) - ((uint64_t)1 << (t->bits - 1 - t->exponent_bits));
 }

@@ -18,8 +18,8 @@ static void document_name(char path[PATH_BYTES], const struct slices *slices, un
 }
 
 /*
- * In an order of their own, all with the same standard input, whose offset no slice may move; then
- * merged.
+ * Run the slices in random order, all with the same standard input, whose offset no slice may move;
+ * then merge their documents.
  */
 static void run_slices(const struct command *gpuhist, int fd, const struct slices *slices,
 		       struct result *ours)
@@ -44,7 +44,7 @@ static void run_slices(const struct command *gpuhist, int fd, const struct slice
 		}
 		document_name(document, slices, k);
 		const int this = finish(start(part.argv, fd, document, ours->err));
-		if (i > 0 && this != status) /* a wrong job is wrong in every slice */
+		if (i > 0 && this != status) /* if a job is wrong, every slice must fail */
 			status = 99;
 		else
 			status = this;
@@ -94,7 +94,7 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 /* Are two lines of rows the same, except that mean and std may differ by one unit? */
 static bool same_figures(const struct job *j, const char *a, const char *b)
 {
-	/* columns before it */
+	/* columns before the mean */
 	const unsigned mean = j->key_bits        ? 11
 			      : j->channels > 64 ? 10
 						 : 12u + (j->channels > 1) + !j->text;
@@ -112,7 +112,7 @@ static bool same_figures(const struct job *j, const char *a, const char *b)
 	}
 }
 
-/* `part`: the first may end before the second does. */
+/* Compare two files; `part`: the first may end before the second does. */
 static bool same_text(const struct job *j, const char *a, const char *b, bool part, FILE *why)
 {
 	FILE *fa = fopen(a, "r"), *fb = fopen(b, "r");
@@ -149,8 +149,9 @@ static bool same_text(const struct job *j, const char *a, const char *b, bool pa
 #define MOST 64 /* channels */
 
 /*
- * A line of a table, "NAME  FIGURE  FIGURE": a line "CHANNEL  NAME  FIGURE" for each of these
- * channels. "-" is no figure; the first line, named channel, says which channel is the first.
+ * Split a line of a table, "NAME  FIGURE  FIGURE", into a line "CHANNEL  NAME  FIGURE" for each
+ * channel. "-" stands for a missing figure; the first line, named "channel", gives the first
+ * channel.
  */
 static void split_row(FILE *to[MOST], char *line, unsigned *first)
 {
@@ -174,7 +175,7 @@ static void split_row(FILE *to[MOST], char *line, unsigned *first)
 	}
 }
 
-/* What --stats says, of a file's lines, channel after channel; the caller frees it. */
+/* Return the table of --stats in a file's lines, channel after channel; the caller frees it. */
 static char *stats_of(const char *path, bool *others)
 {
 	FILE *file = fopen(path, "r"), *to[MOST];
@@ -207,7 +208,7 @@ static char *stats_of(const char *path, bool *others)
 	return all;
 }
 
-/* The figure of a line "CHANNEL  NAME  FIGURE", if it has this name; else NULL. */
+/* Return the figure of a line "CHANNEL  NAME  FIGURE", if it has this name; else NULL. */
 static const char *figure_of(const char *line, const char *name)
 {
 	const char *const at = strstr(line, "  ");
@@ -219,8 +220,8 @@ static const char *figure_of(const char *line, const char *name)
 }
 
 /*
- * Are the figures the same but for the mean and std of a sum? Documents have them rounded, so those
- * of the sum may differ by some units in the last place of the largest magnitude.
+ * Are the figures the same, except for the mean and std of a sum? Documents hold them rounded, so
+ * the sum's may differ by some units in the last place of the largest magnitude.
  */
 static bool near_stats(const char *a, const char *b)
 {
@@ -267,7 +268,7 @@ static bool is_empty(const char *path)
 	return stat(path, &st) || st.st_size == 0;
 }
 
-/* The last record, in rows, of the whole ones in the first n decoded bytes; up: or the next. */
+/* Return the last whole record, in rows, of the first n decoded bytes; up: or the next one. */
 static uint64_t records_in(const struct job *j, const struct input *in, size_t n, bool up)
 {
 	const uint64_t bits = j->channels * j->type->bits;
@@ -278,8 +279,8 @@ static uint64_t records_in(const struct job *j, const struct input *in, size_t n
 }
 
 /*
- * Rows of an input with a damaged frame, as far as the model has them: those before the frame are
- * there, and those that end in it may be.
+ * Judge the rows of an input with a damaged frame: those before the frame must be there, and those
+ * that end in it may be.
  */
 static bool judge_rows(const struct job *j, const struct input *in, const struct input *bad,
 		       const struct result *ours, const struct result *theirs, FILE *why)
@@ -300,7 +301,7 @@ static bool judge_rows(const struct job *j, const struct input *in, const struct
 		const size_t name = strcspn(line, ",\t");
 		while (at < bad &&
 		       (strlen(input_name(at)) != name || strncmp(line, input_name(at), name) != 0))
-			at++; /* it has no rows, or no more */
+			at++; /* it has no rows left, or never had any */
 		const bool here = strlen(bad_name) == name && !strncmp(line, bad_name, name);
 		if (at == bad && here &&
 		    sscanf(line + name + 1, "%llu%*c%*[^,\t]%*c%llu", &first, &records) == 2) {
@@ -326,7 +327,7 @@ static bool judge_rows(const struct job *j, const struct input *in, const struct
 	return has >= least && has <= most;
 }
 
-/* A frame is damaged: the run fails unless nothing has to look at the damage. */
+/* Judge a run with a damaged frame: it must fail unless nothing needs the damaged bytes. */
 static bool judge_damaged(const struct job *j, const struct input *in, const struct input *bad,
 			  const struct result *ours, const struct result *theirs, FILE *why)
 {
@@ -360,7 +361,7 @@ bool judge(const struct job *j, const struct input *in, unsigned inputs, const s
 		fprintf(why, "  the oracle itself failed, status %d\n", theirs->status);
 		return false;
 	}
-	/* With a wrong option and a tensor of an unknown type, gpuhist names the option. */
+	/* If an option is wrong and a tensor's type unknown, gpuhist reports the option. */
 	const bool both = j->header == TENSORS && ours->status == 2 && theirs->status == 3;
 
 	if (ours->status != theirs->status && !both) {
@@ -375,14 +376,15 @@ bool judge(const struct job *j, const struct input *in, unsigned inputs, const s
 		good = false;
 	}
 	/*
-	 * The oracle prints nothing when it fails, nor may gpuhist; but rows that came before are
-	 * there, or some of them.
+	 * If the oracle fails, it prints nothing, and neither may gpuhist, except for rows, or some
+	 * of them, that came before the failure.
 	 */
 	return same_text(j, ours->out, theirs->out, j->each && theirs->status == 3, why) && good;
 }
 
 /*
- * The file that gpuhist reads, for another try by hand: the oracle's, unless that one is decoded.
+ * Return the file that gpuhist reads, to repeat a run by hand: the oracle's, unless that is
+ * decoded.
  */
 static const char *given(const struct input *in)
 {
@@ -422,7 +424,7 @@ void remove_job(const struct input *in, unsigned inputs, const struct slices *sl
 		unlink(document);
 	}
 	snprintf(edges, sizeof(edges), "%s/edges", slices->folder);
-	unlink(edges); /* where there is one */
+	unlink(edges); /* only some jobs write it */
 	unlink(ours->out);
 	unlink(ours->err);
 	unlink(theirs->out);

@@ -4,9 +4,9 @@
 
 #include "oracle.h"
 
-/* ---- bins that the samples decide ---- */
+/* ---- bins that follow from the samples ---- */
 
-/* floor(x / 2^k) of a float, from its digits: x is a whole number times 2^e. */
+/* Return floor(x / 2^k) for a float, from its digits: x is a whole number times 2^e. */
 static wide floor_of_real(double x, int k)
 {
 	int e;
@@ -30,10 +30,10 @@ static wide floor_of(const struct job *job, struct sample s, int k)
 	return x;
 }
 
-/* The exponent of one unit in the last place of x, as the type has it. */
+/* Return the exponent of one unit in the last place of x, in this type. */
 static int last_place(const struct type *type, double x)
 {
-	/* with the one that is not stored */
+	/* with the digit that is not stored */
 	int digits = (int)type->bits - type->exponent_bits;
 	int lowest = 3 - (1 << (type->exponent_bits - 1)) - digits;
 	int e;
@@ -97,12 +97,11 @@ void set_dyadic(struct job *job)
 }
 
 /*
- * ---- the same of the numbers of a type, of each sign, and zero ----
+ * ---- the same for ranks: the numbers of a type in order, of each sign, and zero ----
  *
- * The place of a positive float is its bits. That of a whole number is the one of the binary64 next
- * to it towards 0, but the bins that hold no whole number do not count: of those from 2^e up to
- * 2^(e + 1) only 2^e do. The bins below 0 are those above it in a mirror, in which the other edge
- * belongs to each.
+ * The place of a positive float is its bits. The place of a whole number is the place of the
+ * binary64 next to it towards 0, but bins without a whole number do not count: at most 2^e
+ * bins do from 2^e on. The bins below 0 mirror those above it; each then includes its other edge.
  */
 
 static wide power(int e)
@@ -110,7 +109,7 @@ static wide power(int e)
 	return (wide)1 << e;
 }
 
-/* The bin of a whole number from 0 on. */
+/* Return the bin of a whole number from 0 on. */
 static wide bin_of_whole(wide x, int k)
 {
 	int e = 0;
@@ -120,11 +119,11 @@ static wide bin_of_whole(wide x, int k)
 		octave = k > 52 ? 1 : power(52 - k);
 		bin += octave < power(e) ? octave : power(e);
 	}
-	if (k > 52) /* exponents 2^(k - 52) at a time, as a binary64 has them, with 1023 for 1 */
+	if (k > 52) /* exponents 2^(k - 52) at a time, as binary64 stores them, with 1023 for 1 */
 		return (1022 + bin) / power(k - 52);
 	if (x == 0)
 		return 0;
-	/* the 52 bits after the first, and of these the bins that are left */
+	/* the 52 bits after the first, and the bins that are left for them */
 	octave = (e > 52 ? x / power(e - 52) : x * power(52 - e)) - power(52);
 	octave /= power(k);
 	return bin + (52 - k > e ? octave / power(52 - k - e) : octave);
@@ -144,7 +143,7 @@ static wide numbered(const struct job *job, struct sample s, int k)
 	return s.whole >= 0 ? bin_of_whole(s.whole, k) : -1 - bin_of_whole(-1 - s.whole, k);
 }
 
-/* The first whole number in bin j >= 0 or after it, at most `past`. */
+/* Return the first whole number in bin j >= 0 or after it, at most `past`. */
 static double begin_of_whole(wide j, int k, wide past)
 {
 	wide low = 0, high = past;
@@ -175,7 +174,7 @@ static double begin_of_real(const struct job *job, wide j, int k)
 	return largest + ldexp(1, last_place(type, largest));
 }
 
-/* The number at which bin j begins. */
+/* Return the number at which bin j begins. */
 static double begin_of(const struct job *job, wide j)
 {
 	bool is_signed = job->type->kind == SIGNED;
@@ -256,8 +255,8 @@ int compare(const struct job *job, struct sample s, uint64_t i)
 	return compare_whole_real(s.whole, job->edge[i]);
 }
 
-/* The last i below N with edge[i] <= x, for LO <= x < HI. If edges coincide, their other bins are
- * empty. */
+/* Return the last i below N with edge[i] <= x, for LO <= x < HI. If edges coincide, all but one of
+ * their bins are empty. */
 uint64_t bin_of(const struct job *job, struct sample s)
 {
 	uint64_t low = 0, high = job->bins;

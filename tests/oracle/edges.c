@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edges: the bins, as the options or the defaults say; computed before any sample is read. */
+/* edges: the bins, from the options or the defaults; computed before any sample is read. */
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "oracle.h"
 
-/* 113 bits, by which an edge of --log is rounded as the true one is: the power
+/* With 113 bits an edge of --log rounds as the exact one does: the power
  * is right to more than 2^-100 of itself, and a geometric mean of binary64
  * numbers is never half-way between two of them. */
 #if LDBL_MANT_DIG >= 113
@@ -21,7 +21,7 @@ quad powf128(quad x, quad y); /* glibc's */
 #define quad_power powf128
 #endif
 
-/* [-]digits[.digits][e[+-]digits], read as digits * 10^scale. */
+/* Read [-]digits[.digits][e[+-]digits] as digits * 10^scale. */
 struct bound parse_bound(const char *text)
 {
 	struct bound b = {0, 0, false, false};
@@ -52,7 +52,7 @@ struct bound parse_bound(const char *text)
 		scale++;
 	}
 	if (n == 0)
-		scale = 0; /* zero, however many digits it has */
+		scale = 0; /* zero, whatever its digits */
 	b.is_whole = scale >= 0;
 	for (size_t i = 0; i < n && !b.is_vast; i++) {
 		b.whole = b.whole * 10 + (digits[i] - '0');
@@ -72,7 +72,7 @@ static struct bound whole_bound(wide x)
 	return (struct bound){x, (double)x, true, false};
 }
 
-/* numpy.linspace(lo, hi, n + 1), operation for operation. The products are
+/* Compute numpy.linspace(lo, hi, n + 1), operation for operation. The products are
  * volatile, or a compiler might fuse them with the addition into one rounding. A
  * span beyond binary64 is computed at half size, where every operation rounds
  * as it would with an unbounded exponent: both ends are then so large that
@@ -95,7 +95,7 @@ static double *linspace(double lo, double hi, uint64_t n)
 		edge[i] = (product + start) * scale;
 	}
 	edge[n] = hi;
-	/* A subnormal step that was rounded up can take the edges past HI, and edges
+	/* A subnormal step that was rounded up can take the edges past HI, and the edges
 	 * of very narrow bins coincide. */
 	for (uint64_t i = 0; i < n; i++) {
 		if (edge[i] >= edge[i + 1]) {
@@ -106,7 +106,7 @@ static double *linspace(double lo, double hi, uint64_t n)
 	return edge;
 }
 
-/* Edges of equal ratio, each the binary64 nearest to LO (HI / LO)^(i / N). */
+/* Compute edges of equal ratio, each the binary64 nearest to LO (HI / LO)^(i / N). */
 static double *logspace(double lo, double hi, uint64_t n)
 {
 	double *edge = take_memory((size_t)n + 1, sizeof(*edge));
@@ -137,7 +137,7 @@ static bool is_separator(char c)
 	return c == ',' || isspace((unsigned char)c);
 }
 
-/* Between two numbers, and around all of them, one comma at most. */
+/* Read numbers from a text, with at most one comma between two, and around all of them. */
 static void read_text(struct list *list, const char *text, bool comments)
 {
 	bool comma = false;
@@ -240,7 +240,7 @@ static void full_range(struct job *job)
 	}
 }
 
-/* The range is a whole number of STEPs, to one part in 10^9. */
+/* Return how many STEPs the range is: a whole number, to one part in 10^9. */
 static uint64_t count_steps(const struct bound *lo, const struct bound *hi, const char *text)
 {
 	bool whole = lo->is_whole && hi->is_whole && !lo->is_vast && !hi->is_vast;
@@ -295,14 +295,14 @@ static void set_range(struct job *job, const char *text)
 	job->edge = linspace(job->lo.real, job->hi.real, job->bins);
 }
 
-/* ---- choosing one ---- */
+/* ---- choosing the bins ---- */
 
 static void set_automatic(struct job *job)
 {
 	job->axis = job->by.numbered ? NUMBERED : DYADIC;
 	if (job->closed)
 		fail(FAIL_USAGE, "--closed", "the samples decide where the last bin ends");
-	/* There must be one bin on each side of 0, and for --log=auto one of 0. */
+	/* Each side of 0 needs a bin, and --log=auto one more for 0. */
 	if (job->bins < (job->type->kind == UNSIGNED ? 1u : 2u) + job->by.numbered)
 		fail(FAIL_USAGE, "bins", "--auto needs more");
 }

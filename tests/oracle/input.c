@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* input: where the samples of a file are, and what its header says of them.
+/* input: the offset of the samples in a file, and the facts in its header.
  *
- * Reads only the headers of well-formed files: a header that is cut, or
- * that says what no sample of ours can be, is bad data.
+ * It reads only headers of well-formed files. A header that is cut, or that describes
+ * samples of no known type, is bad data.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct place {
 	uint64_t bytes;      /* of the file */
 };
 
-/* The bytes are there, or the file is bad. */
+/* Return the bytes at an offset; if the file is too short, it is bad. */
 static const unsigned char *need(const struct place *p, uint64_t at, uint64_t bytes)
 {
 	if (at > p->bytes || p->bytes - at < bytes)
@@ -47,14 +47,14 @@ static void say_type(struct place *p, char kind, uint64_t bytes)
 
 /* ---- NumPy ---- */
 
-/* The text after 'KEY': in the dictionary. */
+/* Return the text after 'KEY': in the dictionary. */
 static const char *value_of(const struct place *p, const char *dictionary, const char *key)
 {
 	const char *at = strstr(dictionary, key);
 
 	if (!at)
 		fail(FAIL_DATA, p->name, key);
-	at += strlen(key) + 1; /* and its quote */
+	at += strlen(key) + 1; /* and the quote after it */
 	while (*at == ' ' || *at == ':')
 		at++;
 	return at;
@@ -81,7 +81,7 @@ static void read_numpy(struct place *p)
 		axis = strtoull(at, &end, 10);
 		if (end == at)
 			fail(FAIL_DATA, p->name, "shape");
-		count *= axis; /* the files are ours: no product is large */
+		count *= axis; /* the files are ours, so no product is large */
 		p->input->dimensions++;
 		at = end + strspn(end, "L, ");
 	}
@@ -115,7 +115,7 @@ static void read_wave_format(struct place *p, uint64_t at, bool big_endian)
 	say_type(p, tag == 3 ? 'f' : bytes == 1 ? 'u' : 'i', bytes);
 }
 
-/* The size that a writer to a pipe leaves: all ones, or sox's 0x7ffff000 in whole frames. */
+/* Is it a size left by a writer to a pipe: all ones, or sox's 0x7ffff000 in whole frames? */
 static bool is_open(const struct input *in, uint64_t size)
 {
 	uint64_t frame = (uint64_t)in->channels * in->type->bits / 8;
@@ -200,7 +200,7 @@ static void read_picture(struct place *p)
 	p->input->channels = p->input->data[1] == '6' ? 3 : 1;
 	p->input->big_endian = true;
 	say_type(p, 'u', bytes);
-	if (*need(p, at, 1) == '#') /* its end is the one blank */
+	if (*need(p, at, 1) == '#') /* the newline that ends a comment is the one blank */
 		while (*need(p, at, 1) != '\n')
 			at++;
 	p->input->begin = at + 1;

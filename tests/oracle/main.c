@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle - counts samples into a histogram, the slow and obvious way
+/* oracle: count samples into a histogram, the slow and obvious way
  *
- * Prints the output that gpuhist must print, and shares no line with it. Each sample is
- * put together byte by byte and becomes a number without rounding; comparing it with the edges,
- * as real numbers, gives its bin. Everything is done in the plainest way; nothing is meant to be
+ * It prints the output that gpuhist must print, and shares no line with it. It puts each sample
+ * together byte by byte, makes it a number without rounding, and compares that, as a real number,
+ * with the edges to find its bin. Everything is done in the plainest way; nothing is meant to be
  * fast.
  *
  *   oracle [-t TYPE] [--mask=BITS] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
@@ -38,7 +38,7 @@ static void parse_type(struct job *job, const char *text)
 		fail(FAIL_USAGE, text, "unknown type");
 }
 
-/* Ends at `stop`, which is part of the text. */
+/* Parse a count that ends at `stop`, which is part of the text. */
 static uint64_t parse_count(const char *text, char stop)
 {
 	char *end;
@@ -49,7 +49,7 @@ static uint64_t parse_count(const char *text, char stop)
 	return n;
 }
 
-/* uBITS[be]@OFFSET */
+/* Parse uBITS[be]@OFFSET. */
 static void parse_key(struct job *job, const char *text)
 {
 	const char *at = strchr(text, '@');
@@ -168,7 +168,7 @@ static void parse_format(struct job *job, const char *text)
 	job->rows.format = !strcmp(text, "raw") ? RAW_ROWS : !strcmp(text, "npy") ? NPY_ROWS : TEXT;
 }
 
-/* Returns the index of the first FILE. */
+/* Parse the options, and return the index of the first FILE. */
 static int parse_options(struct job *job, int argc, char **argv)
 {
 	int option;
@@ -253,7 +253,7 @@ static int parse_options(struct job *job, int argc, char **argv)
 
 /* ---- inputs ---- */
 
-/* The first input decides; each later one must agree. */
+/* Take the facts of the first input's header; each later one must agree. */
 static void take_header(struct job *job, const struct input *in, const char *name)
 {
 	unsigned says = in->channels;
@@ -331,7 +331,7 @@ static void set_layout(struct job *job)
 		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
 }
 
-/* From here on the samples are the bits of words, but their layout is that of the words. */
+/* From now on the samples are bits of words, which still determine the layout. */
 static void set_mask(struct job *job)
 {
 	static struct type own;
@@ -368,11 +368,10 @@ static struct sample sample_at(const struct job *job, const unsigned char *at, u
 
 typedef void visit(struct job *job, unsigned channel, struct sample s);
 
-/* The number of the key of a record, whose channel has its samples. */
+/* Return the number of the key of a record, whose channel has its samples. */
 static unsigned channel_of(struct job *job, const unsigned char *record)
 {
-	static unsigned
-		index[1 << 16]; /* the channel, and one more, of the last key with these bits */
+	static unsigned index[1 << 16]; /* 1 + the channel of the last key with these bits */
 	uint32_t key = 0;
 	unsigned c;
 
@@ -392,7 +391,7 @@ static unsigned channel_of(struct job *job, const unsigned char *record)
 	return c;
 }
 
-/* Shows the samples of record k of those that begin here. */
+/* Pass the samples of record k, counted from this address, to `see`. */
 static void visit_record(struct job *job, const unsigned char *at, uint64_t k, visit *see)
 {
 	uint64_t first = job->stride % 8 ? k * job->samples : 0;
@@ -408,7 +407,7 @@ static void visit_record(struct job *job, const unsigned char *at, uint64_t k, v
 		see(job, (unsigned)(i % job->channels), sample_at(job, at, first + i));
 }
 
-/* Pass every sample to `see`. Nothing after the last record of -n is looked at. */
+/* Pass every sample to `see`, and read nothing after the last record of -n. */
 static void visit_all(struct job *job, char **names, visit *see)
 {
 	struct input first = {.type = NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle: what its files share. Each uses only those before it: sample, input, edges, bins,
+ * oracle: shared by its files. Each uses only those before it: sample, input, edges, bins,
  * print, stats, rows, main.
  */
 #ifndef ORACLE_H
@@ -15,7 +15,7 @@
 __extension__ typedef __int128 wide;
 
 #define MAX_BINS ((uint64_t)1 << 28)
-#define MAX_EDGE_BINS ((uint64_t)1 << 20) /* of --log and --edges */
+#define MAX_EDGE_BINS ((uint64_t)1 << 20) /* for --log and --edges */
 #define MAX_WHOLE ((wide)1 << 96)
 #define MAX_RECORD ((uint64_t)16 << 20)
 
@@ -25,8 +25,8 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 
 struct type {
 	const char *name;  /* without the byte order */
-	unsigned bits;     /* of one sample; packed without gaps if they are no whole bytes */
-	enum kind kind;    /* what its bits mean */
+	unsigned bits;     /* of one sample; packed without gaps unless they are whole bytes */
+	enum kind kind;    /* meaning of the bits */
 	int exponent_bits; /* FLOAT: width of the exponent field */
 	bool finite;       /* FLOAT: no infinity; only the greatest magnitude is NaN */
 };
@@ -38,7 +38,7 @@ struct sample {
 	uint64_t code; /* its bits */
 };
 
-/* One end of the range, as it was written. */
+/* One end of the range, as the user wrote it. */
 struct bound {
 	wide whole;    /* its value when is_whole and not is_vast */
 	double real;   /* the nearest binary64 */
@@ -50,8 +50,8 @@ enum axis {
 	RATIONAL, /* edge i is LO + i (HI - LO) / N, exactly */
 	LISTED,   /* the edges are numbers in a list */
 	RESIDUE,  /* bin i holds the samples that are i modulo N */
-	DYADIC,   /* bins of width 2^k at multiples of 2^k, from the samples */
-	NUMBERED, /* the same of the numbers that a type has, in order: --log=auto */
+	DYADIC,   /* bins of width 2^k at multiples of 2^k, which the samples decide */
+	NUMBERED, /* the same for the ranks of a type's numbers: --log=auto */
 };
 
 /* The bins that an option or the default asks for. */
@@ -69,7 +69,7 @@ enum format { TEXT, RAW_ROWS, NPY_ROWS };
 struct rows {
 	uint64_t size;           /* records; UINT64_MAX: a row is an input; 0: not given */
 	char *name[64];          /* --name: the name of each input */
-	unsigned names, input;   /* how many; which one is read */
+	unsigned names, input;   /* how many inputs; which one is read */
 	uint64_t first, records; /* of the row that is being counted */
 	uint64_t begin;          /* offset of the input's first record */
 	bool no_offset;          /* --no-offset: the samples were text */
@@ -77,38 +77,38 @@ struct rows {
 	const char *counter; /* -C */
 	uint64_t most;       /* the largest count */
 	unsigned bytes;      /* of a count */
-	uint64_t written;    /* NPY_ROWS: rows ... */
+	uint64_t written;    /* NPY_ROWS: number of rows ... */
 	unsigned char *data; /* ... and their counts */
 	size_t used;         /* bytes of data */
 };
 
 struct job {
 	const struct type *type;        /* of the samples */
-	const struct type *word;        /* of the words that hold them; the same without --mask */
+	const struct type *word;        /* of the words that hold them; without --mask, `type` */
 	uint64_t mask;                  /* bits of a word that are the sample; 0: all */
 	bool masked;                    /* --mask */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
 	bool type_given;                /* -t */
 	unsigned channels;              /* from -c or the first input */
 	bool channels_given, last_axis; /* -c N, -c last */
-	bool raw;                       /* --raw: no header is recognised */
+	bool raw;                       /* --raw: recognise no header */
 	const char *tensor;             /* --tensor; NULL: not given */
 	struct {
 		uint64_t offset, bytes; /* 0: not given */
 		bool big;
 	} by_key;                              /* --by */
-	uint32_t *key;                         /* --by: of each channel, in the order they came */
+	uint32_t *key;                         /* --by: of each channel, as they came */
 	const char *record, *offset, *pitched; /* texts of --record, --offset, --rows; or NULL */
 	uint64_t stride;                       /* bits from one record to the next */
 	uint64_t first_byte;                   /* of the samples in a record */
 	uint64_t samples;                      /* in a record, of all channels */
 	/* bytes at the start of each input's samples */
 	uint64_t skip;
-	uint64_t limit;    /* records that may be read */
+	uint64_t limit;    /* records to be read at most */
 	bool ignore_tail;  /* --ignore-tail */
 	struct binning by; /* the options */
 	enum axis axis;    /* the axis that follows from the options */
-	/* N; DYADIC: as many as the samples need */
+	/* N; DYADIC: as many bins as the samples need */
 	uint64_t bins;
 	struct bound lo, hi;           /* RATIONAL: the range */
 	double *edge;                  /* LISTED, NUMBERED: the N + 1 edges */
@@ -117,20 +117,20 @@ struct job {
 	bool finite;                   /* DYADIC, NUMBERED: there is a finite sample */
 	struct sample least, greatest; /* DYADIC, NUMBERED: of the finite samples */
 	bool negative, positive;       /* NUMBERED: there are samples of this sign */
-	struct sample below, above;    /* NUMBERED: those next to zero */
+	struct sample below, above;    /* NUMBERED: the samples next to zero */
 	bool clamp, closed;            /* --clamp, --closed */
-	bool flow, nonzero, header;    /* which lines are written */
+	bool flow, nonzero, header;    /* the lines that are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
-	bool rough;                    /* --rough: they are merged from rows */
+	bool rough;                    /* --rough: the figures are merged from rows */
 	char separator;                /* between columns */
 	struct rows rows;              /* --each */
 	uint64_t *count;               /* by channel, then by bin */
 	uint64_t total;                /* samples of all channels */
-	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples in no bin */
-	uint64_t nan[MAX_CHANNELS];                       /* ... because they are no numbers */
+	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples outside all bins */
+	uint64_t nan[MAX_CHANNELS];                       /* ... because they are NaN */
 };
 
-/* Is a channel a line of the output? */
+/* Is each channel a line of the output? */
 static inline bool is_list(const struct job *job)
 {
 	return job->channels > FEW_CHANNELS || job->by_key.bytes;
@@ -143,7 +143,7 @@ void *take_memory(size_t n, size_t size);
 unsigned char *read_file(const char *name, uint64_t *bytes);
 
 const struct type *type_named(const char *name, size_t length); /* NULL: no such type */
-/* Sample i of those that lie side by side from these bytes on. */
+/* Return sample i of those that begin at these bytes. */
 struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes,
 		     uint64_t i);
 double largest_float(const struct type *type);
@@ -159,12 +159,12 @@ static inline bool by_samples(const struct job *job)
 /* The contents of a header. */
 struct input {
 	unsigned char *data;     /* the whole file; freed by the caller */
-	uint64_t begin, end;     /* where its samples are */
-	const struct type *type; /* NULL: it says nothing */
+	uint64_t begin, end;     /* offsets of its samples */
+	const struct type *type; /* NULL: the header gives none */
 	bool big_endian;         /* the order of its samples */
-	unsigned channels;       /* 0: it does not say */
-	bool absent;             /* it has other tensors alone */
-	bool second;             /* what begins like another file follows its samples */
+	unsigned channels;       /* 0: the header gives none */
+	bool absent;             /* it holds only other tensors */
+	bool second;             /* after its samples, another file seems to begin */
 	uint64_t dimensions;     /* of a .npy */
 	uint64_t last_axis;      /* of a .npy that is not in Fortran order; else 0 */
 };
@@ -178,18 +178,18 @@ void set_axis(struct job *job);
 
 /* ---- bins.c ---- */
 
-/* DYADIC, NUMBERED: notes the sample; then, when all are noted, the axis is found. */
+/* DYADIC, NUMBERED: note each sample; then find the axis. */
 void note_extremes(struct job *job, struct sample s);
 void set_dyadic(struct job *job);
 void set_numbered(struct job *job);
 
-/* The numerator of edge i over N, when edges are exact. */
+/* Return the numerator of edge i over N, if edges are exact. */
 wide edge_times_bins(const struct job *job, uint64_t i);
 void count_sample(struct job *job, unsigned channel, struct sample s);
 
-/* Less than 0, 0, more than 0: the sample is below, on, above edge i. */
+/* Return less than 0, 0, or more than 0 for a sample below, on, or above edge i. */
 int compare(const struct job *job, struct sample s, uint64_t i);
-/* Its bin, which it is in without --clamp. */
+/* Return a sample's bin; the sample must be in one without --clamp. */
 uint64_t bin_of(const struct job *job, struct sample s);
 
 /* ---- print.c ---- */
@@ -201,7 +201,7 @@ void format_sample(const struct job *job, char *text, size_t size, struct sample
 
 /* ---- stats.c: --stats ---- */
 
-/* Of every sample; then, when all are counted, what gpuhist says, but for mean and std. */
+/* Keep every sample; once all are counted, print gpuhist's figures except mean and std. */
 void keep_sample(struct job *job, unsigned channel, struct sample s);
 void put_stats(const struct job *job);
 /* Print a channel's figures in the columns of --each; mean and std stay empty. */
@@ -210,8 +210,8 @@ void put_figures(const struct job *job, unsigned channel);
 /* ---- rows.c: --each ---- */
 
 void begin_rows(struct job *job);
-void put_row_of(struct job *job); /* which is counted; the next one begins */
-void put_list(struct job *job);   /* of many channels */
+void put_row_of(struct job *job); /* the one that is counted; begins the next */
+void put_list(struct job *job);   /* for many channels */
 void end_rows(struct job *job);
 
 #endif

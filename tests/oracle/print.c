@@ -7,8 +7,8 @@
 
 #include "oracle.h"
 
-/* The quotient nearest to a / n, ties to even, by long division: bits are
- * produced until there are more than the 53 of a binary64, then rounded once. */
+/* Return the quotient nearest to a / n, ties to even, by long division: produce bits
+ * until there are more than the 53 of a binary64, then round once. */
 static double nearest_real(wide a, uint64_t n)
 {
 	bool negative = a < 0;
@@ -36,8 +36,8 @@ static double nearest_real(wide a, uint64_t n)
 	return ldexp((double)quotient, exponent + 1) * (negative ? -1 : 1);
 }
 
-/* The fewest significant digits that read back, written as %.15g would write
- * them: 100000, not 1e+05. Except among the denormals, %.15g finds every text of
+/* Write the fewest significant digits that read back, in the form of %.15g:
+ * 100000, not 1e+05. Except among the denormals, %.15g finds every text of
  * 15 digits or fewer. The nearest decimal is not always the one that reads back:
  * its neighbours in the last digit are tried too, which matters at powers of two. */
 void format_real(char *text, size_t size, double x)
@@ -118,7 +118,7 @@ void format_sample(const struct job *job, char *text, size_t size, struct sample
 		format_whole(text, size, s.whole);
 }
 
-/* Print the counts of all channels, which lie `apart` counters from each other. */
+/* Print the counts of all channels, whose counters are `apart` from each other. */
 static void put_row(const struct job *job, const char *bin, const char *lower, const char *upper,
 		    const uint64_t *count, uint64_t apart)
 {

@@ -39,7 +39,7 @@ static bool has_flow(const struct job *job)
 	return job->stats || (job->flow && job->axis != RESIDUE);
 }
 
-/* The names of the columns after those that say which row it is. */
+/* Print the names of the columns after those that identify the row. */
 static void put_columns(const struct job *job)
 {
 	char c = job->separator, edge[400];
@@ -106,7 +106,7 @@ static void put_line(const struct job *job, unsigned channel)
 
 	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
 	       (unsigned long long)r->first);
-	if (!r->no_offset) /* rows of packed samples begin with a byte */
+	if (!r->no_offset) /* rows of packed samples begin at a byte */
 		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
 	printf("%c%llu", c, (unsigned long long)r->records);
 	if (job->channels > 1)
@@ -114,7 +114,7 @@ static void put_line(const struct job *job, unsigned channel)
 	put_numbers(job, channel, r->records * job->samples / job->channels);
 }
 
-/* With many channels, the histogram of each is a line, and has no quantiles. */
+/* Print the histogram of each of many channels on a line, without quantiles. */
 void put_list(struct job *job)
 {
 	const bool keys = job->by_key.bytes;
@@ -151,7 +151,7 @@ void put_list(struct job *job)
 		fail(FAIL_SYSTEM, "standard output", "cannot be written");
 }
 
-/* Least significant byte first. */
+/* Keep the counts, least significant byte first. */
 static void keep_counts(struct job *job)
 {
 	struct rows *r = &job->rows;
@@ -163,7 +163,7 @@ static void keep_counts(struct job *job)
 	for (size_t i = 0; i < counts; i++)
 		for (unsigned k = 0; k < r->bytes; k++)
 			r->data[r->used++] = (unsigned char)(clip(job, job->count[i]) >> 8 * k);
-	if (r->format == RAW_ROWS) { /* is written although a later input fails */
+	if (r->format == RAW_ROWS) { /* these are written even if a later input fails */
 		fwrite(r->data, 1, r->used, stdout);
 		r->used = 0;
 	}

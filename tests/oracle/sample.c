@@ -86,14 +86,14 @@ static double decode_float(uint64_t code, const struct type *type)
 	return negative ? -magnitude : magnitude;
 }
 
-/* The bits of a sample, put together one by one. */
+/* Return the bits of a sample, put together one by one. */
 static uint64_t code_at(const struct type *type, bool big_endian, const unsigned char *bytes,
 			uint64_t i)
 {
 	unsigned bits = type->bits;
 	uint64_t code = 0;
 
-	for (unsigned k = 0; k < bits; k++) { /* from the least significant one */
+	for (unsigned k = 0; k < bits; k++) { /* from the least significant bit on */
 		uint64_t place = i * bits + (big_endian ? bits - 1 - k : k);
 		unsigned within = (unsigned)(place % 8);
 
@@ -124,7 +124,7 @@ double largest_float(const struct type *type)
 	uint64_t top = ((uint64_t)1 << (type->bits - 1)) - 1;
 	unsigned fraction_bits = type->bits - 1 - (unsigned)type->exponent_bits;
 
-	/* the last that is finite of these: of the greatest exponent, of the one before */
+	/* the last finite one of the greatest exponent, or of the one before */
 	for (int below = 0; below < 2 && !(largest > 0); below++)
 		for (uint64_t less = 0; less < 2 && !(largest > 0); less++) {
 			double x = decode_float(top - less - ((uint64_t)(below) << fraction_bits),

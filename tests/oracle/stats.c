@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats: what --stats says, from all samples of a channel in their order. */
+/* stats: the figures of --stats, from all samples of a channel in their order. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "oracle.h"
 
-/* The samples of a channel; of floats the finite ones, and all of 16 bits or fewer for their codes. */
+/* The samples of a channel: of floats, the finite ones; up to 16 bits, all, for their codes. */
 static struct seen {
 	struct sample *sample;
 	size_t n, room;
@@ -42,7 +42,7 @@ void keep_sample(struct job *job, unsigned channel, struct sample s)
 	a->sample[a->n++] = s;
 }
 
-/* One of the two is 0. */
+/* Compare two samples, in each of which the whole number or the float is 0. */
 static int by_value(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
@@ -52,13 +52,13 @@ static int by_value(const void *a, const void *b)
 	return (x->real > y->real) - (x->real < y->real);
 }
 
-/* A table of one column for each channel, which tests/jobs compares with gpuhist's columns. */
+/* Print one figure of a channel; tests/jobs compares them with gpuhist's columns. */
 static void say(const char *name, const char *text)
 {
 	fprintf(stderr, "gpuhist: stats: %-10s  %s\n", name, text);
 }
 
-/* Six digits, unless the number is whole and has at most `most` digits. */
+/* Shorten to six digits, unless the number is whole and has at most `most` digits. */
 static void shorten(char *text, size_t size, size_t most)
 {
 	size_t digits = strspn(text + (*text == '-'), "0123456789") + (*text == '-');
@@ -78,18 +78,18 @@ static void say_count(const char *name, uint64_t n)
 
 /* ---- mean and std ----
  *
- * The sum S of n samples is exact. With it the variance is the sum of (n x - S)^2 over n^3: each
- * n x - S is exact, too, and no term is negative, so nothing cancels where long double rounds.
+ * The sum S of n samples is exact. The variance is then the sum of (n x - S)^2 over n^3: each
+ * n x - S is exact, too, and no term is negative, so nothing cancels when long double rounds.
  */
 
 #define PLACES 72  /* digits of 32 bits */
-#define BELOW 1152 /* of them after the binary point */
+#define BELOW 1152 /* of the digits, after the binary point */
 
 struct fixed {
 	int64_t digit[PLACES]; /* the least significant first */
 };
 
-/* Adds a sample `times` times. */
+/* Add a sample `times` times. */
 static void fixed_add(const struct job *job, struct fixed *to, struct sample s, int64_t times)
 {
 	int exponent = 53;
@@ -135,7 +135,7 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 		fixed_add(job, &sum, sample[i], 1);
 		fixed_add(job, &minus, sample[i], -1);
 	}
-	for (size_t i = 0, end; i < n; i = end) { /* samples are in order: equal ones together */
+	for (size_t i = 0, end; i < n; i = end) { /* in order: equal ones together */
 		struct fixed distance = minus;
 		long double x, next;
 
@@ -143,7 +143,7 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 			;
 		fixed_add(job, &distance, sample[i], (int64_t)n);
 		x = fixed_value(distance);
-		/* Of millions of terms the roundings would add up. */
+		/* The roundings of millions of terms would add up. */
 		x = x * x * (long double)(end - i) - lost;
 		next = squares + x;
 		lost = next - squares - x;
@@ -155,7 +155,7 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 
 /* ---- figures ---- */
 
-/* Every p is c / n; log2(n / c) of a power of two is exact. */
+/* Return the entropy. Every p is c / n; log2(n / c) is exact for a power of two. */
 static long double entropy_of(const uint64_t *count, uint64_t cells)
 {
 	long double sum = 0, n = 0;
@@ -213,7 +213,7 @@ static uint64_t count_zeros(const struct job *job, const struct sample *sorted, 
 	return zeros;
 }
 
-/* One of n samples, the least or the greatest; of the small types how many equal it. */
+/* Print the least or the greatest of n samples; for small types also how many equal it. */
 static void say_end(const struct job *job, const char *name, struct sample end,
 		    const struct sample *sorted, size_t n)
 {
@@ -227,7 +227,7 @@ static void say_end(const struct job *job, const char *name, struct sample end,
 		say_count(at, count_equal(sorted, n, end));
 }
 
-/* Index of the first of n sorted samples that reaches this share, in millionths. */
+/* Return the index of the first of n sorted samples that reaches this share, in millionths. */
 static size_t place_of(size_t n, long long millionths)
 {
 	size_t k = 1;
@@ -237,7 +237,7 @@ static size_t place_of(size_t n, long long millionths)
 	return k - 1;
 }
 
-/* For a small type, say how many values between the extremes no sample has. */
+/* For a small type, print how many values between the extremes no sample has. */
 static void say_never_hit(const struct job *job, const struct sample *sorted, size_t n)
 {
 	char text[32];
@@ -258,7 +258,7 @@ static void say_never_hit(const struct job *job, const struct sample *sorted, si
 
 /* ---- quantiles ---- */
 
-/* The values that cannot be told from a sample: `low` to below `past`, or whole numbers to `high`. */
+/* Values that a digest cannot tell apart: `low` to below `past`, or whole numbers to `high`. */
 struct cell {
 	double low, past;
 	wide first, last;
@@ -276,7 +276,8 @@ static struct cell whole_cell(wide x, int digits)
 		     : (struct cell){.first = own, .last = own + unit - 1};
 }
 
-/* Below 0 the end at 0's side is part of the next cell, so a power of two ends the smaller cells. */
+/* Below 0, a cell's end towards 0 belongs to the next cell, so a power of two ends the smaller
+ * cells. */
 static struct cell real_cell(const struct job *job, double x, int digits)
 {
 	int exponent, least = job->type->bits == 32 ? -125 : -1021;
@@ -290,7 +291,7 @@ static struct cell real_cell(const struct job *job, double x, int digits)
 	return (struct cell){.low = floor(x / unit) * unit, .past = (floor(x / unit) + 1) * unit};
 }
 
-/* The digits of a whole number that printf writes as d.ddde+dd. */
+/* Return the digits of a whole number that printf writes as d.ddde+dd. */
 static wide whole_of(const char *text)
 {
 	const bool minus = *text == '-';
@@ -312,7 +313,7 @@ static wide whole_of(const char *text)
 }
 
 /*
- * The quantile of a large type: the middle of the cell, but between the extremes, and with the
+ * Write the quantile of a large type: the middle of the cell, but between the extremes, with the
  * fewest digits, at least four, that keep it there and in the cell.
  */
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
@@ -380,7 +381,7 @@ static void say_quantiles(const struct job *job, const struct sample *sorted, si
 	}
 }
 
-/* The finite samples in their order; the caller frees them. */
+/* Return the finite samples in order; the caller frees them. */
 static struct sample *sorted_of(const struct job *job, unsigned channel, size_t *n)
 {
 	struct seen *a = &seen[channel];
