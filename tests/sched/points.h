@@ -15,7 +15,7 @@
 
 #include "../tests/sched/schedule.h"
 
-/* A mutex that was initialised is all zeros: its first word tells who holds it. */
+/* An initialised mutex is all zeros: its first word holds its owner. */
 #define pthread_mutex_lock(m) sched_take((int *)(void *)(m), __FILE__, __LINE__)
 #define pthread_mutex_unlock(m) sched_drop((int *)(void *)(m), __FILE__, __LINE__)
 #define pthread_mutex_destroy(m) ((void)(m))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schedule: coroutines with the calls of threads. */
+/* schedule: coroutines behind the calls of threads. */
 #include "schedule.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ enum {
 	STACK = 1 << 20,
 	TRACE = 50,
 	CHANGES = 4,
-	PCT_STEPS = 3000, /* changes of PCT are among so many steps */
+	PCT_STEPS = 3000, /* number of steps among which PCT makes its changes */
 };
 
 enum state {
@@ -41,7 +41,7 @@ struct thread {
 	void *on;
 	struct pollfd *fds;
 	nfds_t fd_count;
-	double until; /* POLLING, SLEEPING; negative: none */
+	double until; /* POLLING, SLEEPING; negative: no limit */
 	unsigned joined;
 	bool woken; /* a signal that ends its sleep is pending */
 	uint64_t urgency;
@@ -62,7 +62,7 @@ static double now;
 static void (*main_run)(void *);
 static const char *how = "";
 static int report = STDOUT_FILENO;
-static int handled; /* 1 + the thread in which a handler of a signal believes to be */
+static int handled; /* 1 + the thread in which a signal handler believes it runs */
 
 static struct {
 	unsigned thread;
@@ -140,7 +140,7 @@ static bool can_go_on(const struct thread *t)
 	}
 }
 
-/* Let the time of the thread that waits least come. */
+/* Let time pass until a thread's wait ends: the one with the shortest. */
 static bool pass_time(void)
 {
 	double next = -1;
@@ -170,7 +170,7 @@ static unsigned choose(const unsigned *able, unsigned n)
 	return plan.way == SCHED_STICKY && same && draw(16) > 0 ? current : able[draw(n)];
 }
 
-/* Handle a signal as the main thread, unless that blocks it. */
+/* Handle a signal in the main thread, unless that blocks it. */
 static bool handle(int number)
 {
 	sigset_t mask, one;
@@ -259,7 +259,7 @@ static unsigned add_thread(void)
 	*t = (struct thread){
 		.stack = stack, .state = RUNNABLE, .urgency = CHANGES + 1 + draw(1u << 20)};
 	if (!stack) {
-		/* The lowest page stays closed, so that a stack that is too small is seen. */
+		/* The lowest page stays closed, so that a stack overflow is seen. */
 		t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				-1, 0);
 		if (t->stack == MAP_FAILED || mprotect(t->stack, 4096, PROT_NONE) != 0)
@@ -407,7 +407,7 @@ pthread_t sched_self(void)
 	return !running ? 1 : handled ? (pthread_t)handled : current + 1;
 }
 
-/* A signal to a thread that sleeps ends its sleep; no other is sent to one thread. */
+/* Send a signal to a sleeping thread, which ends its sleep; the program sends threads no other. */
 int sched_kill(pthread_t t, int number)
 {
 	(void)number;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedule: a scheduler for tests. Threads become coroutines of one thread of the system, and a seed
- * decides at each lock, wait, wake, poll, sleep and atomic access who goes on.
+ * schedule: a scheduler for tests. Threads become coroutines of one thread of the system, and at
+ * each lock, wait, wake, poll, sleep and atomic access, a seed decides which one goes on.
  *
  * `make SCHED=1` builds src with points.h, which sends these calls here, and with base/lock.h of
- * this directory. Outside of sched_run they do what they always do.
+ * this directory. Outside of sched_run they do their usual work.
  *
- * Time is the scheduler's: it moves on a little with each step, by leaps now and then, and to the
- * next time that a thread waits for if no thread can go on. If there is no such time either, all
+ * Time is the scheduler's: it advances a little with each step, by leaps now and then, and, if no
+ * thread can go on, to the next time that a thread waits for. If there is no such time either, all
  * threads wait and nobody can wake them: sched_run prints the last steps and ends the process, as
  * it does after too many steps.
  */
@@ -23,8 +23,8 @@
 #include <time.h>
 
 enum sched_way {
-	SCHED_UNIFORM, /* any thread that can go on is as likely */
-	SCHED_STICKY,  /* the same thread, but for some changes */
+	SCHED_UNIFORM, /* any thread that can go on, each as likely as the others */
+	SCHED_STICKY,  /* the same thread, with some changes */
 	SCHED_PCT,     /* the most urgent one; some changes make the running one the least urgent */
 	SCHED_WAYS
 };
@@ -33,13 +33,13 @@ struct sched_plan {
 	uint64_t seed;
 	enum sched_way way;
 	bool spurious;       /* waits may end without a signal, as POSIX allows */
-	uint64_t steps_most; /* more are a failure; 0: 100,000 */
-	/* The signal that arrives in the main thread at a step; 0: none. */
+	uint64_t steps_most; /* a run with more fails; 0: 100,000 */
+	/* The signal that reaches the main thread at some step; 0: none. */
 	int signal;
 	uint64_t signal_step;
-	/* From this call of calloc in a thread but the main one, some fail; 0: none. */
+	/* From this call of calloc on, in any thread but the main one, some fail; 0: none. */
 	unsigned calloc_fails;
-	const int *signal_fd; /* it comes when this is not negative any more */
+	const int *signal_fd; /* the signal comes once this is not negative */
 };
 
 /* Run a function and all threads that it starts; return the number of steps. */
@@ -51,16 +51,16 @@ void sched_output(int fd);
 
 double sched_real_seconds(void);
 
-/* The line that is printed before the trace of a failure: how to repeat it. Borrowed. */
+/* Set the line that is printed before the trace of a failure: how to repeat it. Borrowed. */
 void sched_describe(const char *how);
 
-/* Are there n threads that wait for a condition, none of them woken? */
+/* Do n threads wait for a condition, none of them woken? */
 bool sched_sleep_all(const void *condition, unsigned n);
 
-/* Prints the last steps and ends the process. */
+/* Print the last steps, and end the process. */
 __attribute__((noreturn)) void sched_fail(const char *why);
 
-/* What the calls become. `file` and `line` are the place of the call. */
+/* Replacements for the calls. `file` and `line` are the place of the call. */
 void sched_take(int *held, const char *file, int line);
 void sched_drop(int *held, const char *file, int line);
 void sched_held(const int *held);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * schedules: whole commands under many schedules. Whatever the seed decides, a command ends, and
- * writes the bytes, the message and the status of one thread; if memory fails in a thread, it may
- * end with status 1, or warn, instead.
+ * writes the same bytes, message and status as with one thread; if memory fails in a thread, it may
+ * end with status 1, or print a warning, instead.
  *
  * usage: schedules [SEED [SECONDS [SCENE [SEED_OF_SCHEDULE]]]]
- * With a scene and a seed of a schedule, as a failure prints them, that schedule alone.
+ * With a scene and the seed of a schedule, as a failure prints them, run only that schedule.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,11 +30,11 @@ enum { WORDS = 24, MOST = 150000 };
 struct scene {
 	const char *name;
 	const char *command; /* words; $T is replaced by a number of threads */
-	const char *fed;     /* file that a thread writes to standard input; or NULL */
-	size_t piece;        /* most bytes of one write */
-	bool finish; /* INT comes at some step; what was counted must be a beginning of `fed` */
+	const char *fed;     /* file that a thread writes to standard input, or NULL */
+	size_t piece;        /* largest number of bytes in one write */
+	bool finish; /* INT comes at some step; the counted bytes must be a beginning of `fed` */
 	bool tee;    /* a thread reads standard output */
-	int status;  /* the exit status with one thread */
+	int status;  /* exit status with one thread */
 };
 
 static const struct scene SCENES[] = {
@@ -166,7 +166,7 @@ static void put_file(const char *name, const void *bytes, size_t n)
 	}
 }
 
-/* 6000 lines, plain, in zstd, and with a bad line. */
+/* Write 6000 lines, plain, in zstd, and with a bad line. */
 static void make_text(void)
 {
 	struct pack packed = {.state = 1};
@@ -182,7 +182,7 @@ static void make_text(void)
 	put_file("text.bad", text, n);
 }
 
-/* A WAVE file of 20,000 samples and a list behind them, in frames that declare no size. */
+/* Write a WAVE file of 20,000 samples and a list after them, in frames that declare no size. */
 static void make_wave(void)
 {
 	static unsigned char bytes[44 + 20000 + 8 + 30000] =
@@ -201,7 +201,7 @@ static void make_wave(void)
 	put_file("wave.zst", packed.data, packed.bytes);
 }
 
-/* Byte i is i mod 4 in its lowest bits; the others are noise in some places. */
+/* Byte i has i mod 4 in its lowest bits; in some places the other bits are noise. */
 static void make_files(uint64_t state)
 {
 	struct pack frames = {.state = state | 1}, one = {.state = state | 1}, late = {.state = 1};
@@ -377,14 +377,14 @@ static size_t read_file(const char *name, char *to, size_t cap)
 	return n;
 }
 
-/* All that a command leaves, in one text: its status, message and files. */
+/* Return everything that a command leaves, in one text: its status, message and files. */
 static size_t result_of(const struct scene *scene, int status, char *to, size_t cap)
 {
 	static const char *const NAMES[] = {"out", "out.json", "err", "teed"};
 	size_t n = (size_t)sprintf(to, "status %d\n", status);
 
 	for (unsigned i = 0; i < 4; i++) {
-		/* A note tells when the signal came. */
+		/* A note depends on when the signal came. */
 		if (!scene->finish || i != 2)
 			n += read_file(NAMES[i], to + n, cap - n);
 		unlink(NAMES[i]);
@@ -392,7 +392,7 @@ static size_t result_of(const struct scene *scene, int status, char *to, size_t 
 	return n;
 }
 
-/* After --finish: four counts, which differ by one at most, larger ones first. */
+/* After --finish: are there four counts, which differ by at most one, larger ones first? */
 static bool is_beginning(const char *text)
 {
 	unsigned long count[4] = {0};
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
 	const double seconds = argc > 2 ? strtod(argv[2], NULL) : 20;
 	uint64_t schedules = 0;
 
-	/* Outputs are synced, for which a disk takes ten times as long as all else. */
+	/* Outputs are synced, which on a disk takes ten times as long as everything else. */
 	strcpy(scratch_folder, "/dev/shm/gpuhist-test-XXXXXX");
 	if (!mkdtemp(scratch_folder) || chdir(scratch_folder) != 0)
 		scratch_enter();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions of src/count/positional.c in plain C, from Intel's descriptions, so that its loop
- * is tested on machines that do not have them. A test that includes the source finds this file
- * first; `target` loses its meaning, so that the compiler does not use these instructions by itself.
+ * The instructions of src/count/positional.c in plain C, from Intel's descriptions, so that its
+ * loop is tested on machines without them. A test that includes the source finds this file first;
+ * `target` loses its meaning, so that the compiler does not use these instructions by itself.
  */
 #ifndef SOFT_IMMINTRIN_H
 #define SOFT_IMMINTRIN_H
@@ -62,7 +62,7 @@ static inline __m512i _mm512_and_si512(__m512i a, __m512i b)
 	SOFT(8, q, a.q[i] & b.q[i]);
 }
 
-/* A bit of the result is the bit of `table` that the bits of a, b and c, from the highest, choose. */
+/* For each bit, the bits of a, b and c, from the highest, choose a bit of `table`. */
 static inline __m512i _mm512_ternarylogic_epi64(__m512i a, __m512i b, __m512i c, int table)
 {
 	__m512i r;
@@ -122,7 +122,7 @@ static inline __m512i _mm512_maskz_compress_epi8(__mmask64 mask, __m512i a)
 	return r;
 }
 
-/* Bit i of byte k: the parity of byte 7 - i of the word of `matrix` and of byte k, then bit i of `flip`. */
+/* Bit i of byte k: the parity of byte k & byte 7 - i of its word of `matrix`; ^ bit i of `flip`. */
 static inline __m512i _mm512_gf2p8affine_epi64_epi8(__m512i a, __m512i matrix, int flip)
 {
 	__m512i r;

@@ -109,7 +109,7 @@ void make_packed(void)
 	free(small.data);
 }
 
-/* Three tensors; of 100 zeros, of 20000 noisy floats, and of a type that is not counted. */
+/* Write three tensors: 100 zeros, 20000 noisy floats, and one of a type that is not counted. */
 static void make_tensors(void)
 {
 	static const char JSON[] =
@@ -126,7 +126,7 @@ static void make_tensors(void)
 	free(file.at);
 }
 
-/* Lines of two columns, and one that is longer than any buffer. */
+/* Write lines of two columns, and one that is longer than any buffer. */
 void make_text(void)
 {
 	FILE *const f = fopen("text", "wb"), *const few = fopen("few-text", "wb");

@@ -69,7 +69,7 @@ const struct job JOBS[] = {
 	{"slice of a redirect, json",
 	 "--part=3/3 -f json -b 1000 -r -9000:9000 -T 2 --device=cpu ../headed -", "headed",
 	 REDIRECT, NEW, 0, NULL},
-	{"slice beside a cut header", "--part=1/2 -b 9 ../tiny ../headed-cut", NULL, FILES, OLD, 3,
+	{"slice next to a cut header", "--part=1/2 -b 9 ../tiny ../headed-cut", NULL, FILES, OLD, 3,
 	 NULL},
 	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0,
 	 NULL},
@@ -184,22 +184,22 @@ const struct fault FAULTS[] = {
 	{"malloc", "", ENOMEM, EITHER},
 	{"realloc", "", ENOMEM, EITHER},
 	{"madvise", "", EINVAL, HARMLESS},
-	/* a long frame is decoded by libzstd then */
+	/* libzstd then decodes a long frame */
 	{"memfd_create", "", EMFILE, HARMLESS},
 	{"ftruncate", "", EFBIG, HARMLESS},
 	{"mmap", "", ENOMEM, HARMLESS},
 	{"pthread_create", "", EAGAIN, HARMLESS},
 	{"open", "", EMFILE, FATAL},
-	{"open", "folder", EACCES, HARMLESS}, /* which may be written but not read */
+	{"open", "folder", EACCES, HARMLESS}, /* which may be writable but not readable */
 	{"open", "", EACCES, FATAL},
-	{"fopen", "", ENOENT, HARMLESS}, /* /proc need not be there */
+	{"fopen", "", ENOENT, HARMLESS}, /* /proc need not exist */
 	{"stat", "", EACCES, EITHER},
 	{"fstat", "", EIO, EITHER},
 	{"access", "", EIO, FATAL},
 	{"readlink", "", EIO, FATAL}, /* a link must not be taken for a file */
 	{"lseek", "", EIO, EITHER},
 	{"fcntl", "", EIO, EITHER},
-	{"pipe", "", EMFILE, EITHER}, /* a pipe that is only for looking ahead is not needed */
+	{"pipe", "", EMFILE, EITHER}, /* a pipe that only serves looking ahead is not needed */
 	{"poll", "in", ENOMEM, FATAL},
 	{"poll", "", ENOMEM, HARMLESS},
 	{"tee", "", EINVAL, HARMLESS},
@@ -234,8 +234,8 @@ const struct fault FAULTS[] = {
 const size_t FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]);
 
 /*
- * A run that is added to a file locks its folder, which must be readable then, and makes a
- * temporary file beforehand, only to see whether it can be made.
+ * A run that is added to a file locks the file's directory, which must be readable then, and makes
+ * a temporary file beforehand, only to see whether it can be made.
  */
 static enum effect effect_on_adding(const char *function, const char *role, enum effect usual)
 {
@@ -256,7 +256,7 @@ enum effect effect_of(const struct job *job, const char *function, const char *r
 	exit(2);
 }
 
-/* 64 is the last real-time one, whose name is no constant. */
+/* 64 is the last real-time signal, whose name is not a constant. */
 const int SIGNALS[] = {SIGTERM, SIGUSR1, SIGINT, SIGHUP, SIGPIPE, SIGQUIT, SIGKILL};
 const size_t SIGNAL_COUNT = sizeof(SIGNALS) / sizeof(SIGNALS[0]);
 

@@ -10,9 +10,9 @@
  *                        non-blocking descriptors are sometimes not ready (EAGAIN)
  *   TORTURE_LOG=FILE     a line for each call: function, role, and "failed" or "raised" if the plan
  *                        applied. The role of a descriptor: in, out (standard output, a file or a
- *                        FIFO to write), err, folder, wake (the writing end of any other pipe),
- *                        memory (a file without a name), or - for none; "worker" if a thread other
- *                        than the first allocates
+ *                        FIFO to write), err, folder (a directory), wake (the writing end of any
+ *                        other pipe), memory (a file without a name), or - for none; "worker" if a
+ *                        thread other than the first allocates
  *   TORTURE_STEP=N:COMMAND   before its Nth pread a thread waits until all others sleep, then runs
  *                        the shell COMMAND, so that a file changes at a chosen moment
  *
@@ -115,7 +115,7 @@ static void parse(struct plan *p, const char *variable)
 	}
 }
 
-/* A sanitizer's runtime calls us before any constructor, when there is no environment yet. */
+/* Find libc's functions. A sanitizer calls ours before any constructor, without an environment. */
 static void resolve(void)
 {
 	if (next.write)
@@ -159,7 +159,7 @@ static const char *role_of(int fd)
 		return "err";
 	const bool open =
 		fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_NLINK, &st) == 0;
-	/* Its number may be another's when it was closed. */
+	/* Its number may belong to another file by the time it is closed. */
 	if (open && S_ISDIR(st.stx_mode))
 		return "folder";
 	if (fd == STDOUT_FILENO)
@@ -184,7 +184,7 @@ static void note(enum function f, const char *role, bool fails, bool raises)
 
 	if (log_fd < 0)
 		return;
-	/* No stdio: this may be a signal handler, or malloc. */
+	/* No stdio here: the caller may be a signal handler, or malloc. */
 	char *end = stpcpy(stpcpy(stpcpy(line, NAMES[f]), " "), role);
 	end = stpcpy(end, fails ? " failed" : "");
 	end = stpcpy(end, raises ? " raised\n" : "\n");
@@ -197,7 +197,7 @@ struct call {
 	bool raise_after;
 };
 
-/* Calls of threads that are not the first are counted apart too. */
+/* Does a call meet the plan? Calls of threads other than the first are counted separately, too. */
 static bool meets(const struct plan *p, enum function f, unsigned long n, unsigned long others)
 {
 	if (p->function != (int)f)
@@ -237,7 +237,7 @@ static void end(struct call c)
 	errno = error;
 }
 
-/* splitmix64; which thread gets which number is left to chance. */
+/* Draw by splitmix64; chance decides which thread gets which number. */
 static uint64_t draw(void)
 {
 	uint64_t x = seed + 0x9e3779b97f4a7c15u * __atomic_add_fetch(&chances, 1, __ATOMIC_RELAXED);
@@ -265,7 +265,7 @@ static bool disturbed(int fd)
 	return true;
 }
 
-/* Half of the transfers, some of them a few bytes only. */
+/* Shorten half of the transfers, some of them to a few bytes. */
 static size_t shortened(size_t n)
 {
 	if (!noisy || n < 2 || draw() % 2 == 0)
@@ -302,7 +302,7 @@ static void take_step(void)
 {
 	if (!step || __atomic_add_fetch(&preads, 1, __ATOMIC_RELAXED) != step_at)
 		return;
-	/* One that was woken a moment ago may not run yet. */
+	/* A thread that was woken a moment ago may not run yet. */
 	for (int times = 0; times < 5; times = others_sleep() ? times + 1 : 0)
 		usleep(1000);
 	unsetenv("LD_PRELOAD");
@@ -336,13 +336,13 @@ ssize_t write(int fd, const void *buffer, size_t n)
 	return done;
 }
 
-/* libc's header says that poll only writes to fds, which gcc believes. */
+/* According to libc's header poll only writes to fds, which gcc believes. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	/* A single descriptor is only asked whether a signal or stderr is ready, for a moment. */
+	/* A poll of one descriptor asks only whether a signal or stderr is ready, briefly. */
 	const struct call c = start(DO_poll, n > 1 ? role_of(fds[0].fd) : "-");
 	const int ready = c.fails || interrupted() ? -1 : next.poll(fds, n, timeout);
 
@@ -350,7 +350,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return ready;
 }
 
-/* The power is not cut here: syncing would only load the disk. */
+/* Do nothing: the power is never cut here, and syncing would only load the disk. */
 int fsync(int fd)
 {
 	const struct call c = start(DO_fsync, role_of(fd));
@@ -360,7 +360,7 @@ int fsync(int fd)
 	return rc;
 }
 
-/* As on Linux, the descriptor is closed even where the call fails. */
+/* As on Linux, the descriptor is closed even if the call fails. */
 int close(int fd)
 {
 	const struct call c = start(DO_close, role_of(fd));
@@ -372,7 +372,7 @@ int close(int fd)
 	return c.fails ? -1 : rc;
 }
 
-/* All that the program asks of it fits a pointer's width. */
+/* Everything that the program passes to it fits a pointer's width. */
 int fcntl(int fd, int command, ...)
 {
 	va_list ap;
@@ -423,7 +423,7 @@ int __open_2(const char *path, int flags)
 		return result;                                         \
 	}
 #define FAILS c.fails
-#define WAITS (c.fails || interrupted()) /* as calls do that may wait */
+#define WAITS (c.fails || interrupted()) /* for calls that may wait */
 
 /* clang-format off */
 CALL(ssize_t, pread, (int fd, void *p, size_t n, off_t at), role_of(fd), WAITS, -1, (fd, p,
@@ -462,7 +462,7 @@ CALL(int, sigaction, (int number, const struct sigaction *act, struct sigaction 
      -1, (number, act, old))
 CALL(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), "-", FAILS, -1, (pid, n, set))
 
-/* Of long frames; of the GPU's helper too, in gpu_faults.sh. */
+/* For long frames; and for the GPU process, in gpu_faults.sh. */
 CALL(int, memfd_create, (const char *name, unsigned flags), "-", FAILS, -1, (name, flags))
 CALL(int, fallocate, (int fd, int mode, off_t at, off_t n), role_of(fd), FAILS, -1, (fd, mode, at, n))
 CALL(int, ftruncate, (int fd, off_t n), "-", FAILS, -1, (fd, n))
@@ -477,7 +477,7 @@ CALL(int, posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_act
 
 long sysconf(int name)
 {
-	/* The others are called by libraries, for facts that they cannot do without. */
+	/* Libraries call the others, for facts that they cannot do without. */
 	if (name != _SC_NPROCESSORS_ONLN)
 		return resolve(), next.sysconf(name);
 	const struct call c = start(DO_sysconf, "-");
@@ -512,7 +512,7 @@ ssize_t __readlink_chk(const char *path, char *buffer, size_t n, size_t room)
 /* ---- memory ---- */
 
 #ifndef TORTURE_NO_ALLOCATOR
-/* dlsym may allocate; these are there from the first instruction on. */
+/* dlsym may allocate; these exist from the first instruction on. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t n, size_t bytes);
 extern void *__libc_realloc(void *p, size_t bytes);

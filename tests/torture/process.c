@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-	HANG_SECONDS = 30, /* then it is taken to be stuck */
+	HANG_SECONDS = 30, /* after this time a run counts as hung */
 	ARGS_MAX = 32,
 };
 
@@ -32,7 +32,7 @@ void result_free(struct result *r)
 	*r = (struct result){0};
 }
 
-/* Prepares the folder that the program works in for a run. */
+/* Prepare the directory in which the program works for a run. */
 static void prepare(const struct plan *plan)
 {
 	const struct job *const job = &JOBS[plan->job];
@@ -74,7 +74,7 @@ unsigned clean(const char *path)
 	return strange;
 }
 
-/* Writes the input into a pipe, in pieces of all sizes, until the pipe has no reader. */
+/* Write the input into a pipe, in pieces of all sizes, until the pipe has no reader. */
 static void feed(const struct plan *plan, const char *path, int to)
 {
 	const bool trickle = JOBS[plan->job].route != PIPE;
@@ -94,7 +94,7 @@ static void feed(const struct plan *plan, const char *path, int to)
 	_exit(0);
 }
 
-/* A descriptor for standard input; *feeder is the process that fills it, or 0. */
+/* Return a descriptor for standard input; *feeder is the process that fills it, or 0. */
 static int open_input(const struct plan *plan, pid_t *feeder)
 {
 	const struct job *job = &JOBS[plan->job];
@@ -117,7 +117,7 @@ static int open_input(const struct plan *plan, pid_t *feeder)
 	return ends[0];
 }
 
-/* The writing end of a pipe that has no other. */
+/* Return the writing end of a pipe whose reading end is closed. */
 static int unread(void)
 {
 	int ends[2];
@@ -151,7 +151,7 @@ static void become(const struct plan *plan, int in)
 	const int err = open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (in < 0 || out < 0 || err < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		die("descriptors");
-	for (int fd = 3; fd < 64; fd++) /* ours, and those that our caller left open */
+	for (int fd = 3; fd < 64; fd++) /* ours, and any that our caller left open */
 		close(fd);
 	if (job->target != STDOUT) {
 		argv[argc++] = (char *)(uintptr_t)(adds(job) ? "--into" : "-o");
@@ -160,7 +160,7 @@ static void become(const struct plan *plan, int in)
 	snprintf(text, sizeof(text), "%s", job->arguments);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	/* --merge has no workers, and says so. */
+	/* --merge has no workers, and refuses the option. */
 	if (plan->threads > 0 && !strstr(job->arguments, "--merge")) {
 		snprintf(threads, sizeof(threads), "-T%u", plan->threads);
 		argv[argc++] = threads;
@@ -195,7 +195,7 @@ static void on_alarm(int number)
 	hung = 1;
 }
 
-/* A run that hangs is ended by an alarm. */
+/* Wait for a run; an alarm ends one that hangs. */
 static int wait_for(pid_t pid)
 {
 	int status;

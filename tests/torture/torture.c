@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* torture - the shipping program while the system around it fails
+/* torture: the shipping program while the system around it fails
  *
  *   torture GPUHIST PRELOAD                every job, every function, every early call
  *   torture GPUHIST PRELOAD SEED           a quarter of these plans, another one for each seed
@@ -10,7 +10,7 @@
  * ones; signals arrive before and after calls; reads and writes are cut short and interrupted;
  * memory, descriptors and file sizes are limited.
  *
- * What the program promises: it ends, by itself or by the signal that was sent. With exit status 0
+ * The program's promises: it ends, by itself or by the signal that was sent. With exit status 0
  * its output is exact to the byte. Otherwise it prints one line and publishes nothing: an existing
  * file is untouched. No temporary file is left. FAULTS lists the effects that each fault may have.
  *
@@ -47,7 +47,7 @@ static void verdict(const struct plan *plan, const struct result *r, const char 
 		printf("  ! %.*s\n", (int)strcspn(r->err.data, "\n"), r->err.data);
 }
 
-/* One run and its verdict. True: the fault or the signal was met. */
+/* Run a plan and judge it. Return whether the fault or the signal was met. */
 static bool torture(const struct plan *plan)
 {
 	struct result r = run(plan);
@@ -79,7 +79,7 @@ static bool torture(const struct plan *plan)
 enum { SAMPLE = 4 }; /* with a seed, one plan in four is run */
 
 static bool sampled;
-static struct bytes logs[JOBS_MAX]; /* the calls that a job makes when nothing fails */
+static struct bytes logs[JOBS_MAX]; /* the calls of each job if nothing fails */
 
 static bool wanted(void)
 {
@@ -96,7 +96,7 @@ static unsigned calls_of(size_t k, const char *function)
 	return calls;
 }
 
-/* What --tee is to pass on. */
+/* Return the bytes that --tee must pass on. */
 static struct bytes joined(const char *names)
 {
 	struct bytes all = {0};
@@ -116,8 +116,8 @@ static struct bytes joined(const char *names)
 }
 
 /*
- * Learn the job's output and messages from a plain run of one thread; then its own threads,
- * with the library, and a fault far after the last call.
+ * Learn the job's output and messages from a plain run with one thread; then run it with its own
+ * threads, with the library, and a fault far after the last call.
  */
 static void learn(size_t k)
 {
@@ -171,7 +171,7 @@ static unsigned later(unsigned n)
 static void faults(size_t k)
 {
 	for (const struct fault *f = FAULTS; f < FAULTS + FAULT_COUNT; f++) {
-		/* Lines for other roles make the same plan. */
+		/* Lines for other roles lead to the same plan. */
 		bool done = false;
 		for (const struct fault *g = FAULTS; g < f; g++)
 			done |= strcmp(f->function, g->function) == 0 && f->error == g->error;
@@ -188,7 +188,7 @@ static void faults(size_t k)
 	}
 }
 
-/* Around each call one signal, a different one each time; and one that is ignored. */
+/* Around each call, send one signal, a different one each time; and one that is ignored. */
 static void signals(size_t k)
 {
 	unsigned turn = (unsigned)k;
@@ -224,7 +224,7 @@ static void noise(size_t k)
 	}
 }
 
-/* Limits of descriptors, file sizes and memory, which affect libc's own calls too. */
+/* Limit descriptors, file sizes and memory, which affects libc's own calls, too. */
 static void limits(size_t k, rlim_t memory)
 {
 	static const rlim_t SIZES[] = {300, 1000, 5000, 70000, 150000};
@@ -249,7 +249,7 @@ static void limits(size_t k, rlim_t memory)
 	}
 }
 
-/* The least memory with which the loader succeeds. */
+/* Return the least memory with which the loader succeeds. */
 static rlim_t least_memory(void)
 {
 	struct plan plan = PLAIN;
@@ -266,7 +266,7 @@ static rlim_t least_memory(void)
 	}
 }
 
-/* A pipe without a reader; where SIGPIPE is ignored this is an error like others. */
+/* Run with a pipe without a reader; if SIGPIPE is ignored, that is an error like others. */
 static void closed(size_t k)
 {
 	struct plan plan = PLAIN;
@@ -330,7 +330,7 @@ static void random_plans(time_t end)
 
 /* ---- */
 
-/* One of the workers: a folder of its own, every second job. */
+/* Be one of the workers, which has a directory of its own and does every second job. */
 static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 {
 	const char *base = getenv("TMPDIR");

@@ -10,10 +10,10 @@
 
 /* ---- files.c: whole files read and written, and random contents ---- */
 
-/* Says what failed, with errno, and ends the program. */
+/* Report what failed, with errno, and end the program. */
 void die(const char *what) __attribute__((noreturn));
 
-/* splitmix64: all that is drawn from now on follows from the seed. */
+/* Seed splitmix64, which draws everything from now on. */
 void chance_begin(uint64_t seed);
 uint64_t draw(void);
 unsigned below(size_t n);
@@ -27,54 +27,55 @@ struct bytes slurp(const char *path);
 void spill(const char *path, const void *data, size_t n);
 bool same(struct bytes a, struct bytes b);
 
-/* Samples of all sizes, most of them small. */
+/* Write samples of all sizes, most of them small. */
 void make_input(const char *path, size_t n);
 
 /*
- * Those of `small` in zstd frames: many, one, and one that is cut; "long": some of `large` in one.
+ * Write the samples of `small` in zstd frames: in many, in one, and in one that is cut; "long":
+ * some of `large` in one.
  */
 void make_packed(void);
 
 /*
- * Documents to be merged: "one.json", "two.json", "both.json" and "far.json", near the most of a
- * count. By plan.c.
+ * Write documents to be merged: "one.json", "two.json", "both.json" and "far.json", which is near
+ * the largest count. In plan.c.
  */
 void make_documents(void);
 
 /*
- * "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames;
+ * Write "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames;
  * "headed-cut".
  */
 void make_headed(void);
 void make_text(void);
 
-/* ---- plan.c: one job of the program, and all that is done to one run of it ---- */
+/* ---- plan.c: one job of the program, and everything that is done to one run of it ---- */
 
 enum route { FILES, REDIRECT, PIPE, TRICKLE, NONBLOCKING };
 enum target { STDOUT, NEW, OLD, LINK, INTO_NEW, INTO_OLD };
 
 struct job {
 	const char *name;
-	/* after -q, and after -o or --into where there is a target; with the FILEs of FILES */
+	/* after -q, and after -o or --into if there is a target; for FILES, with the files */
 	const char *arguments;
-	const char *input; /* of the other routes */
+	const char *input; /* for the other routes */
 	enum route route;
 	enum target target;
-	int status; /* when nothing fails */
-	/* the files that standard output is to get by --tee, one after another */
+	int status; /* if nothing fails */
+	/* the files that --tee must pass to standard output, one after another */
 	const char *passes;
 };
 
 extern const struct job JOBS[];
 extern const size_t JOB_COUNT;
 
-/* A job whose first calls look at the first bytes of a pipe; it works without that too. */
+/* A job whose first calls look at the first bytes of a pipe; it also works without that. */
 extern const char LOOKS_AHEAD[];
 
-/* Is the target a document that the run is added to? */
+/* Is the target a document to which the run is added? */
 bool adds(const struct job *job);
 
-/* First contents of the file of OLD and LINK, and of INTO_OLD; and their mode. */
+/* First contents of the file for OLD and LINK, and for INTO_OLD; and their mode. */
 extern const char OLD_BYTES[], OLD_DOCUMENT[];
 const char *old_bytes(const struct job *job);
 enum { OLD_MODE = 0640 };
@@ -85,11 +86,11 @@ extern const char *const TARGETS[], *const FILES_OF[];
 /* The effect that a fault may have on a run that would have succeeded. */
 enum effect {
 	HARMLESS, /* nothing: status 0, every byte */
-	FATAL,    /* status 1: the loss cannot be made good */
-	EITHER,   /* the program may manage without; exact, or one line */
+	FATAL,    /* status 1: the loss cannot be repaired */
+	EITHER,   /* the program may manage without: exact output, or one line */
 };
 
-/* The first line that fits counts. A role as in preload.c; "" fits all. */
+/* The first line that fits applies. Roles as in preload.c; "" fits all. */
 struct fault {
 	const char *function, *role;
 	int error;
@@ -133,7 +134,7 @@ extern const struct plan PLAIN; /* without a fault */
 /* Does the program go on after the plan's signal? */
 bool survives(const struct plan *plan);
 
-/* ... or, once it has begun, end its stream and publish the number of bytes that it passed? */
+/* ... or, once counting has begun, end its stream and publish the bytes that it counted? */
 bool finishes(const struct plan *plan);
 
 void print_plan(const struct plan *plan);
@@ -142,11 +143,11 @@ void print_plan(const struct plan *plan);
 
 enum { PATH_BYTES = 512 };
 
-/* Whole paths: the program, the library, and the folder above the one that the program works in. */
+/* Absolute paths: the program, the library, and the directory above the program's own. */
 extern char gpuhist[PATH_BYTES], preload[PATH_BYTES], folder[64];
 
 struct result {
-	int status;          /* as wait has it; -1: hung */
+	int status;          /* as from wait; -1: hung */
 	bool failed, raised; /* the plan was met */
 	struct bytes out, err, log, published;
 };
@@ -154,14 +155,14 @@ struct result {
 struct result run(const struct plan *plan);
 void result_free(struct result *r);
 
-/* Removes all and counts what does not belong there. */
+/* Remove everything, and return how many files do not belong there. */
 unsigned clean(const char *path);
 
 /* ---- verdict.c: was a run right? ---- */
 
 enum { JOBS_MAX = 80 };
 
-/* Learn each job's output and messages from a plain run in which nothing fails. */
+/* Each job's output and messages in a plain run in which nothing fails. */
 extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
 
 /* The bytes that a job with --tee passes to standard output. */
@@ -169,13 +170,13 @@ extern struct bytes passes[JOBS_MAX];
 /* For a job that adds to a document: its own counts. */
 extern struct bytes counted[JOBS_MAX];
 
-/* Say what is wrong with a run; NULL: nothing. */
+/* Return the fault of a run, or NULL. */
 const char *judge(const struct plan *plan, const struct result *r);
 
 /* May a run have left a temporary file? */
 bool may_leave(const struct plan *plan, const struct result *r);
 
-/* Is the data synced before the file gets its name, and the folder afterwards? */
+/* Is the data synced before the file gets its name, and the directory afterwards? */
 const char *judge_order(size_t k, const char *log);
 
 #endif

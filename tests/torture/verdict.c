@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict: reads from the log what failed, and judges whether the program coped with it. */
+/* verdict: find in the log what failed, and judge whether the program coped with it. */
 
 #include "torture.h"
 
@@ -13,11 +13,11 @@
 
 struct bytes expected[JOBS_MAX], said[JOBS_MAX], passes[JOBS_MAX], counted[JOBS_MAX];
 
-/* Read the log: the worst effect that the faults allow, and whether others may be affected. */
+/* From the log: the worst effect that the faults may have, and their other effects. */
 struct damage {
 	enum effect effect;
 	bool to_stderr; /* messages may be missing */
-	bool to_out;    /* a prefix may be on standard output */
+	bool to_out;    /* standard output may hold a beginning */
 	bool leaves;    /* a temporary file may be left */
 	bool renamed;   /* the new file is in place */
 };
@@ -51,12 +51,12 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 			continue;
 		enum effect e = effect_of(&JOBS[plan->job], function, role, plan->error);
 		const char *const name = JOBS[plan->job].name;
-		/* Without a look at an input before the run all is counted too. */
+		/* Without a look at an input before the run, everything is counted too. */
 		if (e == FATAL && name == LOOKS_AHEAD)
 			e = EITHER;
 		/*
-		 * A read that fails of a frame's end is repeated by the thread that decodes it, and
-		 * one of a long frame by libzstd.
+		 * If a read of a frame's end fails, the thread that decodes the frame repeats it;
+		 * for a long frame, libzstd does.
 		 */
 		if (e == FATAL && plan->how != FOR_GOOD && strcmp(function, "pread") == 0 &&
 		    in_frames(&JOBS[plan->job]))
@@ -66,13 +66,13 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 			d.effect = e;
 		d.to_stderr |= strcmp(function, "write") == 0 && strcmp(role, "err") == 0;
 		d.leaves |= strcmp(function, "unlink") == 0 || strcmp(function, "sigaction") == 0;
-		/* A rescue file that no message names: it was not written, or a signal came first. */
+		/* A rescue file without a message: writing that failed, or a signal came first. */
 		d.leaves |= (d.to_stderr || r->raised) && adds(&JOBS[plan->job]);
 	}
 	return d;
 }
 
-/* Is this one whole message, or the beginning of one that could not be written whole? */
+/* Is this one whole message, or the beginning of one that could not be written completely? */
 static bool one_line(struct bytes err, bool cut)
 {
 	static const char START[] = "gpuhist: ";
@@ -90,7 +90,7 @@ static bool begins(struct bytes whole, struct bytes part)
 	return part.n <= whole.n && memcmp(whole.data, part.data, part.n) == 0;
 }
 
-/* Whole and new, or as before. */
+/* Judge the file: it must be complete and new, or as before. */
 static const char *judge_file(const struct plan *plan, const struct result *r,
 			      const struct damage *d, bool ok)
 {
@@ -103,14 +103,14 @@ static const char *judge_file(const struct plan *plan, const struct result *r,
 	const bool finished = finishes(plan) && r->raised;
 	const bool is_new =
 		job->status == 0 && same(r->published, finished ? ended : expected[plan->job]);
-	/* Bad input is no reason to pass less than all of it. */
+	/* Bad input is no reason to pass on less than all of it. */
 	const bool all =
 		ok || (r->status >= 0 && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 3);
 	const bool is_old = made ? !r->published.data : same(r->published, old);
 	struct stat st;
 
 	if (ok && !is_new)
-		return "the file is not what it should be";
+		return "the file is wrong";
 	if (!is_new && !is_old)
 		return "the file is neither the old nor the new one";
 	if (!ok && is_new && !d->renamed)
@@ -119,7 +119,7 @@ static const char *judge_file(const struct plan *plan, const struct result *r,
 		return "something on standard output";
 	if (job->passes && all && !finished ? !same(r->out, passes[plan->job])
 					    : !begins(passes[plan->job], r->out))
-		return "what was passed is not the input";
+		return "the bytes passed on are not the input";
 	/* If the access list or the group cannot be kept, the group gets fewer permissions. */
 	if (!made &&
 	    (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
@@ -131,7 +131,7 @@ static const char *judge_file(const struct plan *plan, const struct result *r,
 	return NULL;
 }
 
-/* Counts that could not be added are in the file that the message names, if it could be written. */
+/* Counts that could not be added must be in the file that the message names, if it was written. */
 static const char *judge_rescue(const struct plan *plan, const struct result *r)
 {
 	static const char SAVED[] = "this run's histogram is saved in ";
@@ -139,7 +139,7 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	const char *const text = end ? strstr(r->err.data, SAVED) : NULL;
 	char name[PATH_BYTES];
 
-	/* A single fault must not cost the counts. */
+	/* A single fault must not lose the counts. */
 	if (!text)
 		return plan->how == ONCE && plan->resource < 0 && end &&
 				       strstr(r->err.data, "the rescue file could not be written")
@@ -153,7 +153,7 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	const bool right = same(saved, counted[plan->job]);
 	free(saved.data);
 	unlink(name);
-	return right ? NULL : "the rescue file is not what was counted";
+	return right ? NULL : "the rescue file has other counts";
 }
 
 static bool has_added(const struct plan *plan, const struct result *r)
@@ -163,7 +163,7 @@ static bool has_added(const struct plan *plan, const struct result *r)
 	return adds(job) && job->status == 0 && same(r->published, expected[plan->job]);
 }
 
-/* The end of a run without a signal from us. */
+/* Judge the end of a run without a signal of ours. */
 static const char *judge_exit(const struct plan *plan, const struct result *r,
 			      const struct damage *d)
 {
@@ -207,7 +207,7 @@ const char *judge(const struct plan *plan, const struct result *r)
 		why = "died of a signal";
 	if (!why && ended && !ok && adds(&JOBS[plan->job]))
 		why = judge_rescue(plan, r);
-	/* A retry would add it twice. Nothing holds KILL back. */
+	/* A retry would add it twice. Nothing can block KILL. */
 	if (!why && !ended && plan->signal != SIGKILL && has_added(plan, r))
 		why = "added, and died of a signal";
 	if (why)
@@ -215,10 +215,10 @@ const char *judge(const struct plan *plan, const struct result *r)
 	if (JOBS[plan->job].target != STDOUT)
 		return judge_file(plan, r, &d, ok);
 	if (ok && !same(r->out, expected[plan->job]))
-		return "standard output is not what it should be";
+		return "standard output is wrong";
 	if (!ok && !begins(expected[plan->job], r->out))
 		return "standard output is wrong as far as it goes";
-	/* Rows of --each that come before bad input are there without a fault, too. */
+	/* Without a fault, too, rows of --each that come before bad input are written. */
 	const bool usual = JOBS[plan->job].status == 0 || expected[plan->job].n == 0;
 	if (!ok && r->out.n > 0 && !d.to_out && plan->resource < 0 && usual)
 		return "something on standard output";

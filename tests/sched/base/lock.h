@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock: src/base/lock.h, for the scheduler of the tests; it is found first. */
+/* lock: replaces src/base/lock.h for the tests' scheduler, because it is found first. */
 #ifndef GPUHIST_BASE_LOCK_H
 #define GPUHIST_BASE_LOCK_H
 
