@@ -9,7 +9,7 @@
 /* Any thread of a test may check. */
 static _Atomic unsigned long check_passed, check_failed;
 
-/* A failed check prints where and what, and the program continues. */
+/* Check a condition. If it fails, print the place and a message; the program continues. */
 #define CHECK(condition, ...)                                                          \
 	do {                                                                           \
 		if (condition) {                                                       \
@@ -21,14 +21,14 @@ static _Atomic unsigned long check_passed, check_failed;
 		}                                                                      \
 	} while (0)
 
-/* The last line of every test program; main returns it. */
+/* Print the last line of every test program, and return its exit status. */
 static inline int check_report(void)
 {
 	printf("%lu passed, %lu failed\n", check_passed, check_failed);
 	return check_failed ? 1 : 0;
 }
 
-/* A seeded generator (xorshift64*), so that a failure can be run again. */
+/* Return the next number of a seeded generator (xorshift64*), so that a failure can be repeated. */
 static inline uint64_t check_random(uint64_t *state)
 {
 	*state ^= *state >> 12;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_parse: a header (src/input/header.h) of an input in memory, recognised and scanned.
+ * header_parse: recognise and scan the header (src/input/header.h) of an input in memory.
  */
 #ifndef GPUHIST_HEADER_PARSE_H
 #define GPUHIST_HEADER_PARSE_H
@@ -15,7 +15,7 @@ static inline bool header_known(const unsigned char *bytes, size_t n)
 	return first_format(bytes, n, FORMATS_READ, &format) == HEADER_FOUND;
 }
 
-/* Begins; NONE: there is no header. */
+/* Begin; NONE: there is no header. */
 static inline enum header_result header_first(struct header_scan *h, const unsigned char *bytes,
 					      size_t n)
 {
@@ -28,7 +28,7 @@ static inline enum header_result header_first(struct header_scan *h, const unsig
 	return HEADER_MORE;
 }
 
-/* All steps: NONE, FOUND or BAD. */
+/* Do all steps, and return NONE, FOUND or BAD. */
 
 static inline enum header_result header_parse(struct header_scan *h, const unsigned char *bytes,
 					      size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack: bytes as zstd frames of many sorts, drawn from a seed. For tests; needs libzstd. */
+/* pack: bytes as zstd frames of many kinds, drawn from a seed. For tests; needs libzstd. */
 #ifndef GPUHIST_PACK_H
 #define GPUHIST_PACK_H
 
@@ -13,7 +13,7 @@
 struct pack {
 	unsigned char *data; /* freed by the caller */
 	size_t bytes, room;
-	uint64_t state; /* of the seed, not 0 */
+	uint64_t state; /* of the seed; not 0 */
 	unsigned frames;
 };
 
@@ -36,11 +36,11 @@ static inline unsigned char *pack_room(struct pack *p, size_t bytes)
 	return p->data + p->bytes;
 }
 
-/* One frame of n bytes; told: its header declares n. */
+/* Add one frame of n bytes; told: its header declares n. */
 static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told,
 			      bool checksum, int window_log)
 {
-	/* kept: a new one for each frame took half of the time of some tests */
+	/* kept, because making one for each frame took half of the time of some tests */
 	static ZSTD_CCtx *c;
 	ZSTD_inBuffer in = {.src = bytes, .size = n};
 	ZSTD_outBuffer out = {.size = ZSTD_compressBound(n) + 64};
@@ -58,7 +58,7 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 	else
 		ZSTD_compressStream2(
 			c, &out, &in,
-			ZSTD_e_flush); /* so that libzstd does not see the end coming */
+			ZSTD_e_flush); /* so that libzstd does not know that the end is near */
 	if (ZSTD_compressStream2(c, &out, &in, ZSTD_e_end) != 0)
 		abort();
 	p->bytes += out.pos;
@@ -66,8 +66,8 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 }
 
 /*
- * One frame of n bytes as a single call writes it that is told to declare no size: its window is as
- * small as its data.
+ * Add one frame of n bytes, written by a single call that must not declare the size: its window is
+ * as small as its data.
  */
 static inline void pack_silent(struct pack *p, const void *bytes, size_t n, int level,
 			       bool checksum)
@@ -100,7 +100,7 @@ static inline void pack_skippable(struct pack *p, size_t n)
 	p->bytes += n + 8;
 }
 
-/* All of it in random frames: tiny, small, large, empty, with skippable ones between. */
+/* Pack everything in random frames: tiny, small, large, empty, with skippable ones between. */
 static inline struct pack pack_all(const unsigned char *bytes, size_t n, uint64_t seed)
 {
 	struct pack p = {.state = seed | 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readers: threads that take all records of a source. For tests of compressed inputs. */
+/* readers: threads that together read all records of a source. For tests of compressed inputs. */
 #ifndef GPUHIST_READERS_H
 #define GPUHIST_READERS_H
 
@@ -17,14 +17,14 @@
 #define WORKERS 4
 #define READERS_MOST 16
 
-/* Records differ, so that a sum and a count show whether each came once, whole. */
+/* Records differ, so the sum and the number show whether each was read once and whole. */
 struct worker {
 	struct source *source;
 	struct fail fail;
 	pthread_t thread;
 	size_t cap;
-	bool lends, flips, slow; /* borrows what it counts; at times does not; is slow */
-	unsigned stops;          /* after so many chunks it stops the source; 0: never */
+	bool lends, flips, slow; /* borrows its chunks; at times copies them; is slow */
+	unsigned stops;          /* number of chunks after which it stops the source; 0: never */
 	/* A frame was decoded in blocks; again in steps; more memory was taken than there is. */
 	bool blocks, again, beyond;
 	uint32_t record;
@@ -48,10 +48,10 @@ static inline void add(struct worker *w, const unsigned char *data, size_t bytes
 	}
 	w->records += bytes / w->record;
 	if (bytes % w->record != 0)
-		w->sum = 1; /* never the right sum */
+		w->sum = 1; /* makes the sum wrong */
 }
 
-/* How are frames decoded, and in how much memory? */
+/* Look how frames are decoded, and in how much memory. */
 static inline void look(struct worker *w)
 {
 	struct source *const s = w->source;
@@ -88,7 +88,7 @@ static inline void *work(void *arg)
 			break;
 		look(w);
 		add(w, chunk.data, chunk.bytes);
-		/* Some chunks are added to their checksum here, the others by the source. */
+		/* Some chunks are added to their checksum here, the rest by the source. */
 		if (chunk.hash && i % 3 > 0)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
 		if (chunk.hash && w->source->spec.no_check)
@@ -110,10 +110,10 @@ struct outcome {
 	struct source_totals totals;
 	struct fail fail;
 	bool finished;
-	struct header said; /* by the first input, where the spec wants headers */
+	struct header said; /* of the first input, if the spec asks for headers */
 };
 
-/* Any of them stops the source after so many chunks; 0: never. */
+/* Read with several threads, any of which stops the source after `stops` chunks; 0: never. */
 static inline struct outcome read_some(const struct setup *spec, unsigned workers, size_t cap,
 				       unsigned stops)
 {
@@ -138,7 +138,7 @@ static inline struct outcome read_some(const struct setup *spec, unsigned worker
 	}
 	for (unsigned i = 0; i < workers; i++) {
 		pthread_join(w[i].thread, NULL);
-		look(&w[i]); /* at jobs that have ended */
+		look(&w[i]); /* includes the memory of jobs that have ended */
 		o.records += w[i].records;
 		o.sum += w[i].sum;
 		o.blocks |= w[i].blocks;
@@ -160,7 +160,7 @@ static inline struct outcome read_all(const struct setup *spec, unsigned workers
 	return read_some(spec, workers, cap, 0);
 }
 
-/* The number and the sum of the records that a source of these bytes gives. */
+/* Find the number and the sum of the records that a source of these bytes gives. */
 static inline void expected(const unsigned char *data, size_t bytes, const struct setup *spec,
 			    uint64_t *records, uint64_t *sum)
 {
@@ -201,7 +201,7 @@ static inline void to_stdin(int fd)
 	close(fd);
 }
 
-/* A process writes these bytes into a pipe that becomes standard input. */
+/* Start a process that writes these bytes into a pipe, which becomes standard input. */
 static inline pid_t feed_stdin(const unsigned char *data, size_t bytes, size_t each)
 {
 	int ends[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say: inputs that say what they are, made byte by byte. For tests. */
+/* say: inputs with headers, made byte by byte. For tests. */
 #ifndef GPUHIST_SAY_H
 #define GPUHIST_SAY_H
 
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that grow. The caller frees `at`. */
+/* A growing buffer. The caller frees `at`. */
 struct made {
 	unsigned char *at;
 	size_t bytes, room;
-	bool big; /* numbers: most significant byte first */
+	bool big; /* numbers begin with their most significant byte */
 };
 
 /*
- * Short ones have no room to spare, so that a sanitizer sees what is read beyond them. Long ones
- * have: a sanitizer keeps what was freed, and with a new address for each sample that was
- * gigabytes, and half an hour.
+ * Append data. Short buffers have no spare bytes, so that a sanitizer sees reads beyond them. Long
+ * ones do, because a sanitizer keeps memory that was freed, and a new address for each sample took
+ * gigabytes and half an hour.
  */
 static inline void put(struct made *m, const void *data, size_t n)
 {
@@ -50,7 +50,7 @@ static inline void put_number(struct made *m, uint64_t v, unsigned bytes)
 	put(m, b, bytes);
 }
 
-/* A .npy of this dictionary, padded as NumPy does. */
+/* Append a .npy header with this dictionary, padded as NumPy does. */
 static inline void put_npy(struct made *m, unsigned version, const char *dictionary)
 {
 	const size_t length = strlen(dictionary), fixed = version == 1 ? 10 : 12;
@@ -66,7 +66,7 @@ static inline void put_npy(struct made *m, unsigned version, const char *diction
 	put_text(m, "\n");
 }
 
-/* A chunk of so many bytes of this text, again and again. */
+/* Append a chunk of `size` bytes, which repeats this text. */
 static inline void put_chunk(struct made *m, const char *name, uint32_t size, const char *text)
 {
 	put_text(m, name);
@@ -80,12 +80,12 @@ struct wave {
 	uint32_t tag, channels, bytes, bits;
 	bool extensible;
 	uint32_t before; /* bytes of a chunk before fmt; 0: none */
-	uint32_t size;   /* of the data, as the header says */
+	uint32_t size;   /* bytes of the data, according to the header */
 	uint64_t wide;   /* the same in a ds64 chunk; 0: none */
-	uint32_t after;  /* bytes of chunks that follow the data, as the first size says */
+	uint32_t after;  /* bytes of chunks after the data, according to the first size */
 };
 
-/* A WAVE up to its samples. */
+/* Append a WAVE header, up to its samples. */
 static inline void put_wave(struct made *m, const struct wave *w)
 {
 	m->big = strcmp(w->form, "RIFX") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch: an empty folder to work in, and files in it. For tests that touch the disk. */
+/* scratch: an empty directory to work in, and files in it. For tests that touch the disk. */
 #ifndef GPUHIST_SCRATCH_H
 #define GPUHIST_SCRATCH_H
 
@@ -22,7 +22,7 @@ static inline void scratch_enter(void)
 	}
 }
 
-/* Names in the folder, "." and ".." aside. */
+/* Count the names in the directory, except "." and "..". */
 static inline unsigned scratch_files(void)
 {
 	unsigned n = 0;
@@ -35,7 +35,7 @@ static inline unsigned scratch_files(void)
 	return n;
 }
 
-/* Removes all files, and the folder too when leaving. */
+/* Remove all files. */
 static inline void scratch_clean(void)
 {
 	DIR *d = opendir(".");
@@ -64,7 +64,7 @@ static inline void scratch_write(const char *name, const void *data, size_t byte
 	}
 }
 
-/* The file's bytes and a zero after them; the caller frees them. NULL when it cannot be opened. */
+/* Return a file's bytes and a zero, for the caller to free; NULL: it cannot be opened. */
 static inline char *scratch_read(const char *name, size_t *bytes)
 {
 	FILE *f = fopen(name, "rb");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* take: opens a source; its next records, copied, and given back immediately. For tests. */
+/* take: open a source; copy its next records and return them at once. For tests. */
 #ifndef GPUHIST_TAKE_H
 #define GPUHIST_TAKE_H
 
 #include "input/source.h"
 
-/* What a test asks of a source. */
+/* A test's requests to a source. */
 struct setup {
 	struct source_spec open;
 	struct source_use use;
-	bool headers; /* the type is not given: headers may say it, and what is text is refused */
+	bool headers; /* the type is not given: headers may give it, and text is refused */
 };
 
-/* Opens and starts it; 0 threads are one, 0 bytes of memory are 256 MiB. On failure *s is NULL. */
+/* Open and start it; 0 threads mean one, 0 bytes of memory 256 MiB. On failure *s is NULL. */
 static inline int setup_open(struct source **s, const struct setup *setup, struct fail *fail)
 {
 	struct source_spec open = setup->open;
@@ -22,7 +22,7 @@ static inline int setup_open(struct source **s, const struct setup *setup, struc
 	use.memory += use.memory == 0 ? (uint64_t)256 << 20 : 0;
 	if (!setup->headers)
 		open.typed = open.type_said = true;
-	open.raw |= use.limit == 0; /* nothing is looked at */
+	open.raw |= use.limit == 0; /* nothing is read */
 	open.memory = use.memory;
 	if (source_open(s, &open, fail) != 0)
 		return -1;

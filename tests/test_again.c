@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again: a FIFO is opened without waiting for its writer, and poll reports when there is one. A
- * wait that would never end is ended by the alarm.
+ * again: opening a FIFO does not wait for its writer, and poll reports when there is one. An alarm
+ * ends a wait that would never end.
  */
 #include "base/again.h"
 
@@ -12,7 +12,7 @@
 #include "check.h"
 #include "scratch.h"
 
-/* What poll reports of a descriptor now: 0 for nothing. */
+/* Return what poll reports of a descriptor now: 0 for nothing. */
 static int now(int fd)
 {
 	struct pollfd one = {.fd = fd, .events = POLLIN};
@@ -28,7 +28,7 @@ static int reader(void)
 	return fd;
 }
 
-/* Opens for writing where there is a reader: does not wait; fails without one. */
+/* Open for writing without waiting; fails without a reader. */
 static int writer(void)
 {
 	const int fd = open("f", O_WRONLY | O_NONBLOCK);
@@ -42,7 +42,7 @@ static void put(int fd, const char *text)
 	CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s is not written", text);
 }
 
-/* Reads as a stream's reader does, after poll, and expects these bytes, or with "" the end. */
+/* Read as a stream's reader does after poll, and expect these bytes, or with "" the end. */
 static void expect(int fd, const char *text, const char *what)
 {
 	char bytes[16];
@@ -108,10 +108,10 @@ static void several_writers(void)
 	close(fd);
 }
 
-/* A wait for the first writer is ended by another descriptor, as by source_stop. */
+/* Another descriptor ends a wait for the first writer, as source_stop does. */
 static void *wake(void *arg)
 {
-	/* No CHECK: its counters are the main thread's. */
+	/* No CHECK here: only the main thread may use its counters. */
 	return write(*(const int *)arg, "x", 1) == 1 ? arg : NULL;
 }
 
@@ -134,7 +134,7 @@ static void stopped_while_waiting(void)
 	close(fd);
 }
 
-/* A writer that came first sleeps in open until there is a reader. */
+/* A writer that comes first sleeps in open until there is a reader. */
 static void *write_first(void *arg)
 {
 	const int fd = open("f", O_WRONLY);
@@ -167,7 +167,7 @@ static void others(void)
 	      "a file");
 	close(fd);
 	CHECK(open_input("none") == -1 && errno == ENOENT, "no file");
-	/* A pipe by its name in /proc: the end is seen although its writer left before. */
+	/* A pipe by its name in /proc: the reader sees its end although the writer left before. */
 	int ends[2];
 	char name[64];
 	CHECK(pipe(ends) == 0, "a pipe");

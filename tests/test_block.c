@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slow */
 /*
- * block: frames written by hand, where their blocks are just right or just wrong; and what fuzz_block
- * checks of libzstd's frames and of block_make's, whole and changed, from a seed.
+ * block: frames written by hand, whose blocks are just right or just wrong; and the checks of
+ * fuzz_block on libzstd's frames and on block_make's, whole and changed, from a seed.
  */
 #include "fuzz/fuzz_block.c"
 
@@ -10,7 +10,7 @@
 
 /* ---- by hand ---- */
 
-/* A frame with a window of 1 MiB and these blocks' bytes. */
+/* Decode a frame with a window of 1 MiB and these blocks. */
 static const char *decode(const void *blocks, size_t n, size_t *used)
 {
 	unsigned char p[256] = "\x28\xb5\x2f\xfd\x00\x50";
@@ -43,14 +43,14 @@ static const char *decode(const void *blocks, size_t n, size_t *used)
 	} while (0)
 
 /*
- * Tables of one code each, so that a stream holds nothing but the lengths' and offsets' own bits: modes
+ * Tables of one code each, so that a stream holds only the extra bits of lengths and offsets: modes
  * 0x54, then the codes of literals, offset and match.
  */
 static void by_hand(void)
 {
 	/* four literals; three of them, then 4 bytes from 2 back (1 + 4 - 3), then the last one */
 	DECODED("abcbcbcd", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1, 4 | 1);
-	/* the bit that ends a stream, and what is not used up */
+	/* the bit that ends a stream, and bits that are left over */
 	REFUSED("no end of a stream", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1,
 		0);
 	REFUSED("a bit too many", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1,
@@ -60,7 +60,7 @@ static void by_hand(void)
 		5, 2, 1, 4 | 1);
 	REFUSED("an offset before the frame", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3,
 		2, 1, 4 | 3);
-	/* offsets that repeat: 1, 4, 8 at first; with no literals the next, and one less than the first */
+	/* repeat offsets: 1, 4, 8 at first; without literals the next, and the first minus one */
 	DECODED("abbbb", BLOCK(1, 9), 2 << 3, 'a', 'b', 1, 0x54, 2, 0, 0, 1);
 	DECODED("abcdebcde", BLOCK(1, 12), 5 << 3, 'a', 'b', 'c', 'd', 'e', 1, 0x54, 5, 1, 1,
 		2 | 0);
@@ -95,7 +95,7 @@ static void by_hand(void)
 	REFUSED("sizes that are cut", BLOCK(1, 3), 13, 0, 0);
 	REFUSED("sizes of a tree's literals that are cut", BLOCK(1, 3), 14, 0, 0);
 	REFUSED("no bytes", BLOCK(1, 3), 4, 0, 0);
-	/* a tree of two codes: weights 1 and the one that makes the sum a power of two */
+	/* a tree of two codes: weight 1, and the weight that makes the sum a power of two */
 	DECODED("\1\1\0\1", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128, 0x10, 16 | 13,
 		0);
 	REFUSED("a tree before the first", BLOCK(1, 5), 3 | 4 << 4, 1 << 6, 0, 16 | 13, 0);
@@ -107,7 +107,7 @@ static void by_hand(void)
 		0x10, 32 | 13, 0);
 }
 
-/* Lengths that are just, and far, too long for a sequence; more of them than a block has room for. */
+/* Lengths just too long for a sequence, and far too long; more of them than fit a block. */
 static void long_lengths(void)
 {
 	static const char LITERALS[] = {
@@ -127,7 +127,7 @@ static void long_lengths(void)
 	REFUSED("200000 literals", BLOCK(1, 5), 13, (char)0xd4, 0x30, 'a', 0);
 }
 
-/* A packed block may be as large as one that is not, though libzstd before 1.5.4 refuses that. */
+/* A packed block may be as large as a plain one, though libzstd before 1.5.4 refuses that. */
 static void largest(void)
 {
 	unsigned char p[9 + FRAME_BLOCK_MAX] = "\x28\xb5\x2f\xfd\x00\x50";
@@ -162,7 +162,7 @@ static void counts(void)
 	}
 }
 
-/* A match 1024 back in a window of 1 KiB, then one 1025 back, which libzstd lets pass in one call. */
+/* A match 1024 back in a window of 1 KiB, then one 1025 back, which libzstd accepts in one call. */
 static void window(void)
 {
 	unsigned char p[] = {0x28, 0xb5, 0x2f, 0xfd, 0,   0,  0x42, 0x1f, 0,
@@ -177,7 +177,7 @@ static void window(void)
 		CHECK(more > 0 ? refused != NULL : !refused && used == 2004, "%u: %s", 1024 + more,
 		      refused ? refused : "accepted");
 	}
-	/* nor is a block larger than the window */
+	/* nor may a block be larger than the window */
 	for (unsigned more = 0; more < 2; more++) {
 		const unsigned char one[] = {
 			0x28, 0xb5, 0x2f, 0xfd, 0, 0, (unsigned char)(3 + 8 * more), 0x20, 0, 'a'};
@@ -188,11 +188,11 @@ static void window(void)
 	}
 }
 
-/* Streams far too short for their literals, of the longest codes only, read nothing before them. */
+/* Streams far too short for their literals, with the longest codes: nothing before them is read. */
 static void short_streams(void)
 {
 	enum { STREAM = 60, PACKED = 6 + 4 * STREAM };
-	/* Codes of 1 to 10 bits, and two of 11: zeros are one of them. */
+	/* Codes of 1 to 10 bits, and two of 11, one of which is all zeros. */
 	struct block b = {.how = LITERALS_FOUR_STREAMS,
 			  .literals_packed = PACKED,
 			  .tree = {7, {127 + 11, 0x11, 0x23, 0x45, 0x67, 0x89, 0xa0}}};

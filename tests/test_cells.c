@@ -2,7 +2,7 @@
 /*
  * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
  * sample by sample, at any alignment and length, and writes nothing after the last cell. The same
- * for the loops that find samples that repeat. Each instruction set can be
+ * goes for the loops that find repeated samples. Each instruction set can be
  * forced.
  */
 #include "count/cells.h"
@@ -33,7 +33,7 @@ static bool supported(enum isa isa)
 	return isa == ISA_BASE;
 }
 
-/* The bytes of a sample as a number, most significant first or last. */
+/* Return the bytes of a sample as a number, most significant first or last. */
 static uint64_t bits_of(const unsigned char *p, uint32_t bytes, bool big)
 {
 	uint64_t v = 0;
@@ -44,8 +44,8 @@ static uint64_t bits_of(const unsigned char *p, uint32_t bytes, bool big)
 }
 
 /*
- * The slot of a key's bin, by the other text of that arithmetic (auto.c). Bins of ranks are in the
- * slots of their sign, with that of zero between them.
+ * Return the slot of a key's bin, computed in another way than auto.c does. Ranks use the slots of
+ * their sign, with the slot of zero between them.
  */
 static uint32_t slot_of(const struct edges *e, uint64_t key, int sign)
 {
@@ -98,7 +98,7 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 				  : bin_key32(b, b->kind, (uint32_t)key);
 }
 
-/* Half of the samples anywhere, half near the range's ends, and for floats every special value. */
+/* Draw a sample: half of them anywhere, half near the range's ends, and every special float. */
 static void make_sample(unsigned char *p, const struct edges *e, const struct sample_type *t)
 {
 	const uint64_t r = check_random(&state);
@@ -121,7 +121,7 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 			bits = low;
 	} else if (r % 2) {
 		/*
-		 * keys beside the first and the last in range; one that wraps around is a valid
+		 * keys next to the first and the last in range; one that wraps around is a valid
 		 * sample too
 		 */
 		bits = e->binning.first + (r & 2 ? e->binning.span : 0) + (r >> 8) % 7 - 3;
@@ -227,7 +227,7 @@ static void lists(const char *type, bool closed)
 		  "many");
 }
 
-/* Samples are anywhere in the type, so k is one that any of them fits, and larger. */
+/* Samples are anywhere in the type, so k is the least that any of them fits, or larger. */
 static void slots(const char *type, enum axis_kind kind)
 {
 	struct sample_type t;

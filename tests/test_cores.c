@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cores: quotas of control groups, in folders that stand for the system's. */
+/* cores: quotas of control groups, in directories that stand for the system's. */
 #include "base/cores.h"
 
 #include <ftw.h>
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "scratch.h"
 
-/* Writes a text to a file, and makes the folders that it is in. */
+/* Write a text to a file, and make the directories above it. */
 static void put(const char *path, const char *text)
 {
 	char folder[256];
@@ -66,7 +66,7 @@ static void groups(void)
 		 0,
 		 {{"t/proc/self/cgroup", "0::/a\n"},
 		  {"t/sys/fs/cgroup/a/cpu.max", "max 100000\n"}}},
-		{"a group beside it does not count",
+		{"a group next to it does not count",
 		 UINT_MAX,
 		 0,
 		 {{"t/proc/self/cgroup", "0::/ab\n"},
@@ -130,7 +130,7 @@ int main(void)
 	scratch_enter();
 	groups();
 	CHECK(cores_usable() >= 1, "no core at all");
-	/* A sanitizer has mapped more than any limit. */
+	/* A sanitizer has mapped more memory than any limit. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	struct rlimit space;
 	CHECK(getrlimit(RLIMIT_AS, &space) == 0, "limits");

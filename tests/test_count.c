@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slow */
 /*
- * count: every method and instruction set against the obvious loop, for one worker and for several
- * on one struct counts; and more samples than 32 bits can count.
+ * count: every method and instruction set compared with a plain loop, for one worker and for
+ * several that share one struct counts; and more samples than 32 bits can count.
  */
 #include "count/count.h"
 
@@ -13,7 +13,7 @@
 #include "base/isa.h"
 #include "check.h"
 
-#define SAMPLES 200003u /* no multiple of any unrolled loop or block */
+#define SAMPLES 200003u /* not a multiple of any unrolled loop or block */
 #define WORKERS_MAX 3u
 
 enum pattern { NOISE, HOT, SORTED, TWO, PATTERNS };
@@ -55,7 +55,7 @@ static unsigned char *make(const struct sample_type *t, uint32_t bins, enum patt
 	return p;
 }
 
-/* What count.h promises of the cell of a sample, from the bytes alone. */
+/* Return the cell of a sample that count.h promises, from the bytes alone. */
 static size_t cell_of(const struct edges *e, const struct sample_type *t, const unsigned char *p)
 {
 	uint64_t value = 0;
@@ -86,7 +86,7 @@ static void *count_share(void *arg)
 
 	if (!counter)
 		return NULL;
-	/* In pieces of any length, 0 included. */
+	/* In pieces of any length, even 0. */
 	for (size_t done = 0; done < s->n;) {
 		const unsigned char *const p = s->p + done * s->c->bytes;
 		size_t some = check_random(&seed) % 3000;
@@ -147,7 +147,7 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
 	counts_free(&counts);
 }
 
-/* 32-bit tables must have been flushed before 2^32 samples, all in one cell of one table. */
+/* 32-bit tables must be flushed before 2^32 samples, here all in one cell of one table. */
 static void past_32_bits(void)
 {
 	const size_t length = (size_t)1 << 20;
@@ -177,7 +177,7 @@ static void past_32_bits(void)
 	counts_free(&counts);
 }
 
-/* What the caller learns of memory before any is allocated. */
+/* The sizes that the caller learns before any memory is allocated. */
 static void sizes(void)
 {
 	struct sample_type t;

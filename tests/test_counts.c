@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counts: several threads add in every way that may be used together, and nothing is lost. */
+/* counts: several threads add in every combination of ways, and nothing is lost. */
 #include "count/counts.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 static struct counts counts;
 static pthread_barrier_t start;
 
-/* 32-bit tables, of which only the cells are counts: what is between two of them is not added. */
+/* Add 32-bit tables, in which only the cells are counts: the gaps between tables are not added. */
 static void *add_tables(void *arg)
 {
 	uint32_t table[3 * STRIDE];
@@ -32,7 +32,7 @@ static void *add_tables(void *arg)
 	return arg;
 }
 
-/* A lane's table, while others add to single cells. */
+/* Add a lane's table, while others add to single cells. */
 static void *add_shared(void *arg)
 {
 	uint32_t table[CELLS];
@@ -61,7 +61,7 @@ static void *add_cells(void *arg)
 	return arg;
 }
 
-/* Half of the threads run one way and half the other; each cell must then hold these. */
+/* Half of the threads add one way and half the other; check the sum in each cell. */
 static void together(void *(*one)(void *), void *(*other)(void *), uint64_t even, uint64_t odd)
 {
 	struct fail fail = {0};
@@ -86,7 +86,7 @@ static void together(void *(*one)(void *), void *(*other)(void *), uint64_t even
 	CHECK(samples == (uint64_t)ROUNDS * THREADS / 2 * (even + odd) * CELLS / 2, "%llu samples",
 	      (unsigned long long)samples);
 	free(cell);
-	/* What was taken, or never made, is freed without harm. */
+	/* Counts that were taken, or never made, can be freed without harm. */
 	counts_free(&counts);
 	counts_free(&(struct counts){0});
 }

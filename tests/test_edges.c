@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges: what fuzz_edges checks of an input, from a seed: of every type, bins of every kind but
- * --log and --auto, samples on the edges, beside them and anywhere.
+ * edges: the checks of fuzz_edges, on inputs from a seed: every type, every kind of bins but
+ * --log and --auto, and samples on the edges, next to them and anywhere.
  */
 #include "fuzz/fuzz_edges.c"
 
@@ -25,7 +25,7 @@ int main(void)
 	for (unsigned i = 0; i < 25000; i++) {
 		for (size_t k = 0; k < sizeof(data); k++)
 			data[k] = (uint8_t)(check_random(&state) >> 40);
-		/* Millions of bins take longer than they find: once in a while. */
+		/* Millions of bins take longer than they are worth: use them now and then. */
 		if (i % 256 > 0)
 			data[2] &= 0xfe;
 		CHECK(LLVMFuzzerTestOneInput(data, 40 + check_random(&state) % 160) == 0, "%u", i);

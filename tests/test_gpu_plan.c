@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_plan: what holds for the slots of any job and any -M, drawn from a seed, and some known
- * cases; what CUDA_VISIBLE_DEVICES becomes for the helper.
+ * gpu_plan: properties of the slots for any job and any -M, drawn from a seed, and some known
+ * cases; the value of CUDA_VISIBLE_DEVICES for the GPU process.
  */
 #include "gpu/gpu_plan.h"
 #include "input/unpacker.h"
@@ -13,7 +13,7 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* False: there are no such bins. */
+/* Make the bins of a job; false: they are impossible. */
 static bool make_counting(struct counting *c, const char *name, uint32_t bins, const char *range,
 			  const struct layout *asked)
 {
@@ -39,7 +39,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 
 /* ---- slots ---- */
 
-static unsigned rooms; /* how many of them had some */
+static unsigned rooms; /* number of jobs that had some */
 
 static void holds(const struct gpu_spec *spec, unsigned long i)
 {
@@ -49,8 +49,8 @@ static void holds(const struct gpu_spec *spec, unsigned long i)
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
 	const bool resident = !spec->fetched && c->auto_bins.most == 0 && c->cells > RESIDENT_CELLS;
 	/*
-	 * Two slots and a lane are the least; where that is too much, their counters are all that
-	 * is, unless slots could not be smaller.
+	 * Two slots and a lane are the minimum; if that is too much, their counters alone must be
+	 * the reason, unless slots could not be smaller.
 	 */
 	const uint64_t least = of_record > 256 * KIB ? of_record : 256 * KIB,
 		       samples = (uint64_t)s.slots * s.slot_bytes;
@@ -65,13 +65,13 @@ static void holds(const struct gpu_spec *spec, unsigned long i)
 	CHECK(s.slots >= 2 && s.slots <= 64 && s.lanes >= 1 && s.lanes <= spec->lanes &&
 		      s.slots <= s.lanes + 4 + (spec->unpacks ? UNPACKER_ROOMS : 0),
 	      "size %lu: %u slots, %u of %u lanes", i, s.slots, s.lanes, spec->lanes);
-	/* Rooms hold some blocks, and lanes have at least two slots beside. */
+	/* Rooms hold some blocks, and lanes still have at least two slots. */
 	CHECK(s.rooms == 0 ||
 		      (spec->unpacks && s.rooms <= UNPACKER_ROOMS && s.rooms + 2 <= s.slots &&
 		       s.slot_bytes >= 3 * UNPACK_BLOCK_MAX + sizeof(struct unpack_orders)),
 	      "size %lu: %u rooms of %u slots", i, s.rooms, s.slots);
 	rooms += s.rooms > 0;
-	/* A chunk that fetches counters has some times as many bytes. */
+	/* A chunk whose counters are fetched has several times as many bytes. */
 	CHECK(!s.fits || resident || s.slot_bytes + unit >= 16 * (uint64_t)c->cells ||
 		      s.slot_bytes + unit >= 64 * MIB,
 	      "size %lu: slots of %zu, %zu counters", i, s.slot_bytes, c->cells);
@@ -106,7 +106,7 @@ static void every_job(void)
 			layout.record =
 				8 * layout.channels + (uint32_t)(check_random(&state) >>
 								 (41 + check_random(&state) % 20));
-		/* A table that no process could have. */
+		/* Skip tables that no process could have. */
 		if ((bins + (uint64_t)4) * layout.channels > (uint64_t)1 << 30 ||
 		    layout.record > LAYOUT_BYTES_MAX ||
 		    !make_counting(&c, type, bins, RANGES[check_random(&state) % 3], &layout))
@@ -138,11 +138,11 @@ static void known(void)
 		unsigned slots;
 		uint64_t slot_bytes;
 		bool resident;
-		unsigned fed; /* lanes; 0: it does not fit, and has one */
+		unsigned fed; /* number of lanes; 0: the job does not fit, and has one */
 	} CASES[] = {
 		{"u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false, 8},
 		{"u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false, 1},
-		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
+		/* Short of memory: sixteen slots of full size, then smaller ones, then fewer. */
 		{"u32", "none", 1024, 1, 0, 16, false, 65 * MIB, 16, 4 * MIB, false, 16},
 		{"u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4080 * KIB, false, 60},
 		{"u32", "none", 1024, 1, 0, 60, false, 33 * MIB, 16, 2096 * KIB, false, 60},
@@ -154,14 +154,15 @@ static void known(void)
 		{"u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false, 8},
 		{"u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false, 7},
 		/*
-		 * Many counters that are fetched, one more, and as many of which all are fetched.
+		 * The most counters that are fetched; one more, which stay; the same, if all must
+		 * be fetched.
 		 */
 		{"u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false, 4},
 		{"u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
 		{"u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false, 4},
 		{"u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false, 4},
-		/* Counters that are fetched take as much memory as they are: fewer lanes and slots,
-		 * smaller slots, and then not even two and one. */
+		/* Fetched counters take host memory of their size: fewer lanes and slots, smaller
+		 * slots, and in the end not even one lane and two slots. */
 		{"f32", "auto", 1 << 20, 1, 0, 16, false, 192 * MIB, 4, 45040 * KIB, false, 9},
 		{"f32", "auto", 1 << 20, 1, 0, 16, false, 49 * MIB, 2, 20976 * KIB, false, 2},
 		{"f32", "auto", 1 << 20, 1, 0, 16, false, 40 * MIB, 2, 20 * MIB, false, 0},
@@ -218,7 +219,7 @@ static void shown(void)
 		 "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"},
 		{"1,GPU-8932f937,MIG-GPU-5/1/0", 1, "GPU-8932f937"},
 		{"1,GPU-8932f937,MIG-GPU-5/1/0", 2, "MIG-GPU-5/1/0"},
-		/* Nothing is visible. */
+		/* No device is visible. */
 		{"", 0, "-1"},
 		{"-1", 0, "-1"},
 		{",0", 0, "-1"},
@@ -243,7 +244,7 @@ static void shown(void)
 	}
 }
 
-/* Extents that a faulty device may report: the keys of infinity and NaN are no samples'. */
+/* Extents that a faulty device may report: no sample has the keys of infinity and NaN. */
 static void extents(void)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slow */
 /*
- * header: what is found in headers of every kind, and why others are refused; and what fuzz_header
- * checks of an input that begins with one, cut and changed at every byte, from a seed.
+ * header: the facts found in headers of every kind, and the reasons why others are refused; and the
+ * checks of fuzz_header on an input with a header, cut and changed at every byte, from a seed.
  */
 #include "fuzz/fuzz_header.c"
 
@@ -13,7 +13,7 @@ typedef unsigned long long ull;
 
 static uint64_t state = 0x686561646572;
 
-/* An input of so many bytes: a file, a pipe or a frame, with -S, -n and --ignore-tail, or without. */
+/* Try an input of this size: a file, a pipe or a frame, with or without -S, -n, --ignore-tail. */
 static void input(const struct made *m, size_t bytes)
 {
 	uint8_t data[6000];
@@ -26,7 +26,7 @@ static void input(const struct made *m, size_t bytes)
 	CHECK(LLVMFuzzerTestOneInput(data, 3 + bytes) == 0, "%zu bytes", bytes);
 }
 
-/* With all of its samples, and what may follow or may not; cut at any byte; with any byte changed. */
+/* Try it with all of its samples, with or without bytes after them; cut and changed at any byte. */
 static void inputs(const struct made *m, uint64_t samples)
 {
 	static const char *const BEHIND[] = {"",
@@ -57,7 +57,7 @@ static void inputs(const struct made *m, uint64_t samples)
 	}
 }
 
-/* A good header: found, and nothing less of it. */
+/* A good header is found, but not in fewer bytes. */
 static void good(const struct made *m, const char *text, uint64_t bytes)
 {
 	struct header_scan h;
@@ -176,7 +176,7 @@ static void waves(void)
 
 	struct made m;
 	struct header_scan h;
-	/* Sizes that a writer to a pipe puts there. */
+	/* Sizes that writers to a pipe leave. */
 	static const struct {
 		uint32_t size, bytes;
 		bool open;
@@ -230,7 +230,7 @@ static void pictures(void)
 	}
 }
 
-/* A header with this in it is refused, and the message has that. */
+/* A header is refused, with this reason in the message. */
 static void refused(const struct made *m, const char *why)
 {
 	struct header_scan h;
@@ -320,7 +320,7 @@ static void bad_arrays(void)
 	m = (struct made){.at = NULL};
 	put(&m, "\x93NUMPY\3\0\xff\xff\xff\xff", 12);
 	refused(&m, "4294967295 bytes long");
-	/* 10000 are taken. */
+	/* A header of 10000 bytes is accepted. */
 	m = (struct made){.at = NULL};
 	put(&m, "\x93NUMPY\2\0\x10\x27\0\0", 12);
 	put_text(&m, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}");
@@ -331,8 +331,8 @@ static void bad_arrays(void)
 }
 
 /*
- * Sizes of 64 bits that say that there are no samples: what follows is a chunk, where the whole
- * file is longer.
+ * A 64-bit size of zero samples: the bytes after it are a chunk, if the size of the whole file is
+ * larger.
  */
 static void empty_wide_wave(uint64_t whole, uint64_t bytes)
 {
@@ -430,7 +430,7 @@ static void bad_pictures(void)
 	refused(&m, "longer than 4096 bytes");
 }
 
-/* What is none of ours, at every length. */
+/* Inputs without a known header, of every length. */
 static void none(void)
 {
 	static const char *const NONE[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hist: an audit that does notice. */
+/* hist: an audit must notice wrong counts. */
 #include "hist/hist.h"
 
 #include "check.h"

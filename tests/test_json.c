@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: each number of a list has the value of its text, whichever way it was read; texts are the
- * same wherever a read cut them.
+ * json: each number of a list has the value of its text, whichever way it is read; texts are the
+ * same wherever a read cuts them.
  */
 #include "input/json.h"
 
@@ -16,7 +16,7 @@
 #include "check.h"
 #include "scratch.h"
 
-/* The n numbers of a list, which the caller frees. NULL: *fail says why there are none. */
+/* Return the n numbers of a list, for the caller to free. NULL: *fail gives the reason. */
 static void *numbers_of(const char *text, enum json_numbers what, size_t *n, struct fail *fail)
 {
 	struct json json;
@@ -31,7 +31,7 @@ static void *numbers_of(const char *text, enum json_numbers what, size_t *n, str
 	return list;
 }
 
-/* A number that is hard to round, or one that is not. */
+/* Make a number that is hard to round, or an easy one. */
 static double make_real(char *text, size_t room, uint64_t *seed)
 {
 	const uint64_t how = check_random(seed);
@@ -94,8 +94,8 @@ static void reals(void)
 }
 
 /*
- * Among plain numbers, what is no count, or no number: in a word of eight bytes, at its end, past
- * it.
+ * Texts among plain numbers that are not counts, or not numbers: in a word of eight bytes, at its
+ * end, past it.
  */
 static void bad(void)
 {
@@ -149,7 +149,7 @@ static void bad(void)
 
 /* ---- texts in pieces ---- */
 
-/* A name of more bytes than are looked at ahead, and what may be cut in every place. */
+/* A name with more bytes than the reader looks ahead, and text that may be cut anywhere. */
 enum { LONG = 500, LENGTH = LONG + 60 };
 static char document[LENGTH + 1];
 
@@ -225,7 +225,7 @@ static void pieces(void)
 		}
 		CHECK(json_begin(&json, &fail) == 0, "no end");
 		json_close(&json);
-		/* Nobody reads any more, so a writer that still writes ends. */
+		/* Close the reader's end, so that a writer that still writes ends. */
 		dup2(saved, STDIN_FILENO);
 		pthread_join(thread, NULL);
 	}

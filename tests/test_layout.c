@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout: what is left open is completed, what does not fit is refused, and gaps are seen. */
+/* layout: open values are completed, impossible ones are refused, and gaps are noticed. */
 #include "count/layout.h"
 
 #include <string.h>

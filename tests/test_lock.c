@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock: takes, drops, waits; with LOCKS_CHECKED a thread that does one of them wrongly is stopped.
+ * lock: take, drop, wait; with LOCKS_CHECKED a thread that does one of them wrongly is stopped.
  */
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -124,7 +124,7 @@ static void drop_anothers(void)
 	lock_drop(&lock);
 }
 
-/* Each ends its process by an assertion. */
+/* An assertion ends the process of each. */
 static void test_wrong(void)
 {
 	static const struct {

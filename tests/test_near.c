@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* near: what is near and what is not, and that of two equally near ones none is said. */
+/* near: the nearest name is suggested, unless it is far or two are equally near. */
 #include "base/near.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slow */
 /*
- * number: what fuzz_number checks of a text and of bits, of every form and every limit and around
- * them.
+ * number: the checks of fuzz_number on texts and bits of every form, at and around every
+ * limit.
  */
 #include "fuzz/fuzz_number.c"
 
@@ -10,7 +10,7 @@
 
 static const uint64_t SEED = 0x6e756d626572;
 
-/* Counts, sizes and numbers: what is one, and what nearly is. Each is cut at every byte. */
+/* Counts, sizes and numbers, and texts that nearly are. Each is cut at every byte. */
 static char list[] =
 	"007|4096|3MiB|3MB|5GiB|5GB|7TiB|7TB|18446744073709551615|0T|18014398509481983K|"
 	"16777215T|18446744TB|64k|1kiB|1kB|1m|2mB|1g|1tiB|0X1f|0x1B|0xfK|0x2kB|0x00ff| 1|1 |"
@@ -32,7 +32,7 @@ static void check(const void *data, size_t size)
 	CHECK(LLVMFuzzerTestOneInput(data, size) == 0, "%.*s", (int)size, (const char *)data);
 }
 
-/* Whole, and cut before this byte. */
+/* Check a text whole, and cut before this byte. */
 static void check_text(const char *text, size_t cut)
 {
 	uint8_t data[600];
@@ -43,7 +43,7 @@ static void check_text(const char *text, size_t cut)
 	check(data, 1 + length);
 }
 
-/* Each; some of them twice; and with bytes that are others. */
+/* Check each text; some twice in a row; and with bytes changed. */
 static void texts(void)
 {
 	static const char OTHERS[] = "0123456789abcdefABCDEFxXpPkKMGTiB.+-_ \n:@";
@@ -74,7 +74,7 @@ static void format_one(double x)
 	check(&x, sizeof(x));
 }
 
-/* x, its neighbours, and the same below 0. */
+/* Format x, its neighbours, and the same below 0. */
 static void format_around(double x)
 {
 	const double near[] = {x, nextafter(x, (double)INFINITY), nextafter(x, -(double)INFINITY)};
@@ -87,7 +87,7 @@ static void format_around(double x)
 
 static void formats(void)
 {
-	/* Two decimals are as near as each other: the even one. */
+	/* Two decimals are equally near: the even one is written. */
 	static const double TIES[] = {1.00000762939453125, 1.00002288818359375, 1e23, 0x1p-44, 0};
 	static const double BY[] = {1e-3, 1e-6, 1.0 / 3, 1.0 / 7, 1e16, 1e300};
 	char ten[16];
@@ -119,13 +119,13 @@ static void formats(void)
 		if (i % 8 == 0)
 			bits &= 0x800fffffffffffff; /* a denormal */
 		memcpy(&x, &bits, sizeof(x));
-		if (i % 4 == 1) /* few digits, as edges have */
+		if (i % 4 == 1) /* few digits, as in edges */
 			x = (double)((int64_t)bits >> (bits % 60)) * BY[bits % 6];
 		format_one(x);
 	}
 }
 
-/* An integer, shifted, and what it is over so many. */
+/* Check an integer, shifted, and its quotient by d. */
 static void integer_one(int128_t n, unsigned shift, uint32_t d)
 {
 	uint8_t data[22] = {(uint8_t)shift};
@@ -137,7 +137,7 @@ static void integer_one(int128_t n, unsigned shift, uint32_t d)
 	check(data, sizeof(data));
 }
 
-/* Numbers of every length; ties of quotients, and what is a little beside them. */
+/* Integers of every length; ties of quotients, and quotients very close to them. */
 static void integers(void)
 {
 	const int128_t least = -(int128_t)(((uint128_t)1 << 127) - 1) - 1,

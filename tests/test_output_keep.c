@@ -35,7 +35,7 @@ static void refused(const char *path)
 	CHECK(scratch_files() == files, "'%s': something was left", path);
 }
 
-/* The one temporary file in the folder; its name begins with a dot. */
+/* Return the status of the one temporary file in the directory, whose name begins with a dot. */
 static struct stat temporary(const char *folder)
 {
 	struct stat st = {.st_mode = 07777};
@@ -52,7 +52,7 @@ static struct stat temporary(const char *folder)
 	return st;
 }
 
-/* Instead of libc's: records the temporary file's mode before it gets its last one. */
+/* Instead of libc's function: record the temporary file's mode before it gets its last one. */
 static mode_t before;
 
 int fchmod(int fd, mode_t mode)
@@ -64,7 +64,7 @@ int fchmod(int fd, mode_t mode)
 	return (int)syscall(SYS_fchmod, fd, mode);
 }
 
-/* Replaces f, which must then have this mode, owner and group, and its temporary file no other. */
+/* Replace f, which must then have this mode, owner and group, and its temporary file no other. */
 static void replace(const char *name, mode_t mode, uid_t uid, gid_t gid)
 {
 	struct stat st = {0};
@@ -104,7 +104,7 @@ static void modes_are_kept(void)
 		old_file("f", MODES[i], geteuid(), getegid());
 		replace("f", MODES[i], geteuid(), getegid());
 	}
-	/* A write would have cleared these. */
+	/* A write would have cleared these bits. */
 	old_file("f", 06755, geteuid(), getegid());
 	replace("f", 0755, geteuid(), getegid());
 	umask(022);
@@ -113,7 +113,7 @@ static void modes_are_kept(void)
 
 enum { NOBODY = 65534, GROUP = 2345 };
 
-/* The rest as another user, a member of GROUP, in a folder that all may write. */
+/* The rest as another user, a member of GROUP, in a directory that everybody may write to. */
 static void as_user(void)
 {
 	const gid_t groups[] = {NOBODY, GROUP};
@@ -125,12 +125,12 @@ static void as_user(void)
 	refused("closed/f");
 	refused("closed/new");
 	refused("sticky/f");
-	/* The user's own file that may not be written: `>` refuses it too. */
+	/* The user's own file without write permission: `>` refuses it too. */
 	old_file("mine", 0444, NOBODY, NOBODY);
 	refused("mine");
 	CHECK(scratch_holds("readable", "old") && scratch_holds("sticky/f", "old"), "replaced");
 	replace("shared", 0664, NOBODY, GROUP);
-	/* The group cannot be kept: the new group gets no more than others have. */
+	/* The group cannot be kept: the new group gets the permissions of others. */
 	replace("alien", 0622, NOBODY, NOBODY);
 	replace("sticky_is_elsewhere", 0666, NOBODY, NOBODY);
 }
@@ -175,8 +175,8 @@ static const unsigned char LIST[] = {
 };
 
 /*
- * A list is kept; without it, its mask would be the group's mode. The folder's default list is not
- * taken.
+ * A list is kept; without it, its mask would be the group's mode. The directory's default list is
+ * not taken.
  */
 static void access_lists(void)
 {
@@ -203,7 +203,7 @@ static void access_lists(void)
 	scratch_clean();
 }
 
-/* In a mount namespace of its own; 0: all is well, or it is not allowed. */
+/* Run in a mount namespace of its own. Return 0 if all is well, or if that is not allowed. */
 static int in_mounts(void)
 {
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
@@ -217,7 +217,7 @@ static int in_mounts(void)
 	return check_failed > 0;
 }
 
-/* A file that is mounted, as containers do, and a folder that is mounted read-only. */
+/* A file that is mounted, as containers do, and a directory that is mounted read-only. */
 static void mounts(void)
 {
 	int status;

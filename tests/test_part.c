@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part: the borders of slices beside long division: each record, and each place between records, is
- * one slice's; no slice is larger than it may be; large slices of records that fill a MiB begin at
- * whole MiB.
+ * part: the borders of slices compared with long division: each record, and each place between
+ * records, belongs to one slice; no slice is larger than allowed; large slices of records that fill
+ * a MiB begin at whole MiB.
  */
 #include "input/part.h"
 
@@ -12,7 +12,7 @@
 
 typedef unsigned long long ull;
 
-/* a * b / n, rounded down, by adding and halving: no product is formed. */
+/* Return a * b / n, rounded down, by adding and halving: no product is formed. */
 static uint64_t quotient(uint64_t a, uint32_t b, uint32_t n)
 {
 	const uint64_t each = a / n;
@@ -70,7 +70,7 @@ static void partitions(void)
 		     (const uint32_t[]){1, 2, UINT32_MAX - 1, UINT32_MAX}, 4);
 }
 
-/* Of few records every slice, and every place. */
+/* With few records: every slice, and every place. */
 static void owners(void)
 {
 	for (uint64_t records = 0; records < 12; records++)
@@ -94,7 +94,7 @@ static void owners(void)
 		}
 }
 
-/* Rounding moves a border by less than a MiB, and so no slice by more than a sixteenth. */
+/* Rounding moves a border by less than a MiB, and so changes no slice by more than a sixteenth. */
 static void sizes(void)
 {
 	uint64_t state = 9;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * picture: flat data is flat in every picture, at every width and number of bins; random histograms
- * in every format; rows joined in a sheet.
+ * picture: flat data is flat in every picture, for every width and number of bins; random
+ * histograms in every format; rows joined in a sheet.
  */
 #include "output/picture.h"
 
@@ -32,7 +32,7 @@ static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins,
 	return axis;
 }
 
-/* Bins of --auto from `first` on, 2^k wide. */
+/* Make bins of --auto from `first` on, 2^k wide. */
 static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins)
 {
 	struct axis axis = axis_of(AXIS_AUTO, type, bins + 2, NULL, NULL, NULL);
@@ -44,7 +44,7 @@ static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins
 	return axis;
 }
 
-/* What a format writes, in memory that the caller frees. */
+/* Return the output of a format, in memory that the caller frees. */
 static char *written(write_fn *write, const struct hist *h, const struct canvas *canvas)
 {
 	const struct style style = {.canvas = *canvas, .header = true};
@@ -65,7 +65,7 @@ static char *written(write_fn *write, const struct hist *h, const struct canvas 
 
 /* ---- flat ---- */
 
-/* All bars of a text are as long as the longest: there is no blank between two lines of a row. */
+/* All bars of a text must be as long as the longest: no blank between two lines of a row. */
 static void check_flat_text(const struct hist *h, const struct canvas *canvas)
 {
 	const char *const line = canvas->utf8 ? "\xe2\x94\x82" : "|";
@@ -85,7 +85,7 @@ static void check_flat_text(const struct hist *h, const struct canvas *canvas)
 	free(text);
 }
 
-/* The bars of an SVG are one rectangle. */
+/* The bars of an SVG must be one rectangle. */
 static void check_flat_svg(const struct hist *h, const struct canvas *canvas)
 {
 	char *const text = written(write_svg, h, canvas), *path = strstr(text, "class=\"bins\"");
@@ -153,8 +153,8 @@ static void flat(void)
 /* ---- densities ---- */
 
 /*
- * Cells of a strip of listed bins hold the samples per doubling of a density that is constant in
- * doublings, or per unit, on a linear axis, of a uniform one.
+ * A strip of listed bins: if the density is constant in doublings, its cells hold the samples for
+ * each doubling; on a linear axis and for a uniform density, the samples for each unit.
  */
 static void densities(void)
 {
@@ -193,7 +193,7 @@ static void densities(void)
 
 #define BINS 600u
 
-/* Counts of some shape, in all channels. */
+/* Fill all channels with counts of some shape. */
 static void fill(struct hist *h, uint64_t *seed)
 {
 	const uint32_t bins = axis_bins(&h->axis), shape = (uint32_t)(check_random(seed) % 7);
@@ -215,7 +215,7 @@ static void fill(struct hist *h, uint64_t *seed)
 	}
 }
 
-/* An axis of any kind, of at most BINS bins; --auto's may have none. */
+/* Return an axis of any kind, with at most BINS bins; --auto's may have none. */
 static struct axis random_axis(uint64_t *seed, double *list)
 {
 	static const char *const TYPES[] = {"u8", "i16", "u32", "i64", "u64", "f16", "f32", "f64"};
@@ -237,7 +237,7 @@ static struct axis random_axis(uint64_t *seed, double *list)
 	spec.edges.kind = (enum axis_kind)(check_random(seed) % AXIS_DEFAULT);
 	spec.edges.closed = check_random(seed) % 4 == 0;
 	if (spec.edges.kind == AXIS_RANKS || spec.edges.kind == AXIS_AUTO) {
-		/* Keys of finite samples, about zero or on one side of it. */
+		/* Keys of finite samples, around zero or on one side of it. */
 		const bool real = t.kind == SAMPLE_FLOAT, wide = t.code_bytes == 8;
 		const uint64_t zero = real                        ? wide ? 1ull << 63 : 1u << 31
 				      : t.kind == SAMPLE_UNSIGNED ? 0
@@ -275,7 +275,7 @@ static struct axis random_axis(uint64_t *seed, double *list)
 	return axis;
 }
 
-/* Lines are no wider and no more than the canvas has, and have no escapes unless it has colours. */
+/* Lines fit the canvas in width and number, and contain escapes only if it has colours. */
 static void check_text(const char *text, const struct hist *h, const struct canvas *canvas)
 {
 	unsigned lines = 0;
@@ -294,7 +294,7 @@ static void check_text(const char *text, const struct hist *h, const struct canv
 	CHECK(canvas->colour || !strchr(text, '\033'), "an escape: %s", text);
 }
 
-/* Coordinates are numbers within the picture. */
+/* All coordinates are numbers within the picture. */
 static void check_svg(const char *text)
 {
 	unsigned height = 0;
@@ -361,7 +361,7 @@ static void matrix(void)
 
 /* ---- rows joined ---- */
 
-/* However many rows come, no more than SHEET_ROWS are kept, and they hold the same samples. */
+/* However many rows come, at most SHEET_ROWS are kept, and they hold the same samples. */
 static void joined(void)
 {
 	static const uint64_t COUNTS[] = {1, 7, 2000, 2001, 3999, 4000, 4001, 100000};

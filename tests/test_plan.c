@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* slow */
 /*
- * plan: what jobs get of -T and -M, as a table, and what holds for every job, drawn from a seed.
+ * plan: the plans of known jobs, as a table, and properties of every job's plan, drawn from a seed.
  */
 #include "plan.h"
 
@@ -21,7 +21,7 @@ struct shaped {
 	struct shape shape;
 };
 
-/* The options of a line of text, and the shape without a header. */
+/* Return the job of a line of options, and its shape without a header. */
 static struct shaped job_of(const char *line)
 {
 	static char text[256];
@@ -37,7 +37,7 @@ static struct shaped job_of(const char *line)
 	CHECK(options_parse(&of.job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
 	CHECK(job_shape(&of.shape, &of.job, &(struct header){0}, &fail) == 0, "%s: %s", line,
 	      fail.text);
-	/* No plan looks at what they own. */
+	/* No plan looks at the memory that they own. */
 	edges_free(&of.shape.axis.edges);
 	options_free(&of.job);
 	return of;
@@ -57,8 +57,8 @@ static struct shaped job_of(const char *line)
 	}
 
 /*
- * A worker's block and the page that aligns it; what it takes beside in the totals' table; tables
- * for 256 bins.
+ * A worker's block and the page that aligns it; its share of the totals' table; tables for 256
+ * bins.
  */
 #define BLOCK (132 * KIB)
 #define SHARED (BLOCK + 8 * KIB)
@@ -85,8 +85,8 @@ static void table(void)
 		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
 		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 0},
 		/*
-		 * Tables and blocks take half of -M at most: fewer workers, and one with the
-		 * totals' table in the end.
+		 * Tables and blocks may take half of -M: so there are fewer workers, and in the end
+		 * one with the totals' table.
 		 */
 		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE,
 		 3 * (BLOCK + 4 * 128 + 64), 0, 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 0},
@@ -99,7 +99,7 @@ static void table(void)
 		{"-T 4 -M 300K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0,
 		 300 * KIB - SHARED, 0},
 		{"-T 4 -M 300K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 300 * KIB - FEW, 0},
-		/* More than half for one, or not even one in all of it. */
+		/* One worker needs more than half of -M, or even more than all of it. */
 		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 0},
 		{"-T 4 -M 1M -t i16 -b 256", KERNELS, 1, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
 		 MIB - (BLOCK + 512 * KIB + 64), 0},
@@ -119,7 +119,7 @@ static void table(void)
 		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8},
 		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
 		 256 * MIB - 3 * SHARED, 0},
-		/* Lanes beside them, for input that is worth the GPU's start. */
+		/* Lanes in addition, for input that is worth the GPU's start. */
 		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW,
 		 8},
 		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8},
@@ -129,19 +129,19 @@ static void table(void)
 		 160 * MIB - 64 * FEW, 60},
 		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64,
 		 32 * MIB - BLOCK - 64, 128 * MIB, 1},
-		/* Nothing but lanes. */
+		/* Lanes alone. */
 		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB,
 		 128 * MIB, 8},
 		{"-T 2 --device=gpu -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
 		 128 * MIB, 2},
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
-		/* Statistics add their sums to the memory of each worker; digests take a quarter of -M. */
+		/* Statistics add sums to each worker's memory; digests take a quarter of -M. */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_U32), 0,
 		 192 * MIB - 2 * (FEW + SUMS_U32), 0},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64),
 		 0, 192 * MIB - 2 * (FEW + SUMS_F64), 0},
-		/* The cores count these; of codes a GPU does. */
+		/* The cores count these; codes a GPU could count. */
 		{"-T 2 --stats -t f64 -r 0:1", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64), 0,
 		 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
@@ -165,7 +165,7 @@ static void table(void)
 	}
 }
 
-/* Under auto the GPU is left out where its slots, lanes and their counters would not fit. */
+/* With auto the GPU is left out if its slots, lanes and their counters would not fit. */
 static void left_out(void)
 {
 	static const struct {
@@ -197,7 +197,7 @@ static void left_out(void)
 	}
 }
 
-/* Under auto the GPU's start must pay: at the rate so far, 0.4 s of work must be left. */
+/* With auto the GPU's start must pay: at the rate so far, 0.4 s of work must be left. */
 static void pays(void)
 {
 	static const struct {
@@ -205,22 +205,22 @@ static void pays(void)
 		uint64_t counted, known;
 		bool pays;
 	} CASES[] = {
-		/* The first blocks say nothing: fewer of them where they are slow. */
+		/* The first blocks tell nothing: fewer of them if they are slow. */
 		{10, 0, 0, false},
 		{10, 8 * MIB - 1, 1 << 30, false},
 		{10, 8 * MIB, 128 * MIB, true},
 		{0.019, 64 * MIB - 1, UINT64_MAX, false},
 		{0.021, 64 * MIB - 1, UINT64_MAX, true},
-		/* Of 1 GiB/s: 400 MiB left are not enough, a little more is. */
+		/* At 1 GiB/s, 400 MiB left are not enough, a little more is. */
 		{0.125, 128 * MIB, 128 * MIB + 409 * MIB, false},
 		{0.125, 128 * MIB, 128 * MIB + 410 * MIB, true},
 		{1, 1024 * MIB, 1024 * MIB + 409 * MIB, false},
 		{1, 1024 * MIB, 1024 * MIB + 410 * MIB, true},
-		/* Of what is not known to end, as much is left as was counted: after 0.4 s. */
+		/* If the end is unknown, as much is left as was counted: it pays after 0.4 s. */
 		{0.39, 1024 * MIB, 0, false},
 		{0.41, 1024 * MIB, 0, true},
 		{0.41, 64 * MIB, 0, true},
-		/* All is counted, or more than was known. */
+		/* Everything is counted, or more than was known. */
 		{10, 1024 * MIB, 1024 * MIB, false},
 		{10, 1024 * MIB, 100 * MIB, false},
 		/* No overflow. */
@@ -235,7 +235,7 @@ static void pays(void)
 	}
 }
 
-/* A number of some size, each order of magnitude as likely as any other. */
+/* Draw a number whose order of magnitude is equally likely up to `bits` bits. */
 static uint64_t drawn(uint64_t *state, unsigned bits)
 {
 	return check_random(state) >> (63 - check_random(state) % bits);
@@ -268,7 +268,7 @@ static struct shaped draw(uint64_t *state)
 	return of;
 }
 
-/* One worker, and how little it may take. */
+/* Return the least memory that one worker may take. */
 static size_t least_of(const struct shape *shape)
 {
 	const struct axis *const axis = &shape->axis;
@@ -311,7 +311,7 @@ static void bounds(const struct shaped *of, const struct plan_facts *facts, cons
 	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <=
 		      of->job.machine.memory + (p->decoders == 1),
 	      "job %lu: more than -M", i);
-	/* More than half of -M only for one worker that needs it. */
+	/* More than half of -M is only for one worker that needs it. */
 	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu",
 	      i, p->tables);
 	CHECK(facts->plain || p->tables > half || p->decoders >= half, "job %lu: decoders get %llu",
@@ -321,7 +321,7 @@ static void bounds(const struct shaped *of, const struct plan_facts *facts, cons
 	CHECK(p->lanes > 0 || p->lanes_memory == 0, "job %lu: memory for no lane", i);
 }
 
-/* Lanes that fit are there, and only those, unless nothing else counts. */
+/* Lanes exist if they fit, and only then, unless nothing else counts. */
 static void lanes(const struct shaped *of, const struct plan_facts *facts, const struct plan *p,
 		  unsigned long i)
 {
@@ -335,7 +335,7 @@ static void lanes(const struct shaped *of, const struct plan_facts *facts, const
 	      "job %lu: a GPU", i);
 }
 
-/* Twice what decoders and one worker need is enough for any job. */
+/* Twice the memory that decoders and one worker need is enough for any job. */
 static void named(const struct shaped *of, const struct plan_facts *facts, uint64_t need,
 		  unsigned long i)
 {

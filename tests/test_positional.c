@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loop of positional.c, with its instructions in plain C (tests/soft/immintrin.h), compared with
- * a table. On a machine that has the instructions, all other tests run the real ones.
+ * The loop of positional.c, with its instructions in plain C (tests/soft/immintrin.h), compared
+ * with a table. On a machine that has the instructions, all other tests run the real ones.
  */
 #ifndef HAVE_X86_LOOPS
 #define HAVE_X86_LOOPS
@@ -24,7 +24,7 @@ static uint32_t draw(void)
 	return (uint32_t)(check_random(&state) >> 32);
 }
 
-/* Are the counts of n bytes from `from` on right, and is nothing beyond the tables touched? */
+/* Are the counts of n bytes from `from` on right, and nothing beyond the tables touched? */
 static int right(unsigned from, size_t n, uint32_t channels)
 {
 	static uint32_t got[CHANNELS_MOST * STRIDE + 1], want[CHANNELS_MOST * STRIDE + 1];
@@ -82,7 +82,7 @@ int main(void)
 		fill(1, value);
 		CHECK(right(value % VECTOR, 4096 + value, 1), "all bytes are %u", value);
 	}
-	/* Units that end with a plane's last carry, and one byte more or less. */
+	/* Lengths that end at a plane's last carry, and one byte more or less. */
 	fill(1, 200);
 	for (size_t n = UNITS_MOST * UNIT - 2; n <= UNITS_MOST * UNIT + 2; n++)
 		CHECK(right(0, n, 1), "%zu bytes of one value", n);

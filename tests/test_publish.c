@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* publish: what reaches the asked name, in which counters, and the rescue of counts past u32. */
+/* publish: the file that gets the requested name, its counters, the rescue of counts past u32. */
 #include "output/format.h"
 
 #include <limits.h>
@@ -51,7 +51,7 @@ static void overflow(void)
 		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s",
 		      fail.text);
 		CHECK(scratch_holds("h", "old"), "the old file was touched");
-		/* A second one leaves the first one's file alone. */
+		/* A second rescue leaves the first one's file alone. */
 		scratch_write("h.rescue.json", "saved", 5);
 		CHECK(publish_to(&wish, &h, &fail) == -1 && strstr(fail.text, "h.2.rescue.json"),
 		      "%s", fail.text);
@@ -59,7 +59,7 @@ static void overflow(void)
 		CHECK(scratch_holds("h.2.rescue.json", JSON), "the second one's file");
 		scratch_clean();
 	}
-	/* One less is no overflow, and other counters have none. */
+	/* One count less does not overflow, and other counters never do. */
 	const struct wish u32 = make_wish("h", "csv", COUNTER_U32);
 	count[1] = count[2] = UINT32_MAX;
 	CHECK(publish_to(&u32, &h, &fail) == 0, "%s", fail.text);
@@ -71,8 +71,8 @@ static void overflow(void)
 }
 
 /*
- * The same bound holds for under, over and NaN where they are written: in the rows of --flow, and
- * in json always.
+ * The same bound holds for under, over and NaN if they are written: in the rows of --flow, and
+ * always in json.
  */
 static void overflow_of_rows(const char *format, bool flow)
 {
@@ -101,7 +101,7 @@ static void overflow_of_rows(const char *format, bool flow)
 		scratch_clean();
 		if (!flow)
 			continue;
-		/* Where those rows are not written, they overflow nothing. */
+		/* If those rows are not written, they overflow nothing. */
 		wish.style.flow = false;
 		CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
 		wish.style.flow = true;
@@ -109,7 +109,7 @@ static void overflow_of_rows(const char *format, bool flow)
 	}
 }
 
-/* A name that is nearly as long as names can be leaves no room for ".rescue.json". */
+/* A name of nearly the greatest length leaves no room for ".rescue.json". */
 static void rescue_of_long_name(void)
 {
 	uint64_t count[1] = {OVER_U32};
@@ -131,8 +131,8 @@ static void rescue_of_long_name(void)
 }
 
 /*
- * One count too many, to be rescued from this output; the message must name path, which must hold
- * it.
+ * One count too many for this output must be rescued; the message must name `path`, and that file
+ * must hold it.
  */
 static void rescued(const char *output, const char *path)
 {
@@ -167,7 +167,7 @@ static void rescue_of_device(void)
 	scratch_clean();
 }
 
-/* /dev/stdout may lead to a file, but the rescue is neither in /dev nor is the file touched. */
+/* /dev/stdout may lead to a file; the rescue is not in /dev, and the file is not touched. */
 static void rescue_of_redirected_output(void)
 {
 	static const char *const NAMES[] = {NULL, "-", "/dev/stdout", "/dev/fd/1",
@@ -190,7 +190,7 @@ static void rescue_of_redirected_output(void)
 	}
 }
 
-/* The rescue is beside the file, with its permissions; for a link, beside the link's target. */
+/* The rescue is next to the file, with its permissions; for a link, next to the link's target. */
 static void rescue_beside(void)
 {
 	struct stat st;
@@ -205,13 +205,13 @@ static void rescue_beside(void)
 	rescued("link", "d/target.rescue.json");
 	unlink("d/target.rescue.json");
 	unlink("h.rescue.json");
-	/* The counts are not lost if that name is a folder's. */
+	/* The counts are not lost if a directory has that name. */
 	(void)!mkdir("h.rescue.json", 0777);
 	rescued("h", "h.2.rescue.json");
 	scratch_clean();
 }
 
-/* Where the working folder takes no file: $TMPDIR, then /tmp; there readable by the user only. */
+/* If the working directory takes no file: $TMPDIR, then /tmp, where only the user may read it. */
 static void rescue_elsewhere(void)
 {
 	char path[PATH_MAX], here[PATH_MAX - 64];
@@ -220,7 +220,7 @@ static void rescue_elsewhere(void)
 	CHECK(getcwd(here, sizeof(here)) != NULL && chdir("/proc") == 0, "/proc");
 	setenv("TMPDIR", here, 1);
 	snprintf(path, sizeof(path), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
-	/* A link of that name must be neither followed nor replaced, even one to nothing. */
+	/* A link of that name, even to nothing, must be neither followed nor replaced. */
 	CHECK(symlink("/proc/none", path) == 0, "symlink");
 	snprintf(path, sizeof(path), "%s/gpuhist-%ld.2.rescue.json", here, (long)getpid());
 	rescued("/dev/null", path);

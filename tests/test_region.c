@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region: two processes that wait for each other through it go on. A wait that is not ended by the
- * other side would last until a limit that ends this program as failed.
+ * region: two processes that wait for each other through it go on. If the other side does not end a
+ * wait, a limit ends this program as failed.
  */
 #include "gpu/region.h"
 
@@ -12,19 +12,19 @@
 
 #include "check.h"
 
-#define LIMIT_SECONDS 120 /* for all of it, which takes less than one */
+#define LIMIT_SECONDS 120 /* for the whole test, which takes less than one */
 #define LONG_SECONDS 1000.0
 #define ROUNDS 20000u
 #define SLOTS 3u
 
-/* Samples of a round, which the other side must see, and its answer. */
+/* Return the number of samples in a round, which the other side must see, and its answer. */
 static uint64_t given(unsigned round)
 {
 	return round * (uint64_t)0x9e3779b97f4a7c15 | 1;
 }
 
 /*
- * The helper's side: every slot that is submitted is answered, until one has no bytes. Returns an
+ * The GPU process's side: answer every slot that is submitted, until one has no bytes. Return an
  * exit status.
  */
 static int answer_all(struct region *r)
@@ -107,7 +107,7 @@ static void processes(void)
 	munmap(r, sizeof(*r));
 }
 
-/* A wait is over at once where the word is another one, and at its time where it is not. */
+/* A wait ends at once if the word has another value, and at its time if not. */
 static void waits(void)
 {
 	uint32_t word = 7;

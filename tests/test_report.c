@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report: the sentences about a run, from figures: each says what these show and nothing more. */
+/* report: the sentences about a run, from its figures: each tells what these show, and no more. */
 #include "cli/report.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const struct run_report BASE = {
 	.plan = {.isa = "some", .method = "some"},
 };
 
-/* What report_verbose writes to standard error. */
+/* Return the text that report_verbose writes to standard error. */
 static const char *verbose(const struct job *job, const struct run_report *run)
 {
 	static char text[4096];
@@ -43,7 +43,7 @@ static const char *verbose(const struct job *job, const struct run_report *run)
 #define BOTTLENECK "bottleneck: "
 #define GPU "gpu: "
 
-/* Of the lines with the mark there is one, and it is this; "": there is none. */
+/* Among the lines with this mark there must be one, and be this one; "": none. */
 static void says(const struct job *job, const struct run_report *run, const char *mark,
 		 const char *wanted)
 {
@@ -63,7 +63,7 @@ static void bottlenecks(const struct job *job)
 	run.work.core_seconds = 8;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: counting took 90% of the workers' time; they had a core for 40% of it");
-	/* A worker on a lane of a GPU sleeps while the bus works. */
+	/* A worker on a GPU's lane sleeps while the bus works. */
 	run.work.gpu_records = 999;
 	says(job, &run, BOTTLENECK,
 	     "bottleneck: transfers and counting on the GPU took 90% of the workers' time");
@@ -102,19 +102,19 @@ static void gpu(struct job *job)
 {
 	struct run_report run = BASE;
 
-	/* None was started. */
+	/* No GPU was started. */
 	run.plan.no_gpu = "--device=cpu";
 	says(job, &run, GPU, "no gpu: --device=cpu");
 	run.plan.no_gpu = NULL;
 	says(job, &run, GPU,
 	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
-	/* It was not ready, or never will be. */
+	/* The GPU was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
 	says(job, &run, GPU, "gpu: it was not ready before the end");
 	run.gpu.state = GPU_FAILED;
 	strcpy(run.gpu.why, "no NVIDIA driver found: libcuda.so.1");
 	says(job, &run, GPU, "gpu: no NVIDIA driver found: libcuda.so.1");
-	/* It counted. */
+	/* The GPU counted. */
 	run.gpu = (struct gpu_report){.state = GPU_READY,
 				      .name = "NVIDIA H200",
 				      .start_seconds = 0.254,
@@ -132,7 +132,7 @@ static void gpu(struct job *job)
 	says(job, &run, GPU,
 	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
 	     "s, whole_4_key; counted 75.0% of the samples");
-	/* It was lost later on: what it counted it counted. */
+	/* The GPU was lost later on; its counts up to then remain. */
 	run.gpu.state = GPU_FAILED;
 	says(job, &run, GPU,
 	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "

@@ -2,7 +2,7 @@
 /* slow */
 /*
  * run: a whole job. The run does without workers whose memory cannot be allocated, the histogram is
- * the same with any number of them, and the bound of -M is kept where it can be.
+ * the same with any number of them, and the bound of -M is kept if possible.
  */
 #include "run.h"
 
@@ -52,7 +52,7 @@ static void check_bins(const struct hist *h, const struct fail *fail, const char
 	CHECK(h->count && right == axis_bins(&h->axis), "%s: bin %u is wrong", what, right);
 }
 
-/* The same with any number of workers and any memory that suffices for one. */
+/* The same with any number of workers, and with any memory that suffices for one. */
 static void workers_and_memory(void)
 {
 	static char *const THREADS[] = {"1", "2", "7", "64", "500"};
@@ -74,8 +74,8 @@ static void workers_and_memory(void)
 }
 
 /*
- * Memory is kept for decoders only where there may be something to decode: tables for two workers
- * fit -M, one's its half.
+ * Memory is reserved for decoders only if there may be something to decode: tables for two workers
+ * fit -M, one worker's fit half of it.
  */
 static void half_for_decoders(void)
 {
@@ -93,7 +93,7 @@ static void half_for_decoders(void)
 		struct hist h;
 		struct fail fail;
 		CHECK(run_with(jobs[i], &h, &report, &fail) == 0, "%s", fail.text);
-		/* A table of 4 MB for each, and the bins. */
+		/* A table of 4 MB for each worker, and the bins. */
 		CHECK(report.plan.memory / 4000000 == workers + 2, "%u: %zu bytes", i,
 		      report.plan.memory);
 		CHECK(report.work.records == SAMPLES, "%u: %llu records", i,
@@ -103,8 +103,8 @@ static void half_for_decoders(void)
 }
 
 /*
- * Where there is room for one worker, less room than all of them want is no failure: with
- * more address space a run that worked still works.
+ * If there is address space for one worker, a lack of it for the others is no failure: a run that
+ * worked still works with more.
  */
 static void short_of_memory(void)
 {
@@ -138,7 +138,7 @@ static void short_of_memory(void)
 }
 
 /*
- * Where there is memory for fewer decoders than threads, what was mapped once stays mapped: 48
+ * If the memory suffices for fewer decoders than threads, it stays mapped once it was: 48
  * frames with windows of 8 MiB, 2,048 pages each, in 64 MiB.
  */
 static void stays_mapped(void)

@@ -20,7 +20,7 @@ static void expect(const char *text, const char *name, bool pair)
 	      text);
 }
 
-/* Names in other tools, each with ours. */
+/* Check the names in other tools, each with ours. */
 static void other_names(bool pair, const char *list)
 {
 	char text[1024], *rest = text;
@@ -47,7 +47,7 @@ static const char PAIRS[] =
 	"CS16 i16;sc16 i16;fc32 f32;cf16 f16;complex64 f32;complex128 f64;<c8 f32;"
 	">c16 f64be";
 
-/* Two readings are no reading, and the message has both; what is no name gets the list. */
+/* A name with two meanings is refused, and the message gives both; an unknown one, the list. */
 static void refusals(void)
 {
 	static const char *const TWO[][3] = {

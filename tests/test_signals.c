@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals: which signals end the process and which do not, and that the temporary file is removed.
+ * signals: which signals end the process and which do not, and the removal of the temporary file.
  */
 #include "base/signals.h"
 
@@ -24,9 +24,9 @@ static void *raise_there(void *number)
 }
 
 /*
- * In a process of its own: the wait status after a signal between opening and publishing "f". The
- * signal of a thread comes while the main thread blocks such signals: the main thread goes on and
- * makes "held".
+ * In a process of its own: return the wait status after a signal between opening and publishing
+ * "f". The signal to a thread comes while the main thread blocks such signals: the main thread goes
+ * on and makes "held".
  */
 static int signalled(int number, bool ignored, bool from_thread)
 {
@@ -106,7 +106,7 @@ static void *stack_here(void *size)
 	return NULL;
 }
 
-/* The stack of a thread is not what `ulimit -s` says, here usually 8 MiB. */
+/* The stack of a thread does not depend on `ulimit -s`, here usually 8 MiB. */
 static void stacks(void)
 {
 	pthread_t thread;
@@ -156,8 +156,8 @@ static void threads_block(void)
 }
 
 /*
- * Makes files as an output does, one after another. *late: for longer than the signal needs to be
- * handled.
+ * Make files as an output does, one after another. *late: for longer than handling the signal
+ * takes.
  */
 static void *make_files(void *late)
 {
@@ -183,7 +183,7 @@ static void *make_files(void *late)
 }
 
 /*
- * A signal while another thread makes a file, or at any time between: the process ends by it, and
+ * A signal while another thread makes a file, or at any time between: the process dies of it, and
  * no file is left.
  */
 static void two_threads_make_files(void)
@@ -217,8 +217,8 @@ static void two_threads_make_files(void)
 }
 
 /*
- * USR1: waited for by one thread; one that was ignored at the start, or taken by a preloaded
- * library, stays so.
+ * One thread waits for USR1; if the signal was ignored at the start, or a preloaded library handles
+ * it, that stays so.
  */
 static void *wait_here(void *came)
 {
@@ -252,7 +252,7 @@ static void usr1(void)
 			waitpid(other, &status, 0);
 			if (signals_thread(&thread, wait_here, &came) != 0)
 				_exit(51);
-			/* What was ignored or handled does not end the wait: this does. */
+			/* A signal that is ignored or handled does not end the wait: this does. */
 			if (how > 0)
 				signals_wake(thread);
 			pthread_join(thread, NULL);
@@ -271,7 +271,7 @@ static void *has_finished(void *arg)
 }
 
 /*
- * --finish: the first INT or TERM is only remembered, also while it is held back, and so is one that
+ * --finish: the first INT or TERM is only remembered, even while it is blocked, and so is one that
  * comes with it, as from timeout(1). A later one ends the process, and HUP always does.
  */
 static void finish(void)
@@ -313,8 +313,8 @@ static void finish(void)
 }
 
 /*
- * INT and TERM print the last words, whole or not at all: they wait for no stderr, and the process
- * dies of the same signal if nobody reads it.
+ * INT and TERM print the last words, whole or not at all: they do not wait for stderr, and the
+ * process dies of the same signal if nobody reads it.
  */
 static void last_words(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot: copies of the counts while workers count. Each copy is what all workers together had
- * counted between two chunks, the same of every channel, and adds up to their reports; none grows
- * smaller; the totals at the end are whole.
+ * snapshot: copies of the counts while workers count. Each copy holds the counts of all workers
+ * between two chunks, the same ones for every channel, and adds up to their reports; no copy is
+ * smaller than an earlier one; the totals at the end are complete.
  */
 #include "engine/snapshot.h"
 
@@ -59,7 +59,7 @@ static void look(void *arg)
 		*records += tally_read(&worker[i].records);
 }
 
-/* Every cell that a chunk counts in holds its part of as many chunks, to the one. */
+/* Every cell that a chunk counts in holds its share of the same number of chunks, exactly. */
 static void check_copy(const struct counts *copy, const uint64_t *each, uint64_t records,
 		       const char *name)
 {
@@ -103,7 +103,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 			     .block = 4096,
 			     .record = layout.record,
 			     .snapshot = &snapshot};
-	/* What one chunk comes to, which is in the totals when a worker has left. */
+	/* The counts of one chunk, which are in the totals when a worker has left. */
 	CHECK(counts_init(&counts, counting.cells, &fail) == 0, "%s", fail.text);
 	snapshot_init(&snapshot);
 	struct counter *counter = counter_open(&counting, &counts);
@@ -144,7 +144,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	free(chunk);
 }
 
-/* Without --every nothing is joined, and leaving is nothing. */
+/* Without --every nothing is joined, and leaving does nothing. */
 static void none(void)
 {
 	struct holder holder, zeroed = {.of = NULL};

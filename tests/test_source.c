@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: inputs that are not what they seem, one reader at a time: files that change while they
- * are read; files whose size is wrong; sockets and pipes that keep messages apart; a look at files
- * before they are opened; and a stop.
+ * source: inputs that change or have wrong sizes, one reader at a time: files that change while
+ * they are read; files whose size is wrong; sockets and pipes that keep messages apart; a look at
+ * files before they are opened; and a stop.
  */
 #include "input/source.h"
 
@@ -27,7 +27,7 @@ struct result {
 	struct fail fail;
 };
 
-/* Reads until the end, the limit or an error, cap bytes at a time. */
+/* Read until the end, the limit or an error, cap bytes at a time. */
 static struct result read_spec(const struct setup *spec, size_t cap)
 {
 	struct result r = {.rc = 0};
@@ -51,7 +51,8 @@ static struct result read_spec(const struct setup *spec, size_t cap)
 /* ---- files that change ---- */
 
 /*
- * A file of 64 bytes is `to` bytes long after the first fill of 16; returns the last fill's result.
+ * A file of 64 bytes becomes `to` bytes long after the first fill of 16; return the last fill's
+ * result.
  */
 static int move(const struct setup *spec, long to, size_t *used, struct source_totals *totals,
 		struct fail *fail)
@@ -77,7 +78,7 @@ static int move(const struct setup *spec, long to, size_t *used, struct source_t
 }
 
 /*
- * The file changes while it is read. What was appended is read too; one that became shorter is an
+ * The file changes while it is read. Appended bytes are read too; a file that became shorter is an
  * error, or is counted up to its new end, whether or not whole records are gone.
  */
 static void moving_files(void)
@@ -138,7 +139,7 @@ static void moving_files(void)
 	scratch_clean();
 }
 
-/* A file as long as files can be: reads end where offsets do. */
+/* A file of the greatest possible length: reads stop where offsets end. */
 static void longest(void)
 {
 	const int fd = memfd_create("longest", MFD_CLOEXEC);
@@ -166,7 +167,7 @@ static void longest(void)
 
 /* ---- files whose size is wrong ---- */
 
-/* Both hold less or more than st_size says, and do not change. */
+/* Both hold fewer or more bytes than st_size gives, and do not change. */
 static void sizes_that_lie(void)
 {
 	static char *const FILES[] = {"/sys/kernel/mm/transparent_hugepage/enabled",
@@ -179,7 +180,7 @@ static void sizes_that_lie(void)
 		if (f)
 			fclose(f);
 		if (length == 0) {
-			printf("left out: %s is not there\n", FILES[i]);
+			printf("left out: %s does not exist\n", FILES[i]);
 			continue;
 		}
 		char *const paths[] = {FILES[i]};
@@ -221,7 +222,7 @@ static int open_way(enum way way, int ends[2])
 		return socketpair(AF_UNIX, TYPES[way], 0, ends);
 	rc = pipe(ends);
 	/*
-	 * As a program may do whose output is a shell's pipe: the reading end's flags do not show
+	 * A program whose output is a shell's pipe may do this: the reading end's flags do not show
 	 * it.
 	 */
 	return rc == 0 && way == PACKETS ? fcntl(ends[1], F_SETFL, O_DIRECT) : rc;
@@ -253,7 +254,7 @@ static void messages(void)
 		size_t sent = 0;
 		for (unsigned k = 0; k < 10; k++)
 			sent += write(ends[1], text, each) > 0 ? each : 0;
-		if (way != DATAGRAM) /* which has no end */
+		if (way != DATAGRAM) /* a datagram socket has no end */
 			close(ends[1]);
 		dup2(ends[0], STDIN_FILENO);
 		const struct result r = read_spec(&spec, 77);
@@ -314,7 +315,7 @@ static void named(void)
 	CHECK(plain("plain", NULL) && plain("one", NULL) && plain("plain", "plain"), "plain files");
 	CHECK(!plain("zstd", NULL) && !plain("zstd", "plain") && !plain("plain", "named.zst"),
 	      "a zstd file");
-	CHECK(!plain("skippable", NULL) && plain("short", NULL), "a frame, and what is none");
+	CHECK(!plain("skippable", NULL) && plain("short", NULL), "a frame, and no frame");
 	CHECK(!plain("empty", NULL) &&
 		      !plain(/* qemu makes up those of a process */ "/proc/version", NULL),
 	      "a size of 0");
@@ -322,8 +323,8 @@ static void named(void)
 }
 
 /*
- * The first file is opened once, so it may be removed then. The length is not known any more when a
- * frame was opened that no name announces.
+ * The first file is opened only once, so it may be removed then. The length is not known any more
+ * once a frame was opened that no name announces.
  */
 static void opened(void)
 {
@@ -347,7 +348,7 @@ static void opened(void)
 	source_close(s);
 }
 
-/* Opened, a FIFO would tell its writer that a reader is there. */
+/* Opening a FIFO would tell its writer that it has a reader. */
 static void fifo(void)
 {
 	CHECK(mkfifo("fifo", 0600) == 0, "fifo");
@@ -386,7 +387,7 @@ static void *fill_once(void *arg)
 	return NULL;
 }
 
-/* source_stop ends a wait for a pipe that, after `given` bytes, has nothing more. */
+/* source_stop ends a wait for a pipe that has no more after `given` bytes. */
 static void stop_wakes(size_t given)
 {
 	const pid_t child = fork();
@@ -394,7 +395,7 @@ static void stop_wakes(size_t given)
 
 	if (child == 0) {
 		static char *const STDIN[] = {"-"};
-		/* Else opening waits for the first bytes. */
+		/* Otherwise opening waits for the first bytes. */
 		const struct setup spec = {.open.paths = STDIN,
 					   .open.path_count = 1,
 					   .open.raw = true,
@@ -411,7 +412,7 @@ static void stop_wakes(size_t given)
 		setup_open(&s, &spec, &fail);
 		pthread_create(&reader, NULL, fill_once, s);
 		pthread_create(&second, NULL, fill_once, s);
-		/* The pipe is empty once the reader has come to the wait. */
+		/* The pipe is empty once the reader has begun to wait. */
 		alarm(30);
 		while (ioctl(fds[0], FIONREAD, &left) == 0 && left > 0)
 			;

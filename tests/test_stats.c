@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: what the oracle cannot reach. Figures of up to 2^64 samples are right, and every loop gives
- * the same sums, to the last digit, as adding one sample at a time.
+ * stats: cases that the oracle cannot reach. Figures of up to 2^64 samples are right, and every
+ * loop gives the same sums, to the last digit, as adding one sample at a time.
  */
 #include "count/stats.h"
 
@@ -24,7 +24,7 @@ static uint64_t draw_below(uint64_t n)
 	return draw() % n;
 }
 
-/* ---- samples that are many ---- */
+/* ---- very many samples ---- */
 
 /* Is it the expected number, or next to it? */
 static bool is_near(double a, double expected)
@@ -34,7 +34,7 @@ static bool is_near(double a, double expected)
 	       (a == 0 || signbit(a) == signbit(expected));
 }
 
-/* The figures were computed with integers of a thousand digits. */
+/* These figures were computed with integers of a thousand digits. */
 static void pairs(void)
 {
 	static const struct {
@@ -115,19 +115,19 @@ static bool same_sum(const int128_t *a, const int128_t *b, size_t n, unsigned bi
 	return rest == 0;
 }
 
-/* How the samples of a run are drawn. */
+/* The distribution from which the samples of a run are drawn. */
 struct drawn {
 	unsigned kind;
 	uint64_t exponent; /* of most of them, at most */
-	uint64_t octaves;  /* by which these differ */
-	uint64_t others;   /* one in so many is another */
+	uint64_t octaves;  /* number of exponents */
+	uint64_t others;   /* one sample in this many lies elsewhere */
 	bool alike;        /* one sign, all digits ones */
 };
 
 static struct drawn draw_run(const struct sample_type *t, unsigned i)
 {
 	const uint64_t top = t->code_bytes == 8 ? 2046 : 254;
-	/* Places where a window begins or ends are drawn as often as all others. */
+	/* Exponents at which a window begins or ends are drawn as often as all others. */
 	const uint64_t ends[] = {1, 20, top, 44, 45, 622, 1500, 1501};
 
 	return (struct drawn){

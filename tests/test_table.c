@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: the bisection between explicit edges is as short as their shape allows. That samples go
- * where the edges say is what test_edges shows.
+ * table: the bisection between explicit edges is as short as their shape allows. test_edges checks
+ * the bins of samples.
  */
 #include "bins/edges.h"
 
@@ -14,7 +14,7 @@
 static double list[MOST + 1];
 static uint32_t bins;
 
-/* half_most: 2^(steps - 1) of the bisection at most; 0 is no step. */
+/* half_most: at most 2^(steps - 1) of the bisection; 0 is no step. */
 static void one(const char *shape, const char *type, uint32_t half_most)
 {
 	for (int closed = 0; closed <= 1; closed++) {
@@ -61,7 +61,7 @@ int main(void)
 	regular("-500 to 500", -500, 1, 1000, 1);
 	regular("thirds", 0, 100.0 / 3, 300, 1);
 	regular("one bin", 7, 90, 1, 1);
-	regular("far from 0", 16777216, 1, 50, 2); /* every second number is no f32 */
+	regular("far from 0", 16777216, 1, 50, 2); /* f32 cannot represent every second number */
 	regular("about 0", -1, 1.0 / 256, 512, 1);
 	one("about 0", "f32", 1);
 	growing(1.07, 300);
@@ -72,11 +72,11 @@ int main(void)
 		one("powers of two", INTEGERS[t], 1);
 		list[0] = 0;
 		one("powers of two and 0", INTEGERS[t], 1);
-		/* Dozens of edges between 1 and 2, where no integer is. */
+		/* Dozens of edges between 1 and 2, with no integer between them. */
 		growing(pow(2, 0.031), 1000);
 		one("between integers", INTEGERS[t], 1);
 	}
-	/* The number of inner edges alone decides where all of them are in one place. */
+	/* Only the number of inner edges matters if all of them are in one place. */
 	for (bins = 2; bins < 40; bins++) {
 		list[0] = 0;
 		for (uint32_t i = 1; i < bins; i++)

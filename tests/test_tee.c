@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tee: things that no output shows, or only by luck: all descriptors are closed, and inputs keep
- * their order while a frame waits.
+ * tee: behaviour that outputs show only by luck, or never: all descriptors are closed, and inputs
+ * keep their order while a frame waits.
  */
 #include "input/tee.h"
 
@@ -47,7 +47,7 @@ static struct source *open_tee(struct tee *t, char *const *names, size_t count, 
 	return s;
 }
 
-/* The file "out" holds this. */
+/* Check that the file "out" holds this. */
 static void expect(const unsigned char *bytes, size_t n)
 {
 	unsigned char *const got = malloc(n + 1);
@@ -69,7 +69,7 @@ static unsigned descriptors(void)
 	return n;
 }
 
-/* -n ends inside an input, of which main copies the rest; the next one is missing. */
+/* -n ends inside an input, whose rest main copies; the next input is missing. */
 static void closed(void)
 {
 	static char *const NAMES[] = {"a", "none"};
@@ -90,7 +90,7 @@ static void closed(void)
 }
 
 /*
- * A reader finds garbage after a frame. That is not reported until the frame was given back, and
+ * A reader finds garbage after a frame. It is not reported until the frame was returned, and
  * meanwhile no reader may go on to the next input.
  */
 static void in_order(void)
@@ -135,7 +135,7 @@ int main(void)
 {
 	uint64_t seed = 1;
 
-	alarm(60); /* a wait that never ends */
+	alarm(60); /* ends a wait that would never end */
 	scratch_enter();
 	for (size_t i = 0; i < BYTES; i++)
 		data[i] = (unsigned char)check_random(&seed);

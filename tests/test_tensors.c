@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tensors: what headers of safetensors files are refused for, names, and what
- * fuzz_tensors checks of a header that is cut and changed at every byte, from a seed.
+ * tensors: reasons why headers of safetensors files are refused, names, and the checks of
+ * fuzz_tensors on a header that is cut and changed at every byte, from a seed.
  */
 #include "fuzz/fuzz_tensors.c"
 
 #include "check.h"
 
-/* What is wrong with a header of this JSON; "": nothing. */
+/* Return the fault of a header with this JSON; "": none. */
 static const char *wrong(const char *json, struct tensors *t)
 {
 	static char why[HEADER_WHY];
@@ -88,7 +88,7 @@ static void all_tensors(void)
 		CHECK(strstr(why, BAD[i][1]), "%s: %s", BAD[i][0], why);
 		tensors_free(&t);
 	}
-	/* A NUL and half of a pair keep their escapes; empty tensors share no byte. */
+	/* A NUL and half of a surrogate pair keep their escapes; empty tensors share no byte. */
 	const char *const why =
 		wrong("{" TENSOR("\\u00e9\\ud83d\\ude00\\/", "U8", "4",
 				 "0,4") "," TENSOR("\\u0000\\ud83d\\n\\u202e", "U8", "0,5",
@@ -102,7 +102,7 @@ static void all_tensors(void)
 	tensors_free(&t);
 }
 
-/* Cut anywhere, and with any byte changed to one that JSON knows, or to any. */
+/* Cut it anywhere, and change any byte to one that JSON uses, or to any. */
 static void changed(void)
 {
 	static const char GOOD[] =
@@ -123,7 +123,7 @@ static void changed(void)
 					MARKS[(random >> 30) % (sizeof(MARKS) - 1)];
 			const size_t size = k % 4 == 3 ? i : sizeof(GOOD) - 1;
 			uint8_t *const copy =
-				malloc(size + (size == 0)); /* no byte more is looked at */
+				malloc(size + (size == 0)); /* nothing after it may be read */
 			memcpy(copy, text, size);
 			CHECK(LLVMFuzzerTestOneInput(copy, size) == 0, "%zu, %u", i, k);
 			free(copy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal: the character set and colour, from the environment and from a terminal of our own. */
+/* terminal: character set and colour, from the environment and from a terminal of our own. */
 #include "cli/terminal.h"
 
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static void colour(int fd)
 	}
 }
 
-/* The terminal's, else as COLUMNS says, else 80; from 40 to 200. */
+/* The terminal's width, else COLUMNS, else 80; from 40 to 200. */
 static void columns(int fd)
 {
 	static const struct {
@@ -101,7 +101,7 @@ int main(void)
 {
 	const int leader = posix_openpt(O_RDWR | O_NOCTTY);
 
-	/* A root without /dev/pts, as containers and build daemons have. */
+	/* A root without /dev/pts, as in containers and build daemons. */
 	if (leader < 0 || grantpt(leader) != 0 || unlockpt(leader) != 0) {
 		puts("left out: no terminals here");
 		return check_report();

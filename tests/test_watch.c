@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: the line of progress, its rate, and the thread that prints it: SIGUSR1 is answered at any
- * time, however often it comes, and never ends the process; the thread ends at once when it is told
- * to.
+ * watch: the line of progress, its rate, and the thread that prints it: it answers SIGUSR1 at any
+ * time, however often it comes, and the signal never ends the process; the thread ends at once on
+ * request.
  */
 #include "watch.h"
 
@@ -75,10 +75,10 @@ static void rates(void)
 
 	CHECK(rate_look(&rate, 100, 0) == 0, "the first look");
 	CHECK(rate_look(&rate, 102, 10) == 5, "the second");
-	/* Asked for seldom: since a look before. */
+	/* Seldom asked: the rate since the look before. */
 	CHECK(rate_look(&rate, 160, 70) == 70.0 / 60, "after a minute");
 	CHECK(rate_look(&rate, 170, 80) == 1, "after another");
-	/* Often: of the last seconds alone. 10 bytes a second, then 1000. */
+	/* Often asked: the rate of the last seconds alone. 10 bytes a second, then 1000. */
 	memset(&rate, 0, sizeof(rate));
 	uint64_t bytes = 0;
 	for (unsigned i = 0; i < 400; i++) {
@@ -94,11 +94,11 @@ static void rates(void)
 
 /* ---- the thread ---- */
 
-static uint64_t counted; /* what the run under watch has counted; atomic */
+static uint64_t counted; /* by the run under watch; atomic */
 static unsigned saves;   /* atomic */
 static double save_seconds;
-static double saved, took; /* when the last one ended, how long it took */
-static bool hurried;       /* one began sooner after that */
+static double saved, took; /* when the last save ended, how long it took */
+static bool hurried;       /* one began sooner than `took` after the last */
 
 static void look(void *arg, struct progress_now *now)
 {
@@ -130,7 +130,7 @@ static struct watch *start(enum progress line, double every)
 	return w;
 }
 
-/* What is on stderr, a file, by now. */
+/* Return the number of lines on stderr, a file, so far. */
 static unsigned lines(void)
 {
 	size_t bytes;
@@ -147,7 +147,7 @@ static unsigned lines(void)
 	return n;
 }
 
-/* USR1 from another process, so many times. */
+/* Send USR1 from another process, this many times. */
 static void ask(unsigned times)
 {
 	const pid_t us = getpid(), child = fork();
@@ -179,19 +179,19 @@ static int thread_in_child(void)
 	if (err < 0 || dup2(err, STDERR_FILENO) < 0)
 		return 99;
 	signals_init();
-	ask(5); /* before there is a thread: the process lives, and it is answered */
+	ask(5); /* before there is a thread: the process lives on, and answers */
 	struct watch *w = start(PROGRESS_NEVER, 0);
 	wait_for_lines(1);
 	watch_stop(w);
 	CHECK(lines() >= 1, "%u lines", lines());
-	/* Nothing asked for, nothing said, and no time lost. */
+	/* Without a request nothing is printed, and no time is lost. */
 	empty();
 	const double begin = clock_seconds();
 	for (unsigned i = 0; i < 200; i++)
 		watch_stop(start(i % 2 ? PROGRESS_NEVER : PROGRESS_TERMINAL, i % 3 ? 0 : 1000));
 	CHECK(clock_seconds() - begin < 20, "the end is waited for");
 	CHECK(lines() == 0, "%u lines", lines());
-	/* Asked for again and again. */
+	/* Repeated requests. */
 	w = start(PROGRESS_NEVER, 0);
 	for (unsigned i = 1; i <= 20; i++) {
 		ask(1);
@@ -201,7 +201,7 @@ static int thread_in_child(void)
 	wait_for_lines(21);
 	watch_stop(w);
 	CHECK(lines() >= 21 && lines() <= 3020, "%u lines", lines());
-	/* Just before the end, which comes while the thread is at work: answered as well. */
+	/* A request just before the end, while the thread is busy, is answered as well. */
 	save_seconds = 0.02;
 	for (unsigned i = 0; i < 20; i++) {
 		empty();
@@ -213,7 +213,7 @@ static int thread_in_child(void)
 		watch_stop(w);
 		CHECK(lines() >= 1, "%u: %u lines", i, lines());
 	}
-	/* No terminal: a line at the end, if there is anything to say. */
+	/* Without a terminal: a line at the end, if there is anything to report. */
 	empty();
 	watch_stop(start(PROGRESS_ALWAYS, 0));
 	CHECK(lines() == 0, "%u lines of nothing", lines());
@@ -221,7 +221,7 @@ static int thread_in_child(void)
 	watch_stop(start(PROGRESS_ALWAYS, 0));
 	watch_stop(start(PROGRESS_TERMINAL, 0));
 	CHECK(lines() == 1, "%u lines", lines());
-	/* Partial outputs, also where each takes longer than the time between two. */
+	/* Partial outputs, even if each takes longer than the time between two. */
 	for (unsigned k = 0; k < 2; k++) {
 		__atomic_store_n(&saves, 0, __ATOMIC_RELAXED);
 		saved = took = 0;
@@ -234,10 +234,10 @@ static int thread_in_child(void)
 		const unsigned then = saves;
 		usleep(30000);
 		CHECK(saves == then, "saved after the end");
-		CHECK(!hurried, "%u: a pause that is shorter than what it follows", k);
+		CHECK(!hurried, "%u: a pause shorter than the save before it", k);
 	}
 	/*
-	 * A stderr that takes nothing holds nothing up: neither the end nor a line that is asked
+	 * A stderr that takes no bytes delays nothing: neither the end nor a line that is asked
 	 * for.
 	 */
 	int full[2];
@@ -258,7 +258,7 @@ int main(void)
 {
 	int status;
 
-	alarm(300); /* a line that does not come is waited for in vain */
+	alarm(300); /* ends a wait for a line that does not come */
 	scratch_enter();
 	texts();
 	rates();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker: the one that begins the start of a GPU leaves its core to the driver. It takes nothing
- * more until the GPU is ready or has failed, or until there is nothing left to take; what it does
- * not take, the others count.
+ * worker: the worker that begins the start of a GPU leaves its core to the driver. It takes nothing
+ * more until the GPU is ready or has failed, or until nothing is left to take; the others count the
+ * rest.
  */
 #include <pthread.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 #define BLOCK ((size_t)128 << 10)
 #define BLOCKS 64u
 
-static struct gpu gpu; /* neither it nor its driver ever does anything */
+static struct gpu gpu; /* neither the GPU nor its driver ever does anything */
 static struct work work;
 static struct worker worker[2];
 static pthread_t other;
 static bool begun;           /* atomic: pthread_create may set `other` after the thread has begun */
-static enum gpu_state state; /* of the GPU once it was started */
+static enum gpu_state state; /* state of the GPU once it was started */
 
 static void *run(void *arg)
 {
@@ -50,7 +50,7 @@ static bool begin(void *arg)
 	return true;
 }
 
-/* Both count one file; how much of it was the first one's? */
+/* Both workers count one file; return how much of it the first one counted. */
 static uint64_t taken_by_first(const struct counting *counting, struct counts *counts,
 			       const struct setup *spec)
 {

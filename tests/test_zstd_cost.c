@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_cost: who decodes a frame, for each line of the table in zstd_cost.c; and the model beside
- * measurements on 16 cores and an H100 (one frame of level 3, checked, whole runs): the engine that
- * it picks is the faster one, or nearly so.
+ * zstd_cost: who decodes a frame, for each line of the table in zstd_cost.c; and the model compared
+ * with measurements on 16 cores and an H100 (one frame of level 3, checked, whole runs): it picks
+ * the faster engine, or one that is nearly as fast.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 static const double MIB[SIZES] = {64, 256, 512, 1024, 2048, 4096};
 static const struct {
 	const char *data;
-	double literals, sequences; /* of each byte, where the frame goes on */
+	double literals, sequences; /* for each byte, if the frame goes on */
 	/* seconds for each size: with 16 threads, then with 4 */
 	double cores[2][SIZES], device[2][SIZES];
 } TABLE[] = {
@@ -42,7 +42,7 @@ static const struct {
 
 /* ---- who decodes a frame ---- */
 
-/* Letters: what is true of the frame; a number: the threads. */
+/* Words are facts about the frame; a number is the number of threads. */
 static const struct {
 	const char *facts;
 	enum zstd_way way;
@@ -54,7 +54,7 @@ static const struct {
 	{"large file ready few dense pays 8", WAY_DEVICE},
 	{"large file asleep few dense pays 8", WAY_START},
 	{"large file asleep few dense pays one_call 1", WAY_START},
-	/* not the device: demanded but not there yet; of unknown size among many; no gain */
+	/* not the device: demanded but not ready; of unknown size among many; no gain */
 	{"large file asleep demanded few dense pays 8", WAY_BLOCKS},
 	{"large file ready dense 8", WAY_STEPS},
 	{"large file asleep sized dense pays 8", WAY_STEPS},
@@ -67,7 +67,7 @@ static const struct {
 	{"large file ordered dense 3", WAY_BLOCKS},
 	{"large dense 3", WAY_BLOCKS},
 	{"large file few dense literals 2", WAY_BLOCKS},
-	/* not all: two with sequences; one; many are left; matches alone; read; one call; short */
+	/* not all: two with sequences; one; many are left; only matches; read; one call; short */
 	{"large file few dense 2", WAY_STEPS},
 	{"large file few dense literals 1", WAY_STEPS},
 	{"large file dense literals 8", WAY_STEPS},

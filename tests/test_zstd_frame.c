@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_frame: what each header of a frame says, as libzstd reads it, and what is none.
+ * zstd_frame: the facts in each header of a frame, as libzstd reads it; and bytes without one.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "pack.h"
 #include "input/zstd_frame.h"
 
-/* A header with these flags, its fields drawn; the length of it. */
+/* Write a header with these flags and drawn fields; return its length. */
 static size_t draw_header(unsigned char *p, unsigned flags, uint64_t *state)
 {
 	static const size_t DICTIONARY[] = {0, 1, 2, 4}, CONTENT[] = {0, 2, 4, 8};
@@ -47,7 +47,7 @@ static void headers(void)
 				struct frame_header cut;
 				CHECK(frame_parse(p, less, &cut) == FRAME_SHORT,
 				      "flags %#x: %zu of %zu bytes", flags, less, n);
-				/* libzstd too wants all of it */
+				/* libzstd needs all of it, too */
 				CHECK(ZSTD_getFrameContentSize(p, less) == ZSTD_CONTENTSIZE_ERROR,
 				      "flags %#x: %zu of %zu bytes", flags, less, n);
 			}
@@ -104,7 +104,7 @@ static void kinds(void)
 			CHECK(h.bytes == 8 && h.content == 0x105, "row %u: %llu bytes", i,
 			      (unsigned long long)h.content);
 		for (size_t less = 0; less < (TABLE[i].kind == FRAME_SKIPPABLE ? 8 : 4); less++) {
-			/* Short of a magic number: only what may become one. */
+			/* With less than a magic number: only bytes that may become one. */
 			bool may = TABLE[i].kind != FRAME_OTHER;
 			for (unsigned k = 0; k < sizeof(TABLE) / sizeof(TABLE[0]); k++)
 				may |= TABLE[k].kind != FRAME_OTHER &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uhi_documents: histograms that no run could count in a test, written as NAME.json, NAME.npy and
- * NAME.csv into a folder, for uhi_check.py: counts up to 2^64 - 1, channels, every kind of axis,
- * hostile words. usage: uhi_documents FOLDER
+ * NAME.csv into a directory, for uhi_check.py: counts up to 2^64 - 1, channels, every kind of axis,
+ * hostile words. usage: uhi_documents DIRECTORY
  */
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void write_one(const char *name, const char *format_name, const struct hi
 		fatal(path, fail.text);
 }
 
-/* Takes the axis over. */
+/* Write a document, and take over its axis. */
 static void document(const char *name, struct axis axis, uint32_t channels)
 {
 	const bool mod = axis.kind == AXIS_MOD;
@@ -93,7 +93,7 @@ static struct axis with_kind(struct axis axis, enum axis_kind kind)
 	return axis;
 }
 
-/* Edges of equal ratio, the last one as large as they get or past that. */
+/* Make edges of equal ratio, the last one as large as possible or beyond. */
 static struct axis make_list(uint32_t bins, double last)
 {
 	static double list[BINS_ALL + 1];
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 				   AXIS_MOD),
 			 1);
 	}
-	/* No finite sample: no bins. */
+	/* Without a finite sample there are no bins. */
 	struct axis none = with_kind(make_axis("f32", seven, "0:1"), AXIS_AUTO);
 	none.edges.binning.bins = 0;
 	document("none", none, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wish: what the command line says of an output, for the tests of publish and of the writers.
+ * wish: the options for an output, for the tests of publish and of the writers.
  */
 #ifndef GPUHIST_TEST_WISH_H
 #define GPUHIST_TEST_WISH_H
@@ -9,7 +9,7 @@
 #include "output/format.h"
 
 /*
- * Where all the counts of these tests come from; a word that a shell would take apart, and no
+ * The options in every document of these tests: words that a shell would take apart, and invalid
  * UTF-8.
  */
 #define OPTIONS "--edges=@'it'\\''s \"h\"\n\xff\\'"
@@ -21,7 +21,7 @@ static const struct provenance FROM = {.inputs = 2,
 				       .parts = 1,
 				       .options = OPTIONS};
 
-/* What the command line says of an output. */
+/* The options for an output. */
 struct wish {
 	const char *output, *format;
 	struct style style;
@@ -33,7 +33,7 @@ static inline struct wish make_wish(const char *output, const char *format,
 	return (struct wish){output, format, {.counter = counter, .header = true}};
 }
 
-/* bins of u32, bin = value. */
+/* Return an axis of u32 with a bin for each value. */
 static inline struct axis make_axis(uint32_t bins)
 {
 	const struct axis_spec spec = {.edges.bins = bins};
