@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--linearity beside PyPI's adctoolbox, whose DNL of a sine has another unit.
+"""--linearity compared with PyPI's adctoolbox, whose DNL of a sine has another unit.
 
 usage: adctoolbox_check.py GPUHIST SEED       needs PyPI's adctoolbox
 """
@@ -36,10 +36,10 @@ for job in range(10):
             assert np.abs(dnl - other["dnl"]).max() < 1e-6, job
             assert np.abs(inl - other["inl"][:-1]).max() < 1e-6, job
         else:
-            # It takes a mean width for one of all codes, the ends included; its INL is at a code's upper end.
+            # adctoolbox divides by the mean width of all codes, the ends included; its INL is at a code's upper end.
             own, other, _ = compute_inl_from_sine(codes, num_bits=10, clip_percent=0)
             unit = len(dnl) / (len(dnl) + 2)
-            kept = other > -1  # it cuts what is lower
+            kept = other > -1  # adctoolbox clips lower values
             assert np.abs(dnl - other * unit)[kept].max() < 1e-6, job
             assert dnl[~kept].max(initial=-1) < -0.99, job
             if kept.all():

@@ -63,7 +63,7 @@ twice() {
 		head -c 6000000 /dev/urandom | LC_ALL=C tr '\000-\377' 'a-zA-Z0-9'
 	} >samples
 	zstd -qcf "$@" samples >frame
-		# shellcheck disable=SC2016 # another shell expands it later
+	# shellcheck disable=SC2016 # another shell expands it later
 	change='head -c 9 /dev/zero | dd of=changing bs=1 seek=1000 conv=notrunc 2>/dev/null
 head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
 	for when in 30 45 55 60 70 80 100; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare_check - the distances of --compare, computed again in fractions from the samples
+"""compare_check: the distances of --compare, computed again in fractions from the samples
 
 usage: tests/compare_check.py GPUHIST [SEED]
 """
@@ -45,8 +45,8 @@ def draw(random, kind, n, center):
 
 
 def distances(a, b, edges_after, middle):
-    """a, b: sorted lists of (place, count), of which the ends are "below" and "above"; and NaN apart.
-    Returns KS, where it is, Wasserstein's distance and Jensen and Shannon's divergence."""
+    """Return KS, the place where it is reached, Wasserstein's distance and Jensen and Shannon's divergence.
+    a, b: sorted lists of (place, count); the first and the last place may be "below" and "above", and NaN is apart."""
     places = sorted({p for p, _ in a} | {p for p, _ in b})
     count = [dict(a), dict(b)]
     n = [sum(v for p, v in side.items() if p[0] != "nan") for side in count]
@@ -127,7 +127,7 @@ def check_ranges(program, random):
             return Fraction(math.ceil(low) + math.ceil(high) - 1, 2) if integer else (low + high) / 2
 
         counted = [tally(map(place, side)) for side in sides]
-        # "below" sorts before "in", "over" after it, "nan" is apart.
+        # "below" sorts before "in", "over" after it; "nan" is apart.
         if any(not any(p[0] != "nan" for p, _ in c) for c in counted):
             continue
         options = ["-t", name, "-r", f"{lo}:{hi}", "-b", str(bins)]
@@ -137,13 +137,13 @@ def check_ranges(program, random):
         expected = distances(*counted, lambda p: lo if p[0] == "below" else edge[p[1] + 1] if p[0] == "in" else None, middle)
         inside = not any(p[0] in ("below", "over") for c in counted for p, _ in c)
         same(f"case {case}, {' '.join(options)}", result.stdout, expected, inside)
-        # An alarm is raised above KS, not at it.
+        # The alarm is raised above KS, not at it.
         ks = figures(result.stdout)[0]
         for alarm, status in ((ks, 0), (math.nextafter(ks, 0), 6 if ks > 0 else 0)):
             again = run(program, *options, "--compare=ref.json", f"--alarm={alarm!r}", "-o", "out.csv", data=pack(kind, sides[0]))
             check(again.returncode == status and os.path.exists("out.csv"), f"case {case}: alarm {alarm}: {again.returncode}")
             os.unlink("out.csv")
-        # Parts of a run, added up, are as far away as the run.
+        # The sum of a run's parts is at the same distance as the run.
         cut = len(sides[0]) // 2
         for i, part in enumerate((sides[0][:cut], sides[0][cut:])):
             with open(f"part{i}.json", "wb") as file:
@@ -211,14 +211,14 @@ def check_automatic(program, random):
 
         what = f"case {case}, {' '.join(options)}, k {ks}"
         expected = distances(*counted, after, middle)
-        if expected[1] == "zero":  # where that bin ends depends on its neighbours
+        if expected[1] == "zero":  # the end of that bin depends on its neighbours
             expected = expected[0], figures(result.stdout)[1], *expected[2:]
             check(0 < expected[1] and all(p[1] != 2 or expected[1] <= number((p[2] + 1) << k) for p in places), what)
         same(what, result.stdout, expected, True)
 
 
 def check_edges(program):
-    """What cannot be compared, and what is empty."""
+    """Histograms that cannot be compared, and empty ones."""
     options = ["-t", "u8", "-r", "0:10", "-b", "5"]
 
     def write(name, data, *others):
@@ -244,19 +244,19 @@ def check_edges(program):
         result = run(program, *args, "-o", "never.csv", data=data)
         check(result.returncode == status and result.stderr and not os.path.exists("never.csv"),
               f"{what}: {result.returncode}: {result.stderr}")
-    # All under: the shares differ where the bins begin.
+    # All samples are below the range: the shares differ where the bins begin.
     result = run(program, "-t", "i8", "-r", "0:10", "-b", "5", "-f", "json", data=bytes([200, 250]))
     with open("low.json", "wb") as file:
         file.write(result.stdout)
     result = run(program, "-t", "i8", "-r", "0:10", "-b", "5", "--compare=low.json", "-f", "json", data=bytes([1, 5]))
     check(figures(result.stdout) == [1, 0, None, 1], f"all under: {figures(result.stdout)}")
-    # Channel by channel; a document of --into that holds nothing else than the sum.
+    # Each channel by itself; a document of --into that holds only the sum.
     write("pair.json", bytes([1, 2, 1, 3]), *options, "-c", "2")
     result = run(program, *options, "-c", "2", "--compare=pair.json", "--into=sum.json", "-f", "json", data=bytes([1, 9, 1, 9]))
     check(figures(result.stdout, 0)[0] == 0 and figures(result.stdout, 1)[0] == 1, "two channels")
     with open("sum.json", "rb") as file:
         check(b"compare_" not in file.read(), "--into with the distances of a run")
-    # The alarm comes after all was written.
+    # The alarm comes after everything was written.
     result = run(program, *options, "-c", "2", "--compare=pair.json", "--alarm=0.5", "--into=sum.json", data=bytes([1, 9, 1, 9]))
     with open("sum.json", "rb") as file:
         check(result.returncode == 6 and b"channel 1" in result.stderr and

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# completions/ and the manual: each option of the program is in all of them, and no other; what bash and, where they are
-# installed, fish and zsh make of them; the values that are offered are accepted.
+# completions/ and the manual: each lists every option of the program and no other. The words that bash and, if installed,
+# fish and zsh offer from the completions; the program accepts every value that is offered.
 # usage: tests/completions.sh GPUHIST
 set -u
 gpuhist=$(realpath "$1")
@@ -23,25 +23,25 @@ same() {
 	fi
 }
 
-# A line for each row of the program's table: LETTER --NAME VALUE, - if it has none.
+# A line for each row of the program's table: LETTER --NAME VALUE, with - for a letter or value that is missing.
 sed -n '/^static const struct known KNOWN/,/^};/s/^\t{"\([^"]*\)", \([^,]*\), \("[^"]*"\|NULL\),.*/\2 --\1 \3/p' src/cli/options.c |
 	tr -d "\"'" | sed 's/^0/-/; s/NULL$/-/' >"$work/table"
 [ "$(wc -l <"$work/table")" -eq "$(sed -n '/^static const struct known KNOWN/,/^};/p' src/cli/options.c | grep -c '^	{')" ] ||
 	{ failed=$((failed + 1)) && echo 'FAILED: rows of options.c that this test cannot read'; }
 awk '{ print $2; if ($1 != "-") print "-" $1 }' "$work/table" >"$work/options"
-# help_of TEXT: its options as rows of that table.
+# help_of TEXT: print the options in a help text, as rows of that table.
 help_of() {
 	"$gpuhist" "$1" | sed -n 's/^  -\([A-Za-z]\), \(--[a-z-]*\)\([^ ]*\).*/\1 \2 \3/p; s/^      \(--[a-z-]*\)\([^ ]*\).*/- \1 \2/p' |
 		sed 's/ $/ -/'
 }
 help_of --help >"$work/got"
 cp "$work/table" "$work/want"
-same '--help beside the table'
+same '--help against the table'
 [ "$(wc -l <"$work/got")" -eq "$(wc -l <"$work/want")" ] || { failed=$((failed + 1)) && echo 'FAILED --help: an option twice'; }
-# -h may leave out what an option does without, and the letter of --help, which is itself.
+# -h may leave out the value of an option that works without one, and the letter of --help, which is -h itself.
 help_of -h | sed 's/^- --help/h --help/' >"$work/got"
 sed 's/\[[^]]*\]$//; s/ $/ -/' "$work/table" | grep -Fx -f "$work/got" >"$work/want"
-same '-h beside the table'
+same '-h against the table'
 for help in -h --help; do
 	"$gpuhist" $help >"$work/page"
 	if [ "$(wc -L <"$work/page")" -le 80 ] && { [ $help != -h ] || [ "$(wc -l <"$work/page")" -le 24 ]; }; then
@@ -52,7 +52,7 @@ for help in -h --help; do
 	fi
 done
 
-# bash completes WORD...: what it offers for the last word, one a line.
+# complete.bash WORD...: print what bash offers for the last word, one word a line.
 cat >"$work/complete.bash" <<'END'
 source completions/gpuhist.bash
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -94,7 +94,7 @@ expect "$work/files/more.json $work/files/more.d" '--merge FILE'
 offers gpuhist -q "$work/files/mo"
 : >"$work/want"
 cmp -s "$work/want" "$work/got" || { failed=$((failed + 1)) && echo 'FAILED bash: not --merge'; }
-# Where files may follow, and where nothing can be offered, bash is left to its default or to nothing.
+# If files may follow, or nothing can be offered, bash falls back on its default, or offers nothing.
 for words in '-o a' '--into = a' '-b 1' '--plot a' '-q a' 'a'; do
 	# shellcheck disable=SC2086
 	offers gpuhist $words
@@ -106,7 +106,7 @@ for words in '-o a' '--into = a' '-b 1' '--plot a' '-q a' 'a'; do
 	fi
 done
 
-# Values: the same in all three, and accepted by the program; a device may be missing, which is no usage error.
+# Values: the same ones in all three shells, and accepted by the program; if a device is missing, that is no usage error.
 for option in -t -f -C --device; do
 	offers gpuhist $option ''
 	cp "$work/got" "$work/values"
@@ -125,8 +125,8 @@ done
 offers gpuhist -t ''
 "$gpuhist" -t '?' 2>&1 | sed -n 's/.*the types are \(.*\), u16be.*/\1/p' | tr ' ' '\n' |
 	sed 'p; /8$/d; /^f8/d; s/$/be/' >"$work/want"
-printf '%s\n' cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64 >>"$work/want" # as radios write them
-same '-t beside the message'
+printf '%s\n' cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64 >>"$work/want" # the names that radio programs use
+same '-t against the message'
 
 cp "$work/options" "$work/want"
 sed -n 's/^complete .* -s \([A-Za-z]\) .*/-\1/p' completions/gpuhist.fish >"$work/got"
@@ -152,7 +152,7 @@ if command -v fish >/dev/null; then
 else
 	echo 'left out: fish'
 fi
-# What zsh would do with the words of _arguments; here they are printed.
+# A stand-in for zsh's _arguments: it prints the words that it gets.
 if command -v zsh >/dev/null; then
 	zsh -f -c '_arguments() { print -rl -- "${@[3,-1]}" }; source completions/_gpuhist' >"$work/specs"
 	sed 's/^([^)]*)//' "$work/specs" | sed -n 's/^\(--*[A-Za-z-]*\)[-=+[].*/\1/p' | sed 's/-$//' >"$work/got"

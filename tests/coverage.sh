@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How many lines of each file and folder of src ran, from what gcov (gcc's) finds in BUILD. A file
-# that is compiled several times counts a line that any of them ran.
+# Print how many lines of each file and directory of src ran, from the counts that gcc's gcov finds in BUILD. If a file was
+# compiled several times, a line that ran in any of them counts.
 # usage: tests/coverage.sh BUILD
 set -eu
 lines=$(mktemp)
@@ -27,7 +27,7 @@ awk -F: '
 		}
 		for (folder in folder_all)
 			row(folder, folder_ran[folder], folder_all[folder])
-		if (!total_all) { print "nothing was run, or gcov is not that of the compiler" > "/dev/stderr"; exit 1 }
+		if (!total_all) { print "nothing was run, or gcov does not match the compiler" > "/dev/stderr"; exit 1 }
 		row("~all", total_ran, total_all)
 	}' "$lines" >"$lines.table" || { rm -f "$lines.table"; exit 1; }
 LC_ALL=C sort -k5 "$lines.table" | sed 's/~all$/all/'

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# For another processor: the unit tests and transcripts that its compiler could change, and some random jobs. Built by
-# Debian's cross compiler, run by qemu-user.
+# For another processor: the unit tests and transcripts that its compiler could break, and some random jobs. They are built
+# by Debian's cross compiler and run by qemu-user.
 # usage: tests/cross.sh aarch64 [JOBS [SECONDS]]     in the environment: LONG=1, all unit tests and transcripts
 #
-# Wants the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. packaging/cross_zstd.sh
+# Needs the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. packaging/cross_zstd.sh
 # fetches libzstd for the other processor.
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,14 +41,14 @@ make -j"$(nproc)" NVCC= CC="$triplet-gcc" BUILD="build/cross/$arch" PROGRAM="bui
 make -j"$(nproc)" NVCC= CC="${CC:-cc}" BUILD="build/cross/$arch/here" \
 	PROGRAM="build/cross/$arch/here/gpuhist" "build/cross/$arch/here/random_jobs" "build/cross/$arch/here/oracle"
 
-# A script that runs the program as this machine's would run.
+# A script that stands for the program, and runs it by qemu.
 qemu="qemu-$arch -L /usr/$triplet"
 run=$folder/run
 mkdir -p "$run"
 printf '#!/bin/sh\nexec %s %s "$@"\n' "$qemu" "$folder/gpuhist" >"$run/gpuhist"
 chmod +x "$run/gpuhist"
 
-# one NAME COMMAND...: a test, whose output is shown if it fails.
+# one NAME COMMAND...: run a test, and show its output if it fails.
 passed=0 failed=0
 one() {
 	name=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pictures tell the truth: the bars of every kind of bins are the density of the model that made the samples.
+"""Pictures tell the truth: for every kind of bins, the bars show the density of the model that made the samples.
 
-Samples are the quantiles of a model, so there is no noise. What a picture shows is read from the picture alone: in SVG from
-the path and the numbers on both axes; in a plot from the labels and lengths of its rows. Usage: density_check.py GPUHIST
+The samples are quantiles of a model, so there is no noise. The values are read from the picture alone: in SVG from the path
+and the numbers on both axes; in a plot from the labels and lengths of its rows. Usage: density_check.py GPUHIST
 """
 import array
 import math
@@ -35,7 +35,7 @@ class Model:
         self.name, self.parts = name, parts
 
     def below(self, x):
-        """The share of the samples that are below x."""
+        """Return the share of the samples that are below x."""
         return sum(share * cdf(x) for share, cdf, _ in self.parts)
 
     def samples(self):
@@ -80,13 +80,13 @@ def number(text):
 
 
 def ticks(svg, coordinate, attributes):
-    """Positions and numbers of an axis."""
+    """Return the positions and the numbers of an axis."""
     found = re.findall(r'<text %s x="([-0-9.]+)" y="([-0-9.]+)">([-\u2212.0-9\u00d7\u2009\u2070-\u207b\u00b9\u00b2\u00b3]+)</text>' % attributes, svg)
     return [(float(x if coordinate == "x" else y), number(text)) for x, y, text in found]
 
 
 def between(marks, logarithmic):
-    """The value at a position: from the two marks of its sign that are farthest apart."""
+    """Return the value at a position, from the two marks of its sign that are farthest apart."""
 
     def value(at, sign):
         own = [m for m in marks if not logarithmic or m[1] * sign > 0]
@@ -98,7 +98,7 @@ def between(marks, logarithmic):
 
 
 def bars(svg):
-    """(from, to, height) of each bar of the path, in units of the picture."""
+    """Return (from, to, height) of each bar of the path, in units of the picture."""
     path = re.search(r'class="bins" d="([^"]*)"', svg)[1]
     at = y = base = None
     for command, text in re.findall(r"([MHVZ])([^MHVZ]*)", path):
@@ -134,7 +134,7 @@ def check_svg(model, bins, samples):
         lo, hi = value(first, sign), value(last, sign)
         width = abs(math.log2(hi / lo)) if logarithmic else hi - lo
         wanted.append((first, height * scale, N * (model.below(hi) - model.below(lo)) / width))
-    if not logarithmic:  # the unit is a bin, or some difference: the sums tell
+    if not logarithmic:  # the unit is a bin, or some difference, so compare the sums
         unit = sum(w[1] for w in wanted) / sum(w[2] for w in wanted)
         wanted = [(x, height, density * unit) for x, height, density in wanted]
     most = max(w[2] for w in wanted)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What make dist-bin and make wheel give away: the same bytes when built again from the packed sources in another folder;
-# -V says which glibc; the program in an image by packaging/Containerfile, on a bare Debian 12 without libzstd; the wheel by
-# pip, offline. As root.
-# usage: tests/dist.sh [VARIABLE=VALUE]...     of make
+# The files of make dist-bin and make wheel: built again from the packed sources in another directory, they have the same
+# bytes; -V names the right glibc; the program runs in an image of packaging/Containerfile, on a bare Debian 12 without
+# libzstd; pip installs the wheel offline. As root.
+# usage: tests/dist.sh [VARIABLE=VALUE]...     variables for make
 set -eu
 cd "$(dirname "$0")/.."
 tree=$PWD
@@ -25,7 +25,7 @@ tar -xzf "build/gpuhist-$version.tar.gz" -C "$work"
 cmp "$tarball" "$work/gpuhist-$version/build/$name.tar.gz"
 cmp "$wheel" "$work/gpuhist-$version/build/${wheel##*/}"
 
-# What is in it, and whose.
+# The files in it, and their owners.
 mkdir "$work/out"
 tar -xzf "$tarball" -C "$work/out"
 for file in bin/gpuhist share/man/man1/gpuhist.1 share/bash-completion/completions/gpuhist \
@@ -37,11 +37,11 @@ done
 -rwxr-xr-x 0/0' ] || fail 'modes or owners'
 program=$work/out/$name/bin/gpuhist
 ! grep -aqe "$HOME/" -e "$work" -e "$tree" -e "$(id -un)@" "$program" || fail 'a path of this computer'
-# By another tool than the one that the build asked.
+# The glibc that it needs, found by another tool than the build's.
 glibc=$(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
 "$program" -V | grep -q "^needs: glibc ${glibc#GLIBC_} or later" || fail "it needs $glibc, and says $("$program" -V)"
 
-# The image, whose base is here a bare root of which every libzstd is removed. What is compressed is compressed out here.
+# The image; its base is a bare root from which every libzstd was removed. Inputs are compressed outside.
 images() { buildah --root "$work/images" --runroot "$work/run" --storage-driver vfs "$@"; }
 base=$(images from scratch)
 root=$(images mount "$base")
@@ -73,7 +73,7 @@ image=$(sed -n 's/^ *image: //p' examples/cluster/kubernetes.yaml | sort -u)
 container=$(images from --pull-never "$image")
 images run --isolation chroot "$container" -- sh -x commands
 
-# The wheel: pip takes it here, and refuses it where glibc is older than it needs.
+# pip installs the wheel here, and refuses it on a glibc older than the wheel needs.
 [ "$(stat -c %s "$wheel")" -lt 10000000 ] || fail 'a wheel of 10 MB'
 python3 -m venv "$work/venv"
 pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"; }
@@ -92,7 +92,7 @@ pip uninstall --yes gpuhist
 [ ! -e "$(echo "$work"/venv/lib/python3*/site-packages/gpuhist)" ] || fail 'pip left the module'
 [ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
 [ ! -e "$work/venv/share/man/man1/gpuhist.1" ] || fail 'pip left the manual'
-# The same from the sources, without a network; nothing is downloaded to build it.
+# pip builds the same from the sources, without a network, and downloads nothing.
 pip install --no-index "$work/gpuhist-$version"
 "$work/venv/bin/gpuhist" -V | grep -qx 'build: from source' || fail "pip built $("$work/venv/bin/gpuhist" -V)"
 "$work/venv/bin/python" -c 'import gpuhist; assert gpuhist.run(b"abca", type="u8", bins=256)["storage"]["values"][98] == 2'

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Count files that other programs and libraries wrote, and compare with what their writers find in them.
+"""Count files that other programs and libraries wrote, and compare with the counts of these writers.
 
-Some writers count themselves (ImageMagick, netpbm, Pillow); the others read their files back, and the values are counted
-here. No type, channel or offset is given to gpuhist: all of it must come from the header. A WRITER that is named must be
-installed; without a name, those that are missing are left out.
+Some writers count themselves (ImageMagick, netpbm, Pillow); the others read their files back, and this script counts the
+values. gpuhist is given no type, channels or offset: all of it must come from the header. If WRITERs are named, they must be
+installed; otherwise missing ones are left out.
 
 usage: foreign.py GPUHIST [WRITER...]
 """
@@ -55,7 +55,7 @@ def check(name, good, said=""):
 
 
 def counted(name, channels, *arguments, stdin=None):
-    """Compare gpuhist's counts of a file with the values that the writer has for each channel."""
+    """Compare gpuhist's counts of a file with the writer's values for each channel."""
     channels = [numpy.asarray(values).reshape(-1) for values in channels]
     if channels[0].dtype.kind == "f":
         bins = ["-r", "-1.25:1.25", "-b", "100"]

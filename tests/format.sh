@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tree is as clang-format writes it; --fix writes it so.
+# Check that the tree is formatted as clang-format formats it; --fix formats it.
 # usage: tests/format.sh [--fix]
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The table of -f hgrm is line by line that of the Python package hdrhistogram, which counted the same samples.
+"""The table of -f hgrm equals, line by line, the one by the Python package hdrhistogram, which counted the same samples.
 
-Its iterator does not round the number of halvings down, as HdrHistogram in Java and C does, so that step is replaced here.
+That package's iterator does not round the number of halvings down, as HdrHistogram in Java and C does, so this script
+replaces that step.
 usage: hgrm_check.py GPUHIST [SEED]
 """
 import bisect
@@ -45,7 +46,7 @@ PercentileIterator.increment_iteration_level = increment
 
 
 def table(kind, letter, samples, folder, merged):
-    """What gpuhist writes; merged: it counts two halves, and adds their documents."""
+    """Return the table that gpuhist writes; merged: it counts two halves, and adds their documents."""
     parts = [samples[:len(samples) // 3], samples[len(samples) // 3:]] if merged else [samples]
     names = []
     for i, part in enumerate(parts):
@@ -67,7 +68,7 @@ def check_whole(kind, folder):
     merged = rng.random() < 0.3
     label = f"{kind}, {len(samples)} samples below 2^{most}{', merged' * merged}"
     ours = table(kind, WHOLE[kind], samples, folder, merged).splitlines()
-    # Every value of a type of up to 16 bits has a cell of its own: so many digits.
+    # Every value of a type of up to 16 bits has a cell of its own: hence the number of digits.
     model = HdrHistogram(1, max([2] + samples), 5 if bits <= 16 else 3)
     for x in samples:
         model.record_value(x)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Folders show the architecture: from the #include "..." lines of src and kernels, no file includes
-# itself through others, no folder does, and no file includes from a folder above its own. A struct, union or
-# enum that a header names is defined once.
+# The directories show the architecture: by the #include "..." lines of src and kernels, no file or directory includes itself
+# through others, and no file includes from a directory above its own. A struct, union or enum that a header declares is
+# defined once.
 # usage: tests/includes.sh [TREE]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-# From top to bottom; src stands for the files in src itself, kernels for the folder beside it.
+# From top to bottom; src stands for the files in src itself, kernels for the directory next to it.
 order='src cli document each output hist gpu_helper gpu engine input kernels count bins base'
 
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ find src kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort >"$work/
 # shellcheck disable=SC2046 # no spaces in the names of sources
 grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' $(cat "$work/files") | sed 's/:[^"]*"/ /; s/".*//' >"$work/includes"
 
-# "FILE FILE" for each include, as the compiler finds it: beside the file, then in src.
+# "FILE FILE" for each include, as the compiler finds it: in the file's directory, then in src.
 awk 'function plain(path) {
 		while (sub(/(^|\/)[^.\/][^\/]*\/\.\.\//, "/", path)) sub(/^\//, "", path)
 		return path
@@ -33,7 +33,7 @@ awk 'function plain(path) {
 			print "FAILED " $1 ": " $2 " was not found in src" > "/dev/stderr"
 	}' "$work/files" "$work/includes" >"$work/edges" 2>"$work/bad"
 
-# Where src has no folders there is nothing to put in order.
+# A tree without directories in src has no order.
 : >"$work/folders"
 if grep -q '^src/.*/' "$work/files"; then
 	awk -v order="$order" 'function room(file) {
@@ -44,7 +44,7 @@ if grep -q '^src/.*/' "$work/files"; then
 		{
 			from = room($1); to = room($2)
 			if (!(from in level) || !(to in level))
-				print "FAILED " $1 " and " $2 ": a folder has no level in tests/includes.sh" > "/dev/stderr"
+				print "FAILED " $1 " and " $2 ": a directory has no level in tests/includes.sh" > "/dev/stderr"
 			else if (level[to] < level[from])
 				print "FAILED " $1 " (" from ") includes " $2 " (" to "), which stands above it" > "/dev/stderr"
 			if (from != to)
@@ -52,7 +52,7 @@ if grep -q '^src/.*/' "$work/files"; then
 		}' "$work/edges" >"$work/folders" 2>>"$work/bad"
 fi
 
-# tsort names those that go in a circle on its standard error.
+# tsort names the files of a circle on its standard error.
 for graph in edges folders; do
 	tsort "$work/$graph" >/dev/null 2>"$work/circle" || {
 		printf 'FAILED a circle of includes:'
@@ -60,7 +60,7 @@ for graph in edges folders; do
 		echo
 	} >>"$work/bad"
 done
-# A name that headers know has one definition; files that no header names may call their own as they like.
+# A name that a header declares has one definition; other files may use their own names freely.
 # shellcheck disable=SC2046 # no spaces in the names of sources
 awk '/^[^*]*(struct|union|enum) [a-z_0-9]+( *\{|;)/ {
 		match($0, /(struct|union|enum) [a-z_0-9]+( *\{|;)/)

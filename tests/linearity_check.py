@@ -24,7 +24,7 @@ def run(data, bins, wave, *options):
 
 
 def expected(counts, below, above, wave):
-    """DNL and INL of the codes between the first and the last; fractions for a ramp."""
+    """Return DNL and INL of the codes between the first and the last; fractions for a ramp."""
     hit = [i for i, n in enumerate(counts) if n > 0]
     first, last = hit[0], hit[-1]
     total = below + sum(counts) + above
@@ -38,7 +38,7 @@ def expected(counts, below, above, wave):
     return dnl, inl
 
 
-# By definition: any counts, missing codes, samples above, two channels.
+# By definition: any counts, missing codes, samples above the range, two channels.
 for job in range(60):
     wave, bins = rng.choice(["sine", "ramp"]), rng.choice([3, 4, 16, 100])
     channels = rng.choice([1, 1, 2])
@@ -58,7 +58,7 @@ for job in range(60):
             assert abs(float(line["dnl" + name]) - dnl[i]) <= 5.1e-7, (job, i, line, float(dnl[i]))
             assert abs(float(line["inl" + name]) - inl[i]) <= 5.1e-7, (job, i, line, float(inl[i]))
 
-# By what is true: an 8-bit converter whose thresholds are known, its input at random phases.
+# By construction: an 8-bit converter with known thresholds, its input at random phases.
 SAMPLES = 200000
 for wave in "sine", "ramp":
     widths = [rng.choice([0.0, 0.5, 1, 1, 1, 1.5]) for _ in range(254)]
@@ -80,7 +80,7 @@ for wave in "sine", "ramp":
     error = float(said.split("standard error of DNL ")[1].split()[0])
     for i in range(1, 255):
         true = widths[i - 1] * scale - 1
-        # The error of a width grows with its root.
+        # The error of a width grows with the square root of the width.
         assert abs(float(rows[i]["dnl"]) - true) <= 5 * error * max(1, math.sqrt(true + 1)), (wave, i, rows[i], true, error)
         assert abs(float(rows[i]["inl"]) - sum(w * scale - 1 for w in widths[: i - 1])) <= 5 * error * 16, (wave, i)
     assert f"{sum(w == 0 for w in widths)} missing code" in said, said

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Who may drop a lock of the caller says so: a function of src whose first call on a lock drops it or
-# waits with it, and one that calls such a function without having taken a lock itself, has a name that
-# ends in _unlocks.
+# A function that may drop a lock of its caller must have a name that ends in _unlocks. That is a function of src whose first
+# call on a lock drops it or waits with it, or one that calls such a function without having taken a lock itself.
 # usage: tests/locks.sh [TREE]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the Makefile promises, tried in a folder with links to the sources, with compilers that only record how they were
-# called: the user's flags remove none of ours, flags are dependencies, a second make does nothing; and with real ones: a missing
+# The Makefile's promises, tried in a directory with links to the sources, with compilers that only record their calls: the
+# user's flags remove none of ours, flags are dependencies, a second make does nothing; and with real compilers: a missing
 # zstd.h is reported once and first; install, uninstall, dist and release.
 # usage: tests/makefile.sh
 set -u
@@ -15,7 +15,7 @@ cd "$work/tree" || exit 1
 for item in "$tree"/*; do case ${item##*/} in build | gpuhist | src) ;; *) ln -s "$item" . ;; esac; done
 for item in "$tree"/src/*; do ln -s "$item" "src/${item##*/}"; done
 
-# A compiler: its output is an empty file, which depends on the job's header.
+# A stand-in for a compiler: it writes an empty file, which depends on the job's header.
 cat >"$work/bin/fakecc" <<'EOF'
 #!/bin/sh
 case "$*" in
@@ -35,7 +35,7 @@ EOF
 chmod +x "$work/bin/fakecc"
 for name in fakecxx fakenvcc fatbinary; do ln -s fakecc "$work/bin/$name"; done
 
-# build WORD...: a make that inherits nothing from the one that runs this test. Words with = are
+# build WORD...: run a make that inherits nothing from the one that runs this test. Words with = are
 # variables; before the word "make" they are put into the environment.
 build() {
 	: >"$work/log"
@@ -52,11 +52,11 @@ check() {
 	fi
 }
 nothing() { build make "$@" && [ ! -s "$work/log" ] && grep -q 'Nothing to be done' "$work/out"; }
-# lines PATTERN: how many calls match it.
+# lines PATTERN: print how many calls match it.
 lines() { grep -c -e "$1" "$work/log"; }
 once() { [ "$(lines "$1")" -eq 1 ]; }
 never() { [ "$(lines "$1")" -eq 0 ]; }
-# every PATTERN WORD...: each call that matches the pattern, and there is one, has all the words.
+# every PATTERN WORD...: succeed if a call matches the pattern, and each call that does contains all the words.
 every() {
 	[ "$(lines "$1")" -gt 0 ] || return 1
 	grep -e "$1" "$work/log" >"$work/calls"
@@ -66,7 +66,7 @@ every() {
 	done
 }
 sources=$(find "$tree/src" -name '*.c' ! -name '*_loops.c' | wc -l)
-# Every source, two kinds of loops for three instruction sets, those of blocks and of text for two; and the program.
+# Every source; two files of loops for three instruction sets, and those of blocks and of text for two; and the program.
 all_of_it() { [ "$(lines ' -c -o ')" -eq $((sources + 10)) ] && once ' -o gpuhist '; }
 
 title='a full build; a second make'
@@ -155,7 +155,7 @@ mkdir -p "$work/a root/opt/share/man/man1" "$work/a root/opt/share/doc/gpuhist/e
 : >"$work/a root/opt/share/doc/gpuhist/examples/mine"
 check build make install DESTDIR="$work/a root" PREFIX=/opt
 check test "$(files 'a root/opt' | grep -v mine)" = "$(LC_ALL=C sort "$work/want")"
-# Every link of the documents, from their own folders, but to pages of the web.
+# linked DOCUMENT...: check every link of the documents, from their own directories, except to pages of the web.
 linked() {
 	find "$work/a root" -name '*.md' | while IFS= read -r document; do
 		grep -o ']([^)]*)' "$document" | sed 's/^](//; s/[#)].*//' | grep -v '^https*:' | while IFS= read -r file; do
@@ -164,7 +164,7 @@ linked() {
 	done
 }
 check test -z "$(linked)"
-# Files of others stay, and shared folders.
+# uninstall leaves files of others, and shared directories.
 check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
 check test "$(files 'a root')" = "opt/share/doc/gpuhist/examples/mine 644" -a -d "$work/a root/opt/share/man/man1"
 set -- PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" ZSHDIR="$work/b/s"
@@ -173,7 +173,7 @@ check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/
 check build make uninstall "$@"
 check test "$(find "$work/b" -type f | wc -l)" -eq 0
 
-title='dist: from a copy of the tree without git, and from what it packs; times and modes are not packed'
+title='dist: from a copy of the tree without git, and from its own tarball; times and modes are not packed'
 name=gpuhist-$(sed -n 's/^VERSION = //p' Makefile)
 mkdir "$work/copy"
 (cd "$tree" && tar -cf - --exclude=./build --exclude=./.git --exclude=./gpuhist .) | tar -xf - -C "$work/copy"
@@ -187,7 +187,7 @@ tar -xzf "$work/first.tar.gz" -C "$work"
 check test -e "$work/$name/.ci/run" -a ! -e "$work/$name/src/not.o" -a ! -e "$work/$name/build/other"
 check build make -C "$work/$name"
 check all_of_it
-# The same files as by git, if all is committed.
+# The same files as by git, if everything is committed.
 if [ -e "$tree/.git" ] && [ -z "$(git -C "$tree" status --porcelain)" ]; then
 	sh "$tree/packaging/dist.sh" "$name" "$work/one" >/dev/null
 	check test "$(tar -tzf "$work/one/$name.tar.gz" | grep -v '/$' | LC_ALL=C sort)" = \
@@ -208,7 +208,7 @@ sed -i 's/, 2026-.*/, unreleased/' "$work/copy/CHANGELOG.md"
 check eval '! release'
 check grep -q '^release: CHANGELOG begins with .* unreleased' "$work/err"
 title='packages have the version of the Makefile'
-# Between two releases the packages may name either one.
+# Between two releases, the packages may name either one.
 case $name in
 *-dev) ;;
 *)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Python module beside numpy.histogram, and its documents in hist.
+"""The Python module compared with numpy.histogram, and its documents in hist.
 
 usage: module_check.py GPUHIST [SEED]
 """
@@ -47,7 +47,7 @@ def raises(name, kind, said, *arguments, **options):
 
 
 def same(name, data, *arguments, exact=True, **options):
-    """Counts and edges are numpy's; those of integers may differ in the last bit, where ours are the exact quotient."""
+    """Compare counts and edges with numpy's; for integers ours are exact, so the last bit of an edge may differ."""
     counts, edges = gpuhist.histogram(data, *arguments, **options)
     wide = numpy.asarray(data).astype("f8")
     theirs, at = numpy.histogram(wide, *arguments, **options)
@@ -165,7 +165,7 @@ raises("three ends", ValueError, "unpack", x, 3, (0, 1, 2))
 raises("ends the wrong way round", gpuhist.Error, "LO must be below HI", x, 3, (2, 1))
 raises("half a sample", gpuhist.Error, "3 of 4 bytes", b"abc", 3, (0, 1))
 raises("a stream twice", ValueError, "give a range", "/dev/null", 3)
-raises("a folder", gpuhist.Error, "directory", "/dev", 3, (0, 1))
+raises("a directory", gpuhist.Error, "directory", "/dev", 3, (0, 1))
 for name in ("output", "format", "each", "tee", "help", "version"):
     raises(name, TypeError, f"does not take {name}", x, 3, (0, 1), **{name: "json"})
 raises("a type that is unknown", gpuhist.Error, "--type", numpy.array(["a"]), 3, (0, 1))
@@ -178,7 +178,7 @@ check("options of numpy's types", gpuhist.run(x, **options)["storage"]["values"]
 counts = gpuhist.run(numpy.array([1, -2, 0.5], "f2").view(numpy.dtype((numpy.void, 2))), type="f16", bins=1, range=(0, 2))
 check("a type that is given", counts["storage"]["values"][1] == 2)
 
-# What happens to the process: standard input is read if - asks for it, Ctrl-C ends both, and there may be no program.
+# Effects on the process: standard input is read if - asks for it, Ctrl-C ends both, and the program may be missing.
 DRIVER = f"""
 import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {str(MODULE)!r})
 import gpuhist; gpuhist.program = lambda: {GPUHIST!r}
@@ -195,7 +195,7 @@ check("standard input", child.communicate(b"hello")[0] == b"5\n")
 child = script('try: print("run", flush=True); gpuhist.run("-", type="u8", bins=256)\nexcept KeyboardInterrupt: print("stopped")')
 child.stdout.readline()
 time.sleep(0.2)
-child.send_signal(signal.SIGINT)  # to Python alone: its program must not stay
+child.send_signal(signal.SIGINT)  # sent to Python alone: its program must not stay
 check("Ctrl-C", child.stdout.read() == b"stopped\n" and child.wait() == 0)
 child.stderr.close()
 try:

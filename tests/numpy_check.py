@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program beside NumPy and the standard library's reader of WAVE files, to the last count.
+"""The program compared with NumPy and the standard library's reader of WAVE files, to the last count.
 
 usage: numpy_check.py GPUHIST [SEED]
 """
@@ -39,7 +39,7 @@ def run(options, data, name="in"):
 
 
 def table(text):
-    """Lower edges, upper edges, and the counts, a column for each channel."""
+    """Return lower edges, upper edges, and the counts, a column for each channel."""
     rows = [row for row in csv.reader(io.StringIO(text.decode()))][1:]
     numbers = [[int(x) for x in row[3:]] for row in rows]
     return [float(r[1]) for r in rows], [float(r[2]) for r in rows], numpy.array(numbers, dtype=numpy.uint64)
@@ -56,7 +56,7 @@ def equal(name, ours, theirs):
 
 
 def beside(x, edges):
-    """Puts samples on every edge and on its two neighbours among the samples' type."""
+    """Put samples on every edge and on its two neighbours in the samples' type."""
     on = edges.astype(x.dtype)
     less = numpy.nextafter(on, x.dtype.type(-numpy.inf))
     more = numpy.nextafter(on, x.dtype.type(numpy.inf))
@@ -66,7 +66,7 @@ def beside(x, edges):
 
 
 def numpy_histogram(x, edges):
-    # As binary64, or NumPy would round the edges to the samples' type.
+    # As binary64, because NumPy would round the edges to the samples' type.
     return numpy.histogram(x.astype(numpy.float64), bins=edges)[0]
 
 
@@ -94,7 +94,7 @@ def check_ranges():
 
 
 def log_edges(lo, hi, n):
-    """Each the binary64 nearest to the true one."""
+    """Return the edges, each the binary64 nearest to the exact one."""
     with decimal.localcontext() as context:
         context.prec = 60
         ratio = (decimal.Decimal(hi) / decimal.Decimal(lo)).ln()
@@ -128,7 +128,7 @@ def check_mod():
             limits = numpy.iinfo(dtype)
             x = rng.integers(limits.min, limits.max, SAMPLES // 4, dtype=dtype, endpoint=True)
             _, _, counts = table(run(["-t", form, "--mod", f"-b{n}"], x.tobytes()))
-            # The residue in a type that holds both the sample and N.
+            # The residue, in a type that holds both the sample and N.
             wide = x if form == "u64" else x.astype(numpy.int64)
             residue = numpy.mod(wide, numpy.array(n, dtype=wide.dtype)).astype(numpy.int64)
             equal(f"--mod -b {n}, {form}", counts[:, 0], numpy.bincount(residue, minlength=n))
@@ -151,7 +151,7 @@ def check_packed():
 
 
 def auto_edges(x, most):
-    """As the manual defines them, of finite samples of a NumPy type."""
+    """Return the edges of --auto for finite samples of a NumPy type, as the manual defines them."""
     low, high = Fraction(x.min().item()), Fraction(x.max().item())
     k = 0
     if x.dtype.kind == "f":
@@ -187,7 +187,7 @@ def check_auto():
 
 
 def rank_edges(x, most):
-    """--log=auto as the manual defines it, of finite samples; and into how many bins it cuts each power of two."""
+    """Return the edges of --log=auto for finite samples, as the manual defines them; and the bins for each power of two."""
     real = x.dtype.kind == "f"
     form = x.dtype if real else numpy.dtype("f8")
     digits, word = numpy.finfo(form).nmant, numpy.dtype(f"i{form.itemsize}")
@@ -195,7 +195,7 @@ def rank_edges(x, most):
     past = numpy.inf if real else numpy.iinfo(x.dtype).max + 1
 
     def key(v):
-        """The place among all numbers of the float type, or of binary64, of the one at v or below it."""
+        """Return the place of the number at v or next below it, among all numbers of the float type, or of binary64."""
         near = form.type(v)
         rank = int(numpy.abs(near).view(word)) * (1 if near >= 0 else -1)
         return rank - (float(near) > v)
@@ -206,7 +206,7 @@ def rank_edges(x, most):
         return v if real else -past if v <= -past else past if v >= past else math.ceil(v)
 
     def side(k, least, greatest):
-        """The edges of the bins of one sign, until they are too many; those without a number are left out."""
+        """Return the edges of the bins of one sign, unless they are too many; bins without a number are left out."""
         edges = [number(key(least) >> k << k)]
         while edges[-1] <= greatest and len(edges) <= most + 1:
             edges.append(number((key(edges[-1]) >> k) + 1 << k))
@@ -227,7 +227,7 @@ def rank_edges(x, most):
 
 
 def check_log_auto_powers():
-    """The sample next to zero is a power of two, where a bin ends, or one number above or below it, on each side of 0."""
+    """The sample next to zero is a power of two, at which a bin ends, or one number above or below it, on each side of 0."""
     for form, dtype, least, greatest in (("f16", "f2", -24, 12), ("f32", "f4", -149, 120), ("f64", "f8", -1074, 1000),
                                          ("i16", "i2", 0, 12), ("i32", "i4", 0, 28), ("i64", "i8", 0, 50)):
         for e in sorted({least, least + 1, greatest, *(int(e) for e in rng.integers(least, greatest, 3))}):
@@ -272,7 +272,7 @@ def check_log_auto():
                           for a, b in zip(lower, upper) if min(abs(a), abs(b)) > least]
                 check(f"{label}: no bin is wider than 1/{parts}", all(narrow) or parts == 1)
     check_log_auto_powers()
-    # Of every size: bins of many digits, of one power of two, and of several; the range grows all the time.
+    # Of every size: bins of many digits, of one power of two, and of several; the range keeps growing.
     for form in ("i32", "i64", "u32", "u64"):
         bits = int(form[1:])
         limits = numpy.iinfo(f"{form[0]}{bits // 8}")
@@ -308,7 +308,7 @@ def check_channels():
 
 
 def statistics(options, data):
-    """What stands in the document of --stats, by its names."""
+    """Return the statistics in the document of --stats, by name."""
     document = json.loads(run(options + ["-q", "-fjson"], data))
     return {name[6:]: value for name, value in document["writer_info"]["gpuhist"].items() if name.startswith("stats_")}
 
@@ -319,7 +319,7 @@ def entropy(counts):
 
 
 def check_stats():
-    """The quantiles are those of the inverse of the cumulative distribution, which NumPy has by name."""
+    """The quantiles invert the cumulative distribution, as NumPy's method of that name does."""
     percents = ["0", "0.0001", "2", "12.5", "50", "97.3", "99.9", "99.9999", "100"]
     samples = {
         "u8": numpy.minimum(rng.poisson(240, SAMPLES), 255).astype("u1"),
@@ -333,7 +333,7 @@ def check_stats():
         cells = found.pop("cells", 0), found.pop("digest", "")
         counts = table(run(["-t", form, "--auto", "-b700"], x.tobytes()))[2]
         small = x.dtype.itemsize <= 2
-        if form != "u8":  # whose bins hold one value each
+        if form != "u8":  # its bins hold one value each
             check(f"--stats, {form}: the digest", cells[0] == (65536 if small else 1024) and
                   sum(int(pair.split(" ")[1]) for pair in cells[1].split(",")) == len(x))
         if small:
@@ -352,17 +352,17 @@ def check_stats():
         expected = numpy.sort(x)[[max(math.ceil(Fraction(p) * len(x) / 100), 1) - 1 for p in percents]]
         named = numpy.quantile(x, [float(p) / 100 for p in percents], method="inverted_cdf")
         for percent, value, theirs in zip(percents, expected, named):
-            # Numbers of 16 bits are exact; others are in a cell with the sample.
+            # Numbers of 16 bits are exact; others are in the same cell as the sample.
             ours, value = found[f"quantile_{percent}"], float(value)
             check(f"--stats, {form}: {percent}%", ours == value if small else abs(ours - value) <= abs(value) / 1024)
-            # NumPy's rank is a rounded product: it may be the neighbour's.
+            # NumPy's rank is a rounded product, so it may name the neighbour.
             if percent in ("0", "50", "12.5", "100"):
                 check(f"--stats, {form}: {percent}% of NumPy", value == theirs)
         check(f"--stats, {form}: {len(found)} figures", len(found) == 7 + len(percents) + 3 * small + 2 * (form[0] == "f"))
 
 
 def check_few_quantiles():
-    """Of few samples: ties, all equal, one; of floats infinities, NaN, zeros of both signs, and the smallest and largest."""
+    """Few samples: ties, all equal, one; for floats infinities, NaN, zeros of both signs, and the smallest and largest."""
     percents = ["0", "0.1", "50", "99.99", "100"]
     for form in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"):
         kind, small = numpy.dtype("<" + form), int(form[1]) <= 2
@@ -414,7 +414,7 @@ def check_wave_input():
                 out = run(["-r", "full", "-b256"], f.read())
             with wave.open("in.wav", "rb") as w:
                 frames = w.readframes(w.getnframes())
-            # The last byte of a little-endian sample is its bin, but for the sign, which 8 bits do not have.
+            # The last byte of a little-endian sample is its bin, apart from the sign, which 8-bit samples do not have.
             top = numpy.frombuffer(frames, numpy.uint8).reshape(-1, channels, bytes_each)[:, :, -1]
             top = top if bytes_each == 1 else top ^ 128
             _, _, counts = table(out)

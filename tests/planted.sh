@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Plants bugs, one at a time, in a copy of the tree, and runs the schedules until they find it, or a transcript.
-# usage: tests/planted.sh [SECONDS [NAME...]]    SECONDS: how long a bug may stay unseen by the schedules (20)
+# Plant bugs, one at a time, in a copy of the tree, and run the schedules, or a transcript, until it finds them.
+# usage: tests/planted.sh [SECONDS [NAME...]]    SECONDS: how long the schedules may take to find a bug (20)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 seconds=${1:-20}
@@ -13,7 +13,7 @@ mkdir -p "$copy/tree"
 git ls-files -z Makefile src tests kernels packaging/needs.c packaging/packaging.mk | xargs -0 cp --parents -t "$copy/tree"
 passed=0 failed=0
 
-# plant NAME FILE SED [TRANSCRIPT]: the bug is what SED changes in FILE, two lines at most.
+# plant NAME FILE SED [TRANSCRIPT]: make the bug with SED, which changes at most two lines of FILE.
 plant() {
 	name=$1 file=$2 change=$3 transcript=${4:-}
 	target='SCHED=1 build/sched/schedules' test="build/sched/schedules 1 $seconds"
@@ -43,7 +43,7 @@ plant() {
 	cp "$file" "$copy/tree/$file"
 }
 
-# Readers: a job that retires, a piece that is free, the rest of a piece, a place, a piece, the end of a part, of a turn.
+# Readers, without a wake-up: a retired job, a free piece, the rest of a piece, a place, a piece, the end of a part, a turn.
 plant retired src/input/zstd_job.c 's/^\t\tsource_call(s); \/\* a cut may wait.*/\t\t;/'
 plant retired_ordered src/input/zstd_job.c '/^static void retire/,/^}/s/^\tif (s->spec.ordered).*/\tif (0)/'
 plant piece_free src/input/zstd_seam.c 's/^\tif (freed && !j->ended.*/\tif (0)/'
@@ -54,10 +54,10 @@ plant part src/input/source_plain.c '/^static void claim_unlocks/,/^}/s/^\t\tsou
 plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
-# Rows: a result that is collected, workers that leave, and that wait for none to be left.
+# Rows, without a wake-up: a collected result, workers that leave, a wait until none is left.
 plant collected src/each/each.c 's/^\t\t\twake(r->owner);$/;/'
 plant leaving src/each/each.c '/^static void rest_active/,/^}/s/^\t\twake_all(e);/\t\t;/'
-# Not of threads: a ring one block too small, which is hidden by the size of huge pages; a tensor one sample short.
+# Not of threads: a ring one block too small, which the size of huge pages hides; a tensor one sample short.
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The line of progress on a terminal: drawn in place, never wider than the terminal, erased before a message and at
-the end; nothing without a reason.
+the end; no line without a reason.
 
 usage: tests/progress_pty.py GPUHIST
 """
@@ -29,7 +29,7 @@ def check(right, what):
 
 
 def screen(data, columns):
-    """What a terminal shows of it: its lines, without blanks at their ends. None: a line was too wide."""
+    """Return the lines that a terminal shows, without blanks at their ends, or None if a line was too wide."""
     lines, at = [""], 0
     for c in data.decode():
         if c == "\r":
@@ -46,7 +46,7 @@ def screen(data, columns):
 
 
 class Run:
-    """A run whose standard error is a terminal, its standard output too if `both`, and whose input is a pipe of ours."""
+    """A run whose standard error, and with `both` its standard output, is a terminal, and whose input is a pipe of ours."""
 
     def __init__(self, options, columns=80, both=False):
         self.master, slave = pty.openpty()
@@ -59,7 +59,7 @@ class Run:
         self.data, self.columns = b"", columns
 
     def read(self, until=None, seconds=30):
-        """Until the text is there, or, without one, until the end."""
+        """Read until the text has come, or, without one, to the end."""
         end = time.monotonic() + seconds
         os.set_blocking(self.master, False)
         while time.monotonic() < end and not (until and re.search(until, self.data)):
@@ -87,7 +87,7 @@ class Run:
 
 
 def main():
-    # Asked for: drawn in place, at every width, and nothing of it is left.
+    # With --progress: drawn in place, at every width, and erased at the end.
     for columns in (1, 9, 10, 11, 20, 33, 40, 80, 200, 500):
         run = Run(["--progress"], columns)
         run.feed(1 << 20)
@@ -100,18 +100,18 @@ def main():
         shown = screen(run.data, columns)
         check(shown is not None or columns < 10, f"{columns} columns: too wide: {run.data!r}")
         check(shown in ([""], None), f"{columns} columns: left on the terminal: {shown!r}")
-    # Without being asked for: after a second, and not before something was counted.
+    # Without it: after a second, and not before something was counted.
     run = Run([])
     check(not run.read(b".", 1.5), f"nothing counted: {run.data!r}")
     run.feed(1 << 20)
     check(run.read(rb"1\.05 MB"), f"by itself: {run.data!r}")
-    # SIGUSR1: a line of its own, which stays.
+    # SIGUSR1 prints a line of its own, which stays.
     run.process.send_signal(signal.SIGUSR1)
     check(run.read(rb"MB[^\r]*\r*\n"), f"SIGUSR1: {run.data!r}")
     check(run.end() == 0, "status")
     shown = screen(run.data, 80)
     check(shown and len(shown) == 2 and re.fullmatch("gpuhist: 1.05 MB in [^g]*", shown[0]) and shown[1] == "", f"SIGUSR1: {shown!r}")
-    # A message stands on a line of its own.
+    # A message gets a line of its own.
     run = Run(["--progress", "-t", "u16"], 200)
     run.feed((1 << 20) + 1)
     check(run.read(rb"1\.05 MB"), f"{run.data!r}")
@@ -119,7 +119,7 @@ def main():
     shown = screen(run.data, 200)
     check(shown and shown[0].startswith("gpuhist: standard input ends inside a record") and shown[1:] == [""],
           f"before a message: {shown!r}")
-    # INT leaves what is drawn, and says what became of the counts.
+    # INT leaves the line, and a message tells what became of the counts.
     run = Run(["--progress"])
     run.feed(1 << 20)
     check(run.read(rb"1\.05 MB"), f"{run.data!r}")
@@ -128,7 +128,7 @@ def main():
     shown = screen(run.data, 80)
     check(shown and shown[0].startswith("gpuhist: 1.05 MB in ") and
           shown[1:] == ["gpuhist: interrupted; nothing was written (--finish keeps what was counted)", ""], f"INT: {shown!r}")
-    # Rows, or what --tee passes on, on the same terminal: nothing is drawn among them.
+    # Nothing is drawn among rows, or among the bytes that --tee passes on, on the same terminal.
     rows = ["-b", "2", "-r", "0:2"]
     for options in (["--each=64", "-f", "plot"], ["--each=64", *rows], ["--each=64", *rows, "-o", "/dev/tty"], ["--tee", "-o", "h.csv"]):
         run = Run(options, both=True)
@@ -137,13 +137,13 @@ def main():
             run.read(rb"(?!)", 0.2)
         check(run.end() == 0, f"{options}: status")
         check(not re.search(rb"B in |\r[^\r\n]", run.data), f"{options}: {run.data!r}")
-    # Asked for, it is a line of its own.
+    # With --progress, it is a line of its own.
     run = Run(["--progress", "--each=512K", *rows, "-f", "csv"], both=True)
     run.feed(1 << 20)
     check(run.read(rb"524288,524288,524288,524288,0"), f"{run.data!r}")
     check(run.end() == 0, "status")
     check(re.fullmatch(rb"input,first,offset,records,0,1\r\n(-,[0-9,]*\r\n){2}gpuhist: 1\.05 MB in [^\r]*\r\n", run.data), f"{run.data!r}")
-    # Not wanted.
+    # With -q or --no-progress, no line.
     for options in (["-q"], ["--no-progress"]):
         run = Run(options)
         run.feed(1 << 20)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What -f prom writes, as Prometheus' own client reads it: the buckets are those of the CSV, and the sum that of the samples.
+"""The output of -f prom, as Prometheus' own client reads it: buckets equal the CSV's counts, and the sum the samples'.
 
 usage: prom_check.py GPUHIST [SEED]
 """
@@ -45,7 +45,7 @@ def sample(kind):
 
 
 def limits(kind, rows, closed):
-    """The largest sample of each bin, or its upper edge for floats; bins with equal limits are joined."""
+    """Return the largest sample of each bin, or its upper edge for floats; bins with equal limits are joined."""
     found = {}
     for i, row in enumerate(rows):
         edge = fractions.Fraction(row["upper"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run the examples of docs/python.md in an empty directory, and compare what each prints with the page.
+"""Run the examples of docs/python.md in an empty directory, and compare their output with the page.
 
 A block that begins with ```pycon MODULE... is left out, by name, if a MODULE is missing.
 

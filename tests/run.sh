@@ -4,37 +4,37 @@
 # ten with their seconds and their CPU seconds, and everything that was left out, with the reason; then "N passed, N failed",
 # which counts tests. A test's own line gives its checks.
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
-# BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: transcripts, and unit tests
-# without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
-# QUICK=1, for the sanitizers, a third of the longest unit tests and half of the GPU's faults, as SEED says, less of
+# BUILD holds the test programs; SEED, JOBS and SECONDS are for the random jobs. --quick runs the transcripts, and the unit
+# tests without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
+# QUICK=1, for the sanitizers, a third of the longest unit tests and half of the GPU's faults, drawn from SEED, fewer jobs of
 # gpu_check, and no readers in Python; ONLY='NAME...', these tests alone; LIMIT=SECONDS, after which any test is ended;
-# PYTHON=/usr/bin/python3, for the tests in Python, instead of that of build/venv.
+# PYTHON=/usr/bin/python3, the Python for the tests instead of build/venv's.
 set -u
 
 seconds_up() {
 	read -r up _ </proc/uptime
 	echo "$up"
 }
-# The part that runs one test: tests/run.sh --one FOLDER NAME, whose command is FOLDER/NAME.sh. Its
-# last line must be "N passed, N failed". Its output and its result are printed in one piece.
+# This part runs one test: tests/run.sh --one DIRECTORY NAME, whose command is DIRECTORY/NAME.sh. The
+# last line of a test must be "N passed, N failed". Its output and its result are printed in one piece.
 if [ "${1:-}" = --one ]; then
 	folder=$2 name=$3 out=$2/$3.out
 	begin=$(seconds_up)
 	sh "$folder/$name.sh" >"$out" 2>&1
 	status=$?
 	end=$(seconds_up)
-	# The second line of times is of what this shell has started: 0m1.25s 0m0.5s.
+	# The second line of times gives the CPU time of this shell's children: 0m1.25s 0m0.5s.
 	times >"$folder/$name.times"
 	{ read -r _ && IFS='ms ' read -r m s m2 s2 _; } <"$folder/$name.times"
 	summary=$(tail -n 1 "$out")
 	p=${summary%% passed, *} f=${summary##* passed, } f=${f% failed}
-	# A program that died before its last line has failed, whatever it printed before.
+	# If a program died before its last line, it has failed, whatever it printed before.
 	case $p.$f in
 	*[!0-9.]* | .* | *.) p=0 f=1 ;;
 	esac
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	why="exit status $status"
-	# What timeout(1) returns: its signal was enough, or it had to kill. What ignored the signal is left.
+	# timeout(1) returns 124 if its signal was enough, 137 if it had to kill. Processes that ignored the signal are left.
 	case $status in
 	124 | 137)
 		why="it hung: ended after $(cat "$folder/$name.limit") seconds"
@@ -62,7 +62,7 @@ here=$(dirname "$(realpath "$0")")
 gpuhist=$(realpath "$1") build=$(realpath "$2") fake=$(realpath "$here/../build")/fake
 seed=${3:-1} jobs=${4:-2500} seconds=${5:-60}
 folder=$(mktemp -d)
-# Ctrl-C does not reach the tests: timeout(1) gives each a process group of its own.
+# Ctrl-C does not reach the tests, because timeout(1) gives each a process group of its own.
 end_all() {
 	for group in "$folder"/*.group; do
 		[ ! -f "$group" ] || kill -s TERM -- "-$(cat "$group")"
@@ -75,20 +75,20 @@ trap 'exit 1' HUP INT TERM
 : >"$folder/left"
 left_out() { echo "left out: $*" >>"$folder/left"; }
 
-# The seconds after which a test hangs. The longest unit test takes 20 s of a processor, and the longest of the others,
-# but for the seconds that they are told, a minute: so a test may take twenty times as long on a slow or loaded machine.
-# Sanitizers and valgrind make it ten times slower, and get ten times as long.
+# After this many seconds a test counts as hung. The longest unit test takes 20 s of CPU time, and the longest of the others
+# a minute, apart from those that are told their seconds; so on a slow or loaded machine a test may take twenty times as
+# long. Sanitizers and valgrind make tests ten times slower, and get ten times as long.
 slow=1
 case $build${VALGRIND:+/san-valgrind} in
 */san-* | */coverage) slow=10 ;;
 esac
 limit=${LIMIT:-$((slow * (1200 + 20 * seconds)))}
 
-# What a parent may have ignored, as nohup does, a test must not inherit. An env without the option is not GNU's.
+# A test must not inherit signals that a parent ignores, as nohup does. An env without the option is not GNU's.
 signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
 env $signals true 2>/dev/null || signals=
 
-# test_of NAME COMMAND...: one more test, if it is wanted.
+# test_of NAME COMMAND...: add a test, if it is wanted.
 only=$(printf %s "${ONLY:-}" | tr -s '\n\t' ' ')
 test_of() {
 	case " ${only:-$1} " in
@@ -109,7 +109,7 @@ test_of() {
 		done
 	} >"$command"
 }
-# test_in_python CODE NAME SCRIPT ARGUMENT...: by the first Python that runs CODE, or by $PYTHON alone.
+# test_in_python CODE NAME SCRIPT ARGUMENT...: add a test for the first Python that runs CODE, or for $PYTHON alone.
 test_in_python() {
 	code=$1 name=$2
 	shift 2
@@ -121,15 +121,15 @@ test_in_python() {
 	left_out "$name ($(printf '%s\n' "$missing" | tail -n 1))"
 }
 
-# The long ones first, so that the last two to end do so at nearly the same time.
+# The long tests come first, so that the last ones end at nearly the same time.
 if [ -z "$quick" ]; then
-	# The GPU engine on the simulated driver, where the program has one.
+	# The GPU engine on the simulated driver, if the program was built with one.
 	if [ -x "$build/gpu_check" ]; then
-		# Up to one of 2^24 bins; those of more take a simulated device minutes.
+		# Jobs with up to 2^24 bins; larger ones take a simulated device minutes.
 		gpu_jobs=145
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
-		# With QUICK=1 under one of the sanitizers each time.
+		# With QUICK=1, only one of the sanitizers runs it each time.
 		case $((seed % 2))$build${QUICK:+,quick} in
 		0*/san-address,quick | 1*/san-thread,quick) ;;
 		*/san-* | */coverage*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
@@ -141,7 +141,7 @@ if [ -z "$quick" ]; then
 		esac
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
 		test_of unpack_check "$@" "$build/unpack_check" "$seed"
-		# An old device: what fits the shared memory of a newer one is in its memory.
+		# An old device, whose shared memory is too small for tables that fit a newer one's: they are in its memory.
 		[ -n "${QUICK:-}" ] || test_of gpu_check_old FAKECUDA_SHARED=65536 "$@" "$build/gpu_check" "$seed" 70
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
@@ -152,13 +152,13 @@ if [ -z "$quick" ]; then
 	fi
 	[ ! -x "$build/sched/schedules" ] || test_of schedules "$build/sched/schedules" "$seed" "$((seconds < 20 ? seconds : 20))"
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
-	# That was by the best instruction set; by the others that this machine has, fewer.
+	# The jobs so far used the best instruction set; run fewer with each other one that this machine has.
 	for isa in base avx2 avx512; do
 		GPUHIST_ISA=$isa "$gpuhist" /dev/null >/dev/null 2>&1 || continue
 		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
 			$((jobs / 4)) $((seconds / 3))
 	done
-	# Most of their time is Python's; what they read is written under the sanitizers by the transcripts, too.
+	# Most of their time is Python's; the transcripts also write these formats under the sanitizers.
 	if [ -z "${QUICK:-}" ]; then
 		test_in_python 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' \
 			uhi_check "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" "$here/../man/gpuhist.1"
@@ -178,8 +178,8 @@ if [ -z "$quick" ]; then
 	test_in_python 'import tempfile' tables_check "$here/tables_check.py" "$build/gpuhist_blocks" "$seed"
 	test_in_python 'import pty; pty.openpty()' progress_pty "$here/progress_pty.py" "$gpuhist"
 	test_in_python 'import pty; pty.openpty()' terminal_check "$here/terminal_check.py" "$gpuhist"
-	# The address sanitizer, whose runtime must be loaded first, takes ten times as long for each run: some
-	# plans only, each with a check for leaks. None under the thread sanitizer, nor where gcov writes files.
+	# The address sanitizer, whose runtime must be loaded first, makes each run take ten times as long, so it runs only
+	# some plans, each with a check for leaks. The thread sanitizer and gcov, which writes files, run none.
 	case $build in
 	*/san-address)
 		test_of torture ASAN_OPTIONS=verify_asan_link_order=0 "$build/torture" "$gpuhist" \
@@ -206,7 +206,7 @@ test_of readme sh "$here/tour.sh" "$gpuhist" "$here/../README.md"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
-# Those that call themselves slow draw the most: three quarters of the time that all unit tests take.
+# Unit tests that are marked slow take three quarters of the time of all unit tests.
 unbuilt=0 turn=$seed
 for test in "$here"/test_*.c; do
 	name=${test##*/} name=${name%.c}
@@ -222,26 +222,26 @@ for test in "$here"/test_*.c; do
 	fi
 done
 
-# Which have one thread the Makefile knows.
+# The Makefile knows which tests have only one thread.
 case $build in
 */san-thread) left_out "$unbuilt unit tests of one thread (instrumented)" ;;
 *) [ $unbuilt -eq 0 ] || { echo "$unbuilt unit tests are not built" && exit 1; } ;;
 esac
 
 [ -s "$folder/list" ] || { echo "no test here is one of $only" && exit 1; }
-# Not by the shell's &, after which INT and QUIT would be ignored in all that is tested.
+# Not with the shell's &, after which everything under test would ignore INT and QUIT.
 xargs -n 1 -P "${AT_ONCE:-3}" sh "$0" --one "$folder" <"$folder/list"
 
 echo 'slowest, in seconds and in CPU seconds:'
 cat "$folder"/*.result | awk '{ printf "%8.1f s %8.1f s  %s\n", $5 - $4, 60 * ($6 + $8) + $7 + $9, $1 }' |
 	sort -rn >"$folder/slowest"
 head -n 10 "$folder/slowest"
-# How far those came that stop after some seconds.
+# How far the tests came that stop after some seconds.
 for reached in "$folder"/*.reached; do
 	[ ! -s "$reached" ] || echo "$(basename "$reached" .reached) reached $(cat "$reached")"
 done
 sort -u "$folder/left"
-# A test without a result was not run, which is a failure too.
+# A test without a result did not run, which is a failure too.
 awk 'FNR == NR { tests++; next } { ended++; failed += $3 > 0 }
 	END { failed += tests - ended; printf "%d passed, %d failed\n", tests - failed, failed; exit failed > 0 }' \
 	"$folder/list" "$folder"/*.result

@@ -49,7 +49,7 @@ if [ -e LICENSE ] && [ -e debian/copyright ]; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
-		echo 'FAILED debian/copyright: the words are not those of LICENSE' && diff "$work/want" "$work/got"
+		echo 'FAILED debian/copyright: the text differs from LICENSE' && diff "$work/want" "$work/got"
 	fi
 fi
 [ $((passed + failed)) -gt 0 ] || failed=1

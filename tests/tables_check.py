@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--text: random tables, cut into blocks of any size and read by any number of threads, beside a plain model.
+"""--text: random tables, cut into blocks of any size and read by any number of threads, compared with a plain model.
 
 usage: tables_check.py GPUHIST_BLOCKS [SEED [TABLES]]
 GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_BLOCK gives the bytes of a block.
@@ -22,7 +22,7 @@ class Bad(Exception):
 
 
 class Unknown(Bad):
-    """A first line that does not decide where the numbers are."""
+    """A first line that does not tell where the numbers are."""
 
 
 def bare(field):
@@ -32,7 +32,7 @@ def bare(field):
 
 
 def number(text):
-    """An integer, "nan" if it is missing or one, or None."""
+    """Return an integer, "nan" if the text is missing or NaN, or None."""
     if text.lower() in MISSING or text.lower().lstrip("+-") == "nan" and len(text) < 5:
         return "nan"
     return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) else None
@@ -82,7 +82,7 @@ def fields_of(line, separator):
 
 
 class Model:
-    """What the lines of a text hold."""
+    """The contents of a text's lines."""
 
     def __init__(self, column):
         self.column = column
@@ -156,7 +156,7 @@ def draw_table(chance):
 
 
 def expect(text, column, skip):
-    """The counts, and the first bad line; with `skip`, how many of them."""
+    """Return the counts, and the number of the first bad line; with `skip`, also how many lines are bad."""
     model, first, bad = Model(column), 0, 0
     lines = text.split("\n")
     unended = lines[-1] != ""

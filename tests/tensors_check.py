@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files written by the safetensors package: each tensor has the counts, figures and name that NumPy has.
+"""Files written by the safetensors package: each tensor has the same counts, figures and name as in NumPy.
 
 usage: tensors_check.py GPUHIST [SEED]
 """
@@ -38,13 +38,13 @@ def run(options, **more):
 
 
 def rows_of(paths):
-    """The rows of --each=tensor, by the name of the tensor, as Python's reader of CSV has them."""
+    """Return the rows of --each=tensor, by the name of the tensor, as Python's reader of CSV reads them."""
     rows = list(csv.DictReader(io.StringIO(run(["--each=tensor", "--stats=50", "-q"] + paths), newline="")))
     return {row["tensor"]: row for row in rows}
 
 
 def check_tensor(path, name, x, row):
-    """Its row, and its counts by themselves, in as many bins as it has values."""
+    """Check a tensor's row, and its counts when it is counted alone, in as many bins as it has values."""
     label = f"{name!r}, {x.dtype}"
     check(f"{label}: type and shape", (row["type"], row["shape"]) ==
           (TYPES[x.dtype.name], "x".join(map(str, x.shape)) or "1"))
@@ -91,7 +91,7 @@ def check_names():
 
 
 def described(dtype, x):
-    """As serialize takes it, in 0.8 and before."""
+    """Return the argument for serialize, of safetensors 0.8 and before."""
     if hasattr(safetensors, "TensorSpec"):
         return safetensors.TensorSpec(dtype=dtype, shape=x.shape, data_ptr=x.ctypes.data, data_len=x.nbytes)
     return {"dtype": dtype, "shape": x.shape, "data": x.tobytes()}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program on a terminal: what it says that it waits for; its pictures: width, height, colours, drawn in place.
+"""The program on a terminal: the note that it waits for input; its pictures: width, height, colours, drawn in place.
 
 usage: terminal_check.py GPUHIST
 """
@@ -36,7 +36,7 @@ def check(condition, what):
 
 
 def run(arguments, typed, on_terminal=True):
-    """Status, standard output and standard error of a run whose standard input is a terminal with this typed."""
+    """Return status, standard output and standard error of a run whose standard input is a terminal with this text typed."""
     master, slave = pty.openpty()
     os.write(master, typed)
     process = subprocess.Popen(
@@ -82,7 +82,7 @@ check(status == 2 and "waiting" not in err, f"refused: {status} {err!r}")
 
 
 def seen(arguments, samples, columns=80, lines=24, output=False):
-    """What a terminal shows as standard error, and as standard output if it gets that too."""
+    """Return the text that a terminal shows as standard error, and as standard output if it gets that too."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     with tempfile.TemporaryFile() as file:
@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
         got = seen(arguments, samples)
         check(got == want, f"{arguments} on a terminal: {got!r}")
 
-# --stats: as many channels beside each other as there is room for, each once.
+# --stats: as many channels side by side as there is room for, each once.
 for columns in (1, 40, 55, 56, 80, 200):
     lines = seen(["-t", "u8", "-c", "7", "--stats=50", "-q"], b"\0\1\2\3\4\5\6", columns).splitlines()
     shown = [line.split()[3:] for line in lines if line.startswith("gpuhist: stats: channel ")]
@@ -131,7 +131,7 @@ for columns in (1, 40, 77, 200, 300, 0):
         wide = max(len(line) for line in lines if "|" in line)
         check(wide == (min(max(columns, 40), 200) or 80 if columns else 80), f"{columns} columns: {lines}")
 
-# Without -f and -o a terminal gets the plot, unless an option asks for what only the table has.
+# Without -f and -o a terminal gets the plot, unless an option needs the table.
 HEADER = "bin,lower,upper,count"
 for arguments, plot in (([], True), (["--stats"], True), (["--title=x"], True), (["-f", "csv"], False), (["-o", "-"], False), (["-p"], False),
                         (["-C", "u64"], False), (["--flow"], False), (["--nonzero"], False), (["--no-header"], False), (["--each=2"], True), (["--each=2", "--stats", "-f", "plot"], True),
@@ -140,7 +140,7 @@ for arguments, plot in (([], True), (["--stats"], True), (["--title=x"], True), 
     table = HEADER in text or "0,0,1," in text or "input,first" in text or "-,0,0,2," in text
     check(table != plot and ("|" in text) == (plot or "-p" in arguments), f"{arguments} on a terminal: {text!r}")
 
-# --each --stats is a table as wide as the terminal, aligned, whatever is in it; the quantiles that were named come first.
+# --each --stats is a table as wide as the terminal, and aligned, whatever its contents; the chosen quantiles come first.
 for columns in (40, 60, 80, 100, 120, 200):
     for arguments in (["--each=100", "--stats"], ["--each=99", "-c", "4", "--stats=50,99"], ["--each=file", "--stats", "-r", "0:256"]):
         lines = seen(["-t", "u8", *arguments], bytes(range(256)) * 40, columns, output=True).splitlines()
@@ -162,7 +162,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(len(cells) == 8 and cells[1] == "4096x1" and cells[7] == "<0.1%" and 0.0023 < float(cells[5]) < 0.0024
               and (cells[0] == name or (cells[0].startswith(name[:15]) and cells[0].endswith(name[-15:]) and "..." in cells[0])), f"tensor {name}: {line!r}")
 
-# No name of a file or tensor controls a terminal; elsewhere it is written as it is.
+# The name of a file or tensor cannot control a terminal; elsewhere it is written unchanged.
 with tempfile.TemporaryDirectory() as folder:
     evil = os.path.join(folder, "a\033[2J\u009b\".safetensors")
     header = b'{"\\u001b[2J\\u202e,\\n":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
@@ -185,7 +185,7 @@ for columns, lines in ((40, 10), (80, 24), (80, 50), (200, 50)):
         check(len(text) > lines / 3 or lines > 40, f"{channels} channels on {columns}x{lines}: only {len(text)} lines")
 os.environ["LC_ALL"] = "C"
 
-# Colour: on a terminal that has it, unless it is not wanted; never in a file or pipe unless it is.
+# Colour: on a terminal that supports it, unless it is refused; in a file or pipe only on request.
 for extra, arguments, colour in (({"TERM": "xterm"}, [], True), ({"TERM": "dumb"}, [], False), ({"TERM": "xterm", "NO_COLOR": "1"}, [], False),
                                  ({"TERM": "xterm", "NO_COLOR": ""}, [], True), ({"TERM": "xterm"}, ["--color=never"], False),
                                  ({"TERM": "dumb", "NO_COLOR": "1"}, ["--color=always"], True)):
@@ -201,7 +201,7 @@ for extra, arguments, colour in (({"TERM": "xterm"}, [], True), ({"TERM": "dumb"
 
 
 class Screen:
-    """What a terminal of that size shows: cursor up, home, and the two ways to erase are all that is understood."""
+    """Show a text on a terminal of that size, which understands only cursor up, home, and the two ways to erase."""
 
     def __init__(self, columns, lines):
         self.columns, self.lines, self.rows, self.row, self.at = columns, lines, [""], 0, 0
@@ -244,14 +244,14 @@ BEGIN = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(1, termios.TIOCSC
 
 
 def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d samples?[^\n]*\n", begin=BEGIN):
-    """Feeds a run whose output is a terminal: bytes, after which its output has `then`; new sizes; seconds to wait."""
+    """Feed a run whose output is a terminal: bytes, then a wait for the output `then`; new sizes; seconds to wait."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     process = subprocess.Popen([sys.executable, "-c", begin, gpuhist, "-t", "u8", *arguments], stdin=subprocess.PIPE, stdout=slave, stderr=slave)
     got = [b""]
 
     def read(until):
-        """Reads until the text comes, or, without one, to the end."""
+        """Read until the text comes, or, without one, to the end."""
         limit = time.monotonic() + 60
         while time.monotonic() < limit and not (until and re.search(until, got[-1])):
             if not select.select([master], [], [], 0.05)[0]:
@@ -289,7 +289,7 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
     return process.returncode, [part.decode() for part in got]
 
 
-# --every redraws in place, for as long as the size stays; the last picture stays, on its own.
+# --every redraws in place as long as the size stays; the last picture stays, alone.
 os.environ["TERM"] = "xterm"
 DATA = bytes(range(256)) * 10
 status, (text,) = live(["--every=0.1", "--color=never"], [DATA, DATA, b"\0" * 5000, b"\1"])
@@ -302,18 +302,18 @@ status, parts = live(["--every=0.1", "--color=never"], [DATA, DATA, (60, 30), DA
 screen = Screen(60, 30)
 screen.feed(parts[1][parts[1].index("\033[H") :])
 check(status == 0 and len(parts) == 2 and sum("7680 samples" in row for row in screen.rows) == 1, f"resized: {screen.rows}")
-# Interrupted: the cursor is below the last picture.
+# After an interrupt, the cursor is below the last picture.
 status, (text,) = live(["--every=0.1", "--color=never"], [DATA], end=False)
 screen = Screen(80, 24)
 screen.feed(text)
 check(status == -signal.SIGINT and any("2560 samples" in row for row in screen.rows), f"interrupted: {screen.rows}")
-# The terminal echoes ^C; the last picture is drawn from the first column all the same.
+# The terminal echoes ^C; the last picture is drawn from the first column anyway.
 status, (text,) = live(["--every=0.1", "--color=never", "--finish"], [DATA], end=b"\3")
 screen = Screen(80, 24)
 screen.feed(text)
 check(status == 0 and "^C" in text and sum("2560 samples" in row for row in screen.rows) == 1 and "^C" not in "".join(screen.rows[:-2])
       and sum(row.startswith("u8, 256 bins") for row in screen.rows) == 1, f"after ^C: {screen.rows}")
-# In the background nothing is drawn; back in the foreground the picture comes, although no sample does.
+# In the background nothing is drawn; back in the foreground the picture comes, even without new samples.
 BACK = """import os, signal, sys, time, fcntl, termios
 os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 child = os.fork()
@@ -322,13 +322,13 @@ if child == 0:
 time.sleep(0.6); os.write(1, b"foreground"); os.tcsetpgrp(1, child); os.waitpid(child, 0)"""
 status, (text,) = live(["--every=0.1", "--color=never"], [DATA], begin=BACK)
 check(status == 0 and text.startswith("foreground") and text.count("partial") == 1, f"background: {text!r}")
-# TERM=dumb: one picture below the other, and nothing that a teletype would not understand. A pipe: none.
+# TERM=dumb: one picture below the other, without anything that a teletype would not understand. A pipe: no picture.
 os.environ["TERM"] = "dumb"
 status, (text,) = live(["--every=0.1"], [DATA, DATA])
 check(status == 0 and "\033" not in text and text.count("samples") >= 3, f"dumb: {text!r}")
 refused = subprocess.run([gpuhist, "-t", "u8", "--every=1s", "-f", "plot"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 check((refused.returncode, refused.stdout) == (2, b"") and b"on a terminal" in refused.stderr, f"a pipe: {refused}")
-# No line of progress among rows; if it was asked for, it is on lines of its own.
+# No line of progress among rows; with --progress it is on lines of its own.
 os.environ["TERM"] = "xterm"
 for progress in ([], ["--progress"]):
     status, (text,) = live(["--each=2560", "-f", "plot", "--color=never", *progress], [DATA, 1.4, DATA], then=rb"2560\r\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--text: what each number becomes, beside exact fractions: every type, rounded once, ties to even.
+"""--text: each number compared with exact fractions: every type, rounded once, ties to even.
 
 usage: text_check.py GPUHIST [SEED]
 """
@@ -11,13 +11,13 @@ import subprocess
 import sys
 from fractions import Fraction
 
-# Explicit bits of the mantissa, bits of the exponent; the greatest finite number has another last bit for f8e4m3.
+# Explicit bits of the mantissa, bits of the exponent; in f8e4m3 the greatest finite number ends with another bit.
 FLOATS = {"f64": (52, 11), "f32": (23, 8), "f16": (10, 5), "bf16": (7, 8), "f8e4m3": (3, 4), "f8e5m2": (2, 5)}
 INTEGERS = ["u8", "i8", "u16", "i16", "u24", "i24", "u32", "i32", "u64", "i64"]
 
 
 def rounded(x, mantissa, exponents):
-    """The nearest number, or inf; of two the one that is an even multiple of its last place."""
+    """Return the nearest number, or inf; of two, the one that is an even multiple of its last place."""
     bias = 2 ** (exponents - 1) - 1
     size = abs(x)
     scale = max(size.numerator.bit_length() - size.denominator.bit_length() - 1, 1 - bias)
@@ -31,14 +31,14 @@ def rounded(x, mantissa, exponents):
 
 
 def decimal(x):
-    """All digits of a fraction of two."""
+    """Return all digits of a fraction whose denominator is a power of two."""
     places = x.denominator.bit_length() - 1
     digits = str(abs(x.numerator) * 5**places).rjust(places + 1, "0")
     return digits[: len(digits) - places] + "." + digits[len(digits) - places :]
 
 
 def near(chance, mantissa, exponents):
-    """A number of the type, or the middle to its neighbour, or just beside that."""
+    """Return a number of the type, or the middle to its neighbour, or a number very close to that."""
     most = 2 ** (exponents - 1) - 1
     unit = Fraction(2) ** (chance.randrange(1 - most, most) - mantissa)
     x = chance.randrange(2**mantissa, 2 ** (mantissa + 1)) * unit + chance.choice([0, unit / 2])
@@ -46,7 +46,7 @@ def near(chance, mantissa, exponents):
 
 
 def subnormal(chance, mantissa, exponents):
-    """A number on the way from one subnormal to the next: at a half, or the bit behind a normal mantissa beside it."""
+    """Return a subnormal number or the middle to the next, at times more or less by a bit just past a normal mantissa."""
     bits = chance.choice([mantissa, chance.randrange(1, mantissa + 1)])
     above = chance.choice([0, 1, -1]) * Fraction(1, 2 ** (mantissa + 2 - bits)) + chance.choice([0, Fraction(1, 2)])
     return decimal(abs(chance.randrange(2 ** (bits - 1), 2**bits) + above) * Fraction(2) ** (2 - 2 ** (exponents - 1) - mantissa))
@@ -79,7 +79,7 @@ def value(text):
 
 
 def read(gpuhist, kind, lines):
-    """What each line becomes, a row each."""
+    """Return the value of each line, a row each."""
     run = subprocess.run(
         [gpuhist, "-q", "--text", "-t", kind, "-r", "0:1", "-b", "1", "--each=1", "--stats"],
         input="\n".join(lines), stdout=subprocess.PIPE, text=True, check=True)

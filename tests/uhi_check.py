@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""JSON and npy, read by those they are for: Python's uhi, boost-histogram, hist and numpy.
+"""JSON and npy, read by the programs they are for: Python's uhi, boost-histogram, hist and numpy.
 
 usage: uhi_check.py GPUHIST UHI_DOCUMENTS MANUAL
 
-Every document fits uhi's schema; boost-histogram and hist load it with the edges and the counts of the CSV of
-the same job, to the bit; so does numpy the npy. Counts past 2^53 come from uhi_documents, which writes
-histograms that no run could count here. The manual's example runs as it is printed.
+Every document fits uhi's schema; boost-histogram and hist load it with the edges and the counts of the CSV of the same job,
+to the bit; numpy does so with the npy. Counts past 2^53 come from uhi_documents, which writes histograms that no run could
+count here. The manual's example runs as printed.
 """
 
 import csv
@@ -36,7 +36,7 @@ def check(good, what):
 
 
 def load(path):
-    """The histograms of a document by name; None is the name of one that stands alone."""
+    """Return the histograms of a document by name; the name of a single one is None."""
     text = open(path, "rb").read()
     check(text.endswith(b"\n") and text.count(b"\n") == 1, f"{path}: one line")
     document = json.loads(text.decode("utf-8"))
@@ -45,7 +45,7 @@ def load(path):
 
 
 def rows(path):
-    """The lower and upper edges and, for each channel, the counts of a CSV."""
+    """Return the lower and upper edges of a CSV and, for each channel, the counts."""
     table = list(csv.reader(open(path, newline="")))
     counts = [[int(row[column]) for row in table[1:]] for column in range(3, len(table[0]))]
     return [float(row[1]) for row in table[1:]], [float(row[2]) for row in table[1:]], counts
@@ -57,7 +57,7 @@ def same_bits(a, b):
 
 
 def check_one(what, document, lower, upper, counts):
-    """One histogram as the readers see it beside its columns of the CSV."""
+    """Compare one histogram, as the readers load it, with its columns of the CSV."""
     meta, counted, axis = document["metadata"], document["writer_info"]["gpuhist"], document["axes"][0]
     mod = meta["binning"] == "mod"
     values = document["storage"]["values"]
@@ -70,7 +70,7 @@ def check_one(what, document, lower, upper, counts):
     edges = numpy.array([*lower, finite[-1]] if counts else [0.0])
     if mod:
         edges[-1] = len(counts)
-    # As text they are the CSV's; as JSON without uhi's help they are the same too.
+    # As text they equal the CSV's; as JSON read without uhi's help, too.
     for hook in (uhi.io.json.object_hook, None):
         again = json.loads(json.dumps(document), object_hook=hook)
         for reader in (boost_histogram.Histogram, hist.Hist):
@@ -80,7 +80,7 @@ def check_one(what, document, lower, upper, counts):
             check(h.view().dtype == numpy.int64 and h.view().tolist() == counts, f"{what}: {reader.__module__}: counts")
             check(h.view(flow=True).tolist() == values, f"{what}: {reader.__module__}: under and over")
             if mod:
-                # Its arithmetic rounds, so the middles of the bins.
+                # Its arithmetic rounds, so look up the middles of the bins.
                 at = numpy.array([0, 1, len(counts) - 1, len(counts), 5 * len(counts) + 3, -1])
                 check((h.axes[0].index(at + 0.5) == at % len(counts)).all(), f"{what}: residues")
 
@@ -170,7 +170,7 @@ def check_jobs(program):
 
 
 def check_sparse(program):
-    """With --nonzero the storage is sparse: what uhi makes of it is what is written without."""
+    """With --nonzero the storage is sparse: uhi makes the same histogram of it as of a dense one."""
     jobs = ["-t u8 -b 300", "-t u8 --mod -b 300", "-t u16 -c 2 -r 0:9 -b 9", "-t f64 -r -1:1 -b 49", "-t u32 -b 4 -n 0",
             "-t u32 -r full -b 100000", "-t f64 --auto -b 1000", "-t f64 --log=auto -b 1000"]
     for job in jobs:
@@ -186,12 +186,12 @@ def check_sparse(program):
             check(document["metadata"].pop("bins") == len(full["storage"]["values"]) - 1 - ("--mod" not in job),
                   f"{job}: sparse: its bins")
             del document["storage"], dense[name]["storage"]
-            check(document == dense[name], f"{job}: sparse: what is said of it")
+            check(document == dense[name], f"{job}: sparse: its metadata")
             boost_histogram.Histogram(full)
 
 
 def check_merge(program):
-    """Ours as Python writes them are added to ours; another writer's document is refused by name."""
+    """Our documents, rewritten by Python, can be added to ours; another writer's document is refused by name."""
     jobs = ["-t u16 -b 40", "-t f32 --auto -b 30 -c 2", "-t u64 --log=auto -b 90", "-t i64 --mod -b 7 --nonzero",
             "-t f64 -r 0:0.7 -b 9", "-t u8 -c 12 -b 9 -r full --stats", "-t u8 -c 12 --nonzero", "-t f64 --auto -b 3",
             "-t f32 --edges=-1e300,0,1e16,1e22 --closed", "-t f32 --log=1e-30:1e30 -b 7000", "-t u8 --auto -n 0",
@@ -227,7 +227,7 @@ def refused(program, what, document, why):
 
 
 def check_sums(program):
-    """What others make of ours is ours no more: nobody reads it with the figures of one of its terms."""
+    """A document that others computed from ours is not ours any more: nobody reads it with the figures of one part."""
     counted = {"samples", "under", "over", "nan", "bytes", "skipped", "tail", "bad_lines", "inputs", "part", "parts",
                "partial", "inputs_state"}
     changed, other = "did another program add or scale it", "is not a histogram that gpuhist wrote"
@@ -239,12 +239,12 @@ def check_sums(program):
         one, two = json.load(open("a.json")), json.load(open("b.json"))
         first = one if "uhi_schema" in one else one["channel0"]
         second = two if "uhi_schema" in two else two["channel0"]
-        # uhi keeps the writer_info of the first.
+        # uhi keeps the writer_info of the first document.
         done = subprocess.run([sys.executable, "-m", "uhi", "add", "-f", "sum.json", "a.json", "b.json"],
                               capture_output=True, text=True)
         check(done.returncode == 0, f"{job}: {done.stderr}")
         refused(program, f"{job}: uhi add", json.load(open("sum.json")), changed)
-        # boost-histogram and hist write one of their own.
+        # boost-histogram and hist write their own.
         for reader in boost_histogram.Histogram, hist.Hist:
             full = [reader(uhi.io.from_sparse(document)) for document in (first, second)]
             for what, total in ("sum", full[0] + full[1]), ("scaled", full[0] * 2), ("as it was", full[0]):
@@ -256,11 +256,11 @@ def check_sums(program):
                 refused(program, f"{job}: {reader.__module__}: {what}", total, other)
                 if what == "as it was":
                     continue
-                # Their counts with the words of the first.
+                # Their counts with the first document's details.
                 total = first | {"storage": total["storage"] | {"type": "int"}}
                 if "-c" not in job:
                     refused(program, f"{job}: {what}, copied writer_info", total, changed)
-        # The same without the arithmetic of others.
+        # The same without their arithmetic.
         scaled = json.loads(json.dumps(first))
         scaled["storage"]["values"] = [2 * count for count in scaled["storage"]["values"]]
         refused(program, f"{job}: scaled", one | scaled if one is first else one | {"channel0": scaled}, changed)
@@ -272,7 +272,7 @@ def check_sums(program):
 
 
 def check_manual(program, manual):
-    """The example of the manual that begins with an import."""
+    """Run the example of the manual that begins with an import."""
     run(program, "-t", "u8", "-b", "200", "-o", "a.json", "noise")
     expected = numpy.bincount(numpy.fromfile("noise", dtype="u1"))[:200]
     text = open(manual, encoding="utf-8").read()

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A handful of jobs under valgrind: no byte is used that was not written, no memory is lost. Where there is no
-# valgrind it says so and counts nothing.
+# A handful of jobs under valgrind: no byte is used that was not written, and no memory is lost. Without valgrind, this test
+# reports that and counts nothing.
 # usage: tests/valgrind.sh GPUHIST
-# Valgrind hides instruction sets that it does not know: its loops are AVX2's or the base's.
+# Valgrind hides instruction sets that it does not know, so the loops are AVX2's or the base's.
 set -u
 gpuhist=$(realpath "$1")
 passed=0 failed=0
@@ -15,15 +15,15 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# Bytes that are neither text nor alike, more than a block of them: the program itself.
+# Bytes that are neither text nor equal, more than a block of them: the program itself.
 head -c 400000 "$gpuhist" >data
 head -c 4003 data >odd
-# As floats, text is everything but NaN: valgrind 3.19 takes the ordered "not equal" of vectors
-# (vcmpneq_oq) for the unordered one, so that NaN would be counted as over.
+# As floats, text holds everything but NaN: valgrind 3.19 takes the ordered "not equal" of vectors
+# (vcmpneq_oq) for the unordered one, and would count NaN as over.
 "$gpuhist" -h >text
 cat text text text text text text text text >floats
 
-# ends STATUS COMMAND: stdin is data; valgrind's own errors are status 99.
+# ends STATUS COMMAND: run it with data as standard input; status 99 means that valgrind found errors.
 ends() {
 	expected=$1
 	shift
@@ -55,7 +55,7 @@ ends 1 -q -b 9 data missing
 ends 1 -q -b 9 -o missing/h data
 ends 2 --no-such-option
 ends 5 -q -b 100000 -M 4K data
-# A pipe, its reader's buffer filled in pieces.
+# A pipe, whose reader's buffer fills in pieces.
 mkfifo pipe
 (cat data; sleep 0.1; cat odd odd odd odd) >pipe &
 timeout 300 valgrind -q --error-exitcode=99 --leak-check=full "$gpuhist" -q -T 2 -b 50 --flow pipe >out 2>err

@@ -72,7 +72,7 @@ changed two.json 's/channel1/channel_b/' 's/"channel": 1/"channel": 0/' 's/"chan
 # No document takes more memory than its length and its bins justify
 sed 's/.*"writer_info": {//' one.json >body
 for long in '"%400000s"' '"%1100000s"'; do
-		# shellcheck disable=SC2059 # the text is a format
+	# shellcheck disable=SC2059 # the text is a format
 	printf '{"writer_info": {"note": %s, ' "$(printf "$long" '')" | cat - body >changed.json
 	run gpuhist -q --merge --no-header --nonzero changed.json
 done

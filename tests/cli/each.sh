@@ -150,7 +150,7 @@ refused $c -r 97:102 -b 5 --each=file ten missing seven
 run $c -r 97:102 -b 5 --each=4 -S 8 -T 1 ten seven ten
 shell "ls rows"
 if command -v zstd >/dev/null; then
-		# A wrong checksum: no row of that input is written
+	# A wrong checksum: no row of that input is written
 	zstd -qc ten >bad.zst
 	size=$(wc -c <bad.zst)
 	{ head -c $((size - 1)) bad.zst; bytes '\000'; } >worse.zst

@@ -80,7 +80,7 @@ PATH=$PWD/.bin:$PATH
 # The commands: the manual's first display and its .Dl lines, and the second column of README's table.
 {
 	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
-		# shellcheck disable=SC2016 # the backquotes are README's
+	# shellcheck disable=SC2016 # the backquotes are README's
 	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
 } >.commands
 

@@ -285,7 +285,7 @@ joins() { # N B OPTION...: documents of N bins, in B
 	gpuhist -q --merge -b "$b" --flow p1.json p2.json p3.json p4.json | cmp - whole && printf ' run'
 	gpuhist -q --merge -b "$b" -f json p1.json p2.json >some
 	gpuhist -q "$@" -b "$b" -f json p3 p4 | gpuhist -q --merge --flow some - | cmp - whole && printf ' added'
-		# The same statistics as one run's, whatever the order; six digits of mean and std
+	# The same statistics as one run's, whatever the order; six digits of mean and std
 	[ "$stats" ] || { echo && return; }
 	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>whole
 	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p3.json p1.json p4.json p2.json 2>&1 >/dev/null |

@@ -36,13 +36,13 @@ for options in '' -q --no-progress '--device=cpu -T 2' '-q --every=1h'; do
 	# shellcheck disable=SC2086
 	gpuhist $options -t u8 -b 1 -r full -o h.json pipe 2>err &
 	pid=$!
-		# Wait for the temporary file: before it exists, the signal may still end the process.
+	# Wait for the temporary file: before it exists, the signal may still end the process.
 	tries=0
 	until [ -n "$(find . -name '.h.json.*')" ] || [ $tries -gt 500 ]; do
 		sleep 0.02
 		tries=$((tries + 1))
 	done
-		# Before the writer has come, while the program waits for the first bytes, while it waits for more
+	# Before the writer has come, while the program waits for the first bytes, while it waits for more
 	asked 1
 	exec 3>pipe
 	printf 'a' >&3
@@ -57,6 +57,6 @@ for options in '' -q --no-progress '--device=cpu -T 2' '-q --every=1h'; do
 	exec 3>&-
 	wait "$pid"
 	echo "status $?"
-		# 393216 bytes are three pieces of a pipe, read completely.
+	# 393216 bytes are three pieces of a pipe, read completely.
 	figures err | sort -u | sed 's/39[0-9]* kB/400 kB/; s/131 kB\|262 kB/400 kB/; s/ [0-9.]* k*B in N/ SIZE in N/' | sort -u
 done

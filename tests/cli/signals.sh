@@ -21,7 +21,7 @@ die() {
 	) 2>killed
 	wait
 	echo "temporary files: $(cat during), then $(find . -name '.h.*' | wc -l)"
-		# USR1's line contains a time and perhaps a rate.
+	# USR1's line contains a time and perhaps a rate.
 	sed -n '/counted yet\|B in /s/: .*/: PROGRESS/; s/^gpuhist:/! &/p' err
 	cat h
 	echo

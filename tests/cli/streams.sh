@@ -24,7 +24,7 @@ shell "$c none 2> /dev/full"
 # The output's reader is gone: the program is killed by SIGPIPE, or reports an error if the signal is ignored
 mkfifo fifo
 gone() {
-		# The writing end of a FIFO whose reader has gone
+	# The writing end of a FIFO whose reader has gone
 	sh -c "$1"' gpuhist -t u8 -r full -b 100000 a > fifo; echo "status $?"' 2>err &
 	: <fifo
 	wait
