@@ -16,7 +16,8 @@ if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
 	[ -z "$(git status --porcelain)" ] || echo 'dist: changes that are not committed are left out' >&2
 	git archive --format=tar --prefix="$name/" HEAD >"$work/tar"
 else
-	find . \( -path ./build -o -path ./.git -o -path ./gpuhist -o -name '*.o' -o -path ./debian/.debhelper \) -prune -o -type f -print |
+	find . \( -path ./build -o -path ./.git -o -path ./gpuhist -o -path ./debian/.debhelper -o -name '*.o' -o -name __pycache__ \) \
+		-prune -o -type f -print |
 		LC_ALL=C sort >"$work/files"
 	tar --create --file="$work/tar" --format=ustar --no-recursion --owner=0 --group=0 --numeric-owner \
 		--mode=u+rw,go+r-w --mtime="@${SOURCE_DATE_EPOCH:-$(stat -c %Y Makefile)}" --transform="s,^\.,$name," \

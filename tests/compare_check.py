@@ -14,14 +14,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED: {what}")
+from check import check, report
 
 
 def run(program, *args, data=b""):
@@ -272,8 +265,7 @@ def main():
         check_automatic(program, generator)
         check_edges(program)
         os.chdir("/")
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return report()
 
 
 sys.exit(main())

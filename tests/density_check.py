@@ -14,18 +14,12 @@ import subprocess
 import sys
 import tempfile
 
+from check import check, report
+
 gpuhist = os.path.abspath(sys.argv[1])
 os.environ.update(LC_ALL="C.UTF-8", TERM="dumb", COLUMNS="120")
-passed = failed = 0
 NORMAL = statistics.NormalDist()
 N = 60000
-
-
-def check(condition, what):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition and failed < 30:
-        print("FAILED", what)
 
 
 class Model:
@@ -179,5 +173,4 @@ with tempfile.TemporaryDirectory() as folder:
             check_svg(model, bins, samples)
             check_plot(model, bins, samples)
     os.chdir("/")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(report())

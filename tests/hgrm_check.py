@@ -20,18 +20,12 @@ import tempfile
 from hdrh.histogram import HdrHistogram
 from hdrh.iterators import PercentileIterator
 
+from check import check, report
+
 GPUHIST = os.path.realpath(sys.argv[1])
 rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 WHOLE = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "i64": "q", "u64": "Q"}
 REAL = {"f32": "f", "f64": "d"}
-passed = failed = 0
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAILED", what)
 
 
 def increment(self):
@@ -105,5 +99,4 @@ with tempfile.TemporaryDirectory() as place:
         check_whole(name, place)
     for name in list(REAL):
         check_real(name, place)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(report())

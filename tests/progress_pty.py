@@ -17,15 +17,9 @@ import tempfile
 import termios
 import time
 
+from check import check, report
+
 PROGRAM = os.path.realpath(sys.argv[1])
-passed = failed = 0
-
-
-def check(right, what):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print("FAILED", what)
 
 
 def screen(data, columns):
@@ -149,8 +143,7 @@ def main():
         run.feed(1 << 20)
         check(not run.read(b".", 1.6), f"{options}: {run.data!r}")
         check(run.end() == 0 and run.data == b"", f"{options}: {run.data!r}")
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return report()
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -16,17 +16,11 @@ import tempfile
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from check import check, report
+
 GPUHIST = os.path.realpath(sys.argv[1])
 rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 LETTERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i64": "q", "u64": "Q", "f32": "f", "f64": "d"}
-passed = failed = 0
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print("FAILED", what)
 
 
 def run(arguments):
@@ -98,5 +92,4 @@ def job(path):
 with tempfile.TemporaryDirectory() as folder:
     for _ in range(120):
         job(os.path.join(folder, "samples"))
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(report())

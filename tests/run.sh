@@ -115,7 +115,7 @@ test_in_python() {
 	shift 2
 	for python in ${PYTHON:-"$here/../build/venv/bin/python" python3 /usr/bin/python3}; do
 		missing=$("$python" -c "$code" 2>&1) || continue
-		test_of "$name" "$python" "$@"
+		test_of "$name" "$python" -B "$@"
 		return
 	done
 	left_out "$name ($(printf '%s\n' "$missing" | tail -n 1))"

@@ -20,19 +20,11 @@ import tempfile
 import termios
 import time
 
+from check import check, report
+
 gpuhist = os.path.abspath(sys.argv[1])
 os.environ.update(LC_ALL="C", TERM="dumb")
 os.environ.pop("COLUMNS", None)
-passed = failed = 0
-
-
-def check(condition, what):
-    global passed, failed
-    if condition:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED", what)
 
 
 def run(arguments, typed, on_terminal=True):
@@ -78,7 +70,6 @@ status, out, err = run(["-h"], b"")
 check((status, err) == (0, ""), f"-h: {status} {err!r}")
 status, out, err = run(["-b", "x"], b"")
 check(status == 2 and "waiting" not in err, f"refused: {status} {err!r}")
-
 
 
 def seen(arguments, samples, columns=80, lines=24, output=False):
@@ -336,5 +327,4 @@ for progress in ([], ["--progress"]):
     check(len(lines) == 5 + len(progress) and all("gpuhist: " not in line[1:] for line in lines) and text.count("gpuhist") == len(progress),
           f"rows {progress}: {text!r}")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(report())

@@ -22,17 +22,9 @@ import uhi.io
 import uhi.io.json
 import uhi.schema
 
-passed = failed = 0
+from check import check, report
+
 left_out = set()
-
-
-def check(good, what):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED", what)
 
 
 def load(path):
@@ -298,8 +290,7 @@ def main():
         os.chdir("/")
     for option in sorted(left_out):
         print("left out: there is no", option)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return report()
 
 
 sys.exit(main())
