@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every source says its licence in a line of its head: SPDX-License-Identifier, in the comment form of its
-# language, after a #! line; --fix adds it where it is missing. debian/copyright has the words of LICENSE.
+# Check that every source names its licence in its first line, or after a #! line: SPDX-License-Identifier, as a comment of
+# its language; --fix adds the line if it is missing. Also compare debian/copyright with LICENSE.
 # usage: tests/spdx.sh [--fix] [TREE]
 set -u
 fix=
 [ "${1:-}" != --fix ] || { fix=1 && shift; }
 cd "${1:-$(dirname "$0")/..}" || exit 1
-# In two parts, or this line would be one.
+# In two parts, so that this line is not one itself.
 line="SPDX-License-Identifier"": MIT"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,13 +22,13 @@ while IFS= read -r file; do
 	*.[ch] | *.cu | *.cuh | *.cpp | *.pml) want="/* $line */" ;;
 	*) want="# $line" ;;
 	esac
-	# The first line, or the second one after #! or what zsh must find first.
+	# The first line, or the second if #! or zsh's #compdef must come first.
 	at=1
 	case $(head -n 1 "$file") in '#!'* | '#compdef'*) at=2 ;; esac
 	if [ "$(sed -n "${at}p" "$file")" = "$want" ]; then
 		passed=$((passed + 1))
 	elif [ -n "$fix" ] && ! head -n 5 "$file" | grep -qF "$line"; then
-		# A new file with the old one's mode: this script may be the file, and the shell still reads it.
+		# Replace the file and keep its mode: it may be this script, which the shell is still reading.
 		cp -p "$file" "$work/new"
 		{
 			[ "$at" -eq 1 ] || head -n 1 "$file"

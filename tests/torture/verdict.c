@@ -245,7 +245,7 @@ const char *judge_order(size_t k, const char *log)
 			if (i == 1 && step == 0) /* the old file, opened only to see whether it may
 						    be written */
 				continue;
-			if (i == 3 && step == 0) /* the folder, to be locked */
+			if (i == 3 && step == 0) /* the directory, to be locked */
 				continue;
 			if (i != step++)
 				return "synced, closed and renamed in the wrong order";
