@@ -136,7 +136,8 @@ extern const struct task execute_task, /* put the next block of a long frame tog
 	unpack_task,                   /* find or read a block, or decode its parts */
 	plain_task,                    /* read plain samples */
 	text_task,                     /* read text, make samples of lines */
-	cut_task;                      /* cut frames off */
+	cut_task,                      /* cut frames off */
+	open_task;                     /* open the next input */
 
 /* The number of the record that begins at an offset. */
 static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
@@ -158,6 +159,19 @@ static inline uint64_t whole_records(const struct source *s, uint64_t n)
 void source_call(struct source *s);
 void source_call_all(struct source *s);
 
+/* ---- source_open.c ---- */
+
+/* Sets the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
+void source_set_kept(struct source *s, uint64_t memory);
+
+/* ---- source_ends.c ---- */
+
+/* Are there inputs still to be opened? --finish opens no stream after the first. */
+bool source_more_inputs(const struct source *s);
+
+/* Has everything ended, so that no more chunks come? */
+bool source_is_over(const struct source *s);
+
 /* Records a failure of an input at an offset, unless an earlier one is known; ends all inputs. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 
@@ -170,6 +184,16 @@ void input_end(struct source *s, struct input *in);
 /* Checks the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail);
+
+/* Closes an input. Leaves a redirected file after its last record, for the next program. */
+void input_close(struct source *s, struct input *in);
+
+/*
+ * Frees jobs and inputs that are done, and ends the run when its failure is due; rows of earlier
+ * inputs are written by then. Only this function, called between tasks, frees jobs and live inputs,
+ * so tasks may keep pointers to them.
+ */
+void source_settle_unlocks(struct source *s);
 
 void text_free_blocks(struct source *s); /* source_text.c */
 

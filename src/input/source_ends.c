@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_ends: ends. A failure ends the source once all before it is done; an input ends when all
+ * of it was handed out and has come back, and is then checked and added up.
+ */
+#include <unistd.h>
+
+#include "base/signals.h"
+#include "input/source_state.h"
+
+/* ---- failures, and other ends ---- */
+
+bool source_more_inputs(const struct source *s)
+{
+	return s->next.path < s->spec.path_count && s->left > 0 &&
+	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
+}
+
+/* Wakes a reader to open the next input; if there is none, wakes all to see that. */
+static void call_for_next(struct source *s)
+{
+	if (source_more_inputs(s))
+		source_call(s);
+	else
+		source_call_all(s);
+}
+
+void input_end(struct source *s, struct input *in)
+{
+	in->ended = true;
+	if (s->current == in)
+		s->current = NULL;
+}
+
+/* Is a failure known that comes before this offset of an input, or at it? */
+static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return s->failure.fail.status != STATUS_OK &&
+	       (in->index > s->failure.index ||
+		(in->index == s->failure.index && offset >= s->failure.offset));
+}
+
+bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return s->failure.fail.status != STATUS_OK &&
+	       (in->index > s->failure.index ||
+		(in->index == s->failure.index && offset > s->failure.offset));
+}
+
+void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
+{
+	lock_assert_held(&s->lock);
+	if (s->stopped || failed_before(s, in, offset))
+		return;
+	s->failure.fail = *f;
+	s->failure.index = in->index;
+	s->failure.offset = offset;
+	for (struct input *each = s->inputs; each; each = each->next)
+		if (!each->ended)
+			input_end(s, each);
+}
+
+void source_stop(struct source *s)
+{
+	lock_take(&s->lock);
+	s->stopped = true;
+	(void)!write(s->wait.pipe[1], "", 1);
+	source_call_all(s);
+	lock_drop(&s->lock);
+}
+
+/* ---- inputs that are done ---- */
+
+int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
+		    struct fail *fail)
+{
+	if (s->spec.ignore_tail || bytes_finished(in->bytes) || (tail == 0 && !in->shorter && !cut))
+		return 0;
+	if (in->shorter)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s became shorter while it was read (--ignore-tail counts what is left)",
+			in->name);
+	if (cut)
+		return fail_set(fail, STATUS_DATA,
+				"%s holds less than the %llu bytes of samples that its %s header "
+				"announces (--ignore-tail counts what it holds)",
+				in->name, (unsigned long long)in->content.header.bytes,
+				in->content.header.format);
+	/* The default type is a guess. */
+	if (!s->spec.type_said && !s->spec.raw && !in->content.header.format &&
+	    !s->first.said.format)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s ends inside a sample of %s, the default, after %llu of %llu "
+			"bytes; -t u8 counts bytes (and --ignore-tail leaves these out)",
+			in->name, s->use.type.name, (unsigned long long)tail,
+			(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
+	return fail_set(
+		fail, STATUS_DATA,
+		"%s ends inside a record, after %llu of %llu bytes (--ignore-tail leaves them out)",
+		in->name, (unsigned long long)tail,
+		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
+}
+
+static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
+		     struct fail *fail)
+{
+	if (in->part.sliced && (in->shorter || in->at < in->first + in->part.to - in->part.from))
+		return part_changed(in, fail);
+	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
+		return input_too_skipped(s, in, fail);
+	/* If -n or the file ended first, the bytes after the samples are not checked. */
+	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
+		return -1;
+	return input_check_end(s, in, tail, cut, fail);
+}
+
+static void add_up(struct source *s, struct input *in)
+{
+	struct source_totals *const t = &s->totals;
+	const struct taken taken = in->kind->taken(s, in);
+	const uint64_t begin = in->content.header.begin;
+	const bool cut = in->bound != NO_END && in->at - taken.missing < input_stop(in);
+	const bool holds = in->at > begin;
+	uint64_t skipped = lesser(in->at, in->first);
+	struct fail fail = {.status = STATUS_OK};
+
+	skipped = in->part.sliced   ? (in->part.begins ? s->spec.skip : 0)
+		  : skipped > begin ? skipped - begin
+				    : 0;
+	t->bytes += skipped + taken.bytes;
+	t->skipped += skipped;
+	t->tail += taken.tail;
+	t->tails += taken.tail > 0;
+	t->shorter += in->shorter;
+	t->finished |= bytes_finished(in->bytes);
+	t->cut += cut && !in->shorter;
+	t->unsized += in->part.ends && in->content.unsized && holds;
+	t->zstd.packed += taken.packed;
+	if (in->part.begins && in->content.text && holds && t->texts.count++ == 0)
+		t->texts.name = in->name;
+	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
+	    !holds && t->empty.count++ == 0)
+		t->empty.name = in->name;
+	const uint64_t records =
+		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
+	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
+	if (s->left != UINT64_MAX)
+		s->left -= lesser(records, s->left);
+	if (check_all(s, in, taken.tail, cut, &fail) != 0)
+		source_fail(s, in, UNKNOWN - 1, &fail);
+	if (in->content.shorter && !in->shorter && t->lacking.count++ == 0)
+		t->lacking.name = in->name;
+}
+
+/* Has all of the input been handed out? Callers may still hold chunks of it. */
+static bool nothing_left(const struct source *s, const struct input *in)
+{
+	return in->ended && !in->busy && in->kind->idle(s, in);
+}
+
+/*
+ * Is all work before the failure done, so that nothing can fail earlier? With --each, readers also
+ * wait for the chunks of earlier records: the ends of earlier inputs are checked when these return,
+ * and their rows are written.
+ */
+static bool failure_is_due(const struct source *s)
+{
+	const struct failure *const f = &s->failure;
+	const struct input *in = s->inputs;
+
+	if (f->fail.status == STATUS_OK)
+		return false;
+	for (; in && in->index < f->index; in = in->next)
+		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
+			return false;
+	if (!in || in->index > f->index)
+		return true;
+	/* Parts of the file that lie behind the failure may be lent to readers that wait for it. */
+	if (s->spec.ordered &&
+	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
+		return false;
+	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
+}
+
+void input_close(struct source *s, struct input *in)
+{
+	/* A slice depends on the offsets of all inputs, so it moves none; --tee reads all. */
+	if (!in->part.sliced && !s->spec.tee)
+		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
+	input_free(s, in);
+}
+
+/* Adds up and frees an input that was handed out; false: its chunks have yet to return. */
+static bool settle_input(struct source *s, struct input **link)
+{
+	struct input *const in = *link;
+
+	/*
+	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
+	 * input follows, readers must see the end, as they do not wait for other workers' chunks.
+	 */
+	if (!in->spent && (in->zstd || in->text || s->left != UINT64_MAX || !source_more_inputs(s)))
+		call_for_next(s);
+	in->spent = true;
+	if (in->lent > 0)
+		return false;
+	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
+		add_up(s, in);
+	*link = in->next;
+	input_close(s, in);
+	if (s->left != UINT64_MAX && !s->inputs)
+		call_for_next(s);
+	return true;
+}
+
+/* Calls source_use.ended for the inputs before the first that is live, failed or not yet open. */
+static void tell_ended_unlocks(struct source *s)
+{
+	size_t ended = s->inputs ? s->inputs->index : s->next.path;
+
+	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
+		ended = s->failure.index;
+	if (!s->use.ended || ended <= s->told.inputs)
+		return;
+	s->told.inputs = ended;
+	s->told.tellers++;
+	lock_drop(&s->lock);
+	s->use.ended(s->use.arg, ended);
+	lock_take(&s->lock);
+	s->told.tellers--;
+}
+
+void source_settle_unlocks(struct source *s)
+{
+	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
+		if (in->zstd)
+			jobs_settle(s, in);
+		if (!nothing_left(s, in) || !settle_input(s, link))
+			link = &in->next;
+	}
+	tell_ended_unlocks(s);
+	if (s->failure.due || s->told.tellers > 0 || !failure_is_due(s))
+		return;
+	s->failure.due = true;
+	(void)!write(s->wait.pipe[1], "", 1);
+	source_call_all(s);
+}
+
+/* ---- the end of all ---- */
+
+bool source_is_over(const struct source *s)
+{
+	if (s->failure.fail.status != STATUS_OK)
+		return s->failure.due;
+	for (const struct input *in = s->inputs; in; in = in->next)
+		if (!nothing_left(s, in))
+			return false;
+	return !s->next.opening && !source_more_inputs(s);
+}
+
+bool source_finished(const struct source *s)
+{
+	return !s->inputs && source_is_over(s) && s->failure.fail.status == STATUS_OK;
+}
+
+int source_failure(const struct source *s, struct fail *fail)
+{
+	return s->failure.fail.status == STATUS_OK ? 0 : fail_pass(fail, &s->failure.fail);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_open: opens the first input, whose header may decide the type, and, as a task, each of the
+ * inputs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/signals.h"
+#include "base/tally.h"
+#include "input/first.h"
+#include "input/source_state.h"
+#include "input/tee.h"
+
+/* ---- the first input ---- */
+
+void source_set_kept(struct source *s, uint64_t memory)
+{
+	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
+}
+
+static int no_tensor(const struct source *s, const char *near, struct fail *fail)
+{
+	const bool several = s->spec.path_count > 1;
+
+	return fail_set(fail, STATUS_DATA, "%s has %stensor %s%s%s%s",
+			several ? "none of the inputs" : path_shown(s->spec.paths[0]),
+			several ? "" : "no ", s->spec.tensor,
+			*near ? "; did you mean "
+			      : " (gpuhist lists the first ones if --tensor is left out)",
+			near, *near ? "?" : "");
+}
+
+/*
+ * If neither -t, nor the first input's header or name gives the type, the header of a later file
+ * does, whose name promises one. Its samples are read later.
+ */
+static int look_further(struct source *s, struct fail *fail)
+{
+	char suffix[FIRST_SUFFIX];
+	struct sample_type type;
+	struct input *in = NULL;
+	struct stat st;
+	bool pair;
+	int rc = 0;
+
+	if (s->spec.typed || s->spec.tee || first_named(&type, &pair, s->spec.paths[0], suffix))
+		return 0;
+	for (size_t i = 1; i < s->spec.path_count && rc == 0 && !s->first.said.format; i++) {
+		const char *const path = s->spec.paths[i];
+		if (!input_promises_header(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		rc = input_open(s, i, &in, fail);
+		if (rc == 0 && in->content.header.format) {
+			s->first.name = in->name;
+			s->first.said = in->content.header;
+			s->first.said.input = in->name;
+		}
+		if (in)
+			input_free(s, in);
+	}
+	return rc == 0 ? 0 : -1;
+}
+
+/*
+ * Opens the first input and reads its header; with --tensor, the first input that has the tensor,
+ * passing over the inputs before it.
+ */
+static int describe(struct source *s, struct fail *fail)
+{
+	char near[TENSOR_NEAR] = "";
+	struct input *in = NULL;
+	int rc = 0;
+
+	if (s->spec.raw || s->spec.path_count == 0)
+		return 0;
+	for (; rc == 0 && s->next.path < s->spec.path_count && !s->first.input; s->next.path++) {
+		rc = input_open(s, s->next.path, &in, fail);
+		if (rc == 0 && in->content.absent) {
+			if (in->content.near[0])
+				memcpy(near, in->content.near, sizeof(near));
+			rc = bytes_pass(in->bytes, NO_END, fail);
+		} else if (rc == 0) {
+			s->first.input = in;
+			break;
+		}
+		if (in)
+			input_free(s, in);
+	}
+	if (rc != 0)
+		return -1;
+	if (!s->first.input)
+		return no_tensor(s, near, fail);
+	s->first.name = s->totals.first = in->name;
+	s->first.said = in->content.header;
+	s->first.said.input = in->name;
+	return in->content.header.format ? 0 : look_further(s, fail);
+}
+
+int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
+{
+	uint64_t length;
+
+	*out = NULL;
+	if (input_check_all(spec, &length, fail) != 0)
+		return -1;
+	struct source *s = calloc(1, sizeof(*s));
+	if (!s)
+		return fail_errno(fail, "inputs");
+	s->spec = *spec;
+	s->length = length;
+	source_set_kept(s, spec->memory);
+	if (pipe(s->wait.pipe) != 0) {
+		free(s);
+		return fail_errno(fail, "pipe");
+	}
+	s->shared.wake = s->wait.pipe[0];
+	s->shared.finish = signals_finish_fd;
+	s->shared.tee = spec->tee;
+	lock_init(&s->lock, LOCK_SOURCE);
+	pthread_cond_init(&s->wait.wake, NULL);
+	if (describe(s, fail) != 0) {
+		source_close(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+const struct header *source_said(const struct source *s)
+{
+	return &s->first.said;
+}
+
+/* ---- the task ---- */
+
+/*
+ * With -n, an input's limit is known once all chunks of earlier inputs have returned. --tee copies
+ * inputs one after another, so the earlier ones must be copied to their ends.
+ */
+static bool open_ready(const struct source *s, const struct request *q)
+{
+	return q->got == 0 && !s->current && !s->next.opening && source_more_inputs(s) &&
+	       (s->left == UINT64_MAX || !s->inputs) &&
+	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
+}
+
+/* No lock. */
+static int open_next(struct source *s, size_t path, struct input **in, struct fail *fail)
+{
+	int rc = 0;
+
+	if (!*in)
+		rc = input_open(s, path, in, fail);
+	if (rc == 0)
+		rc = input_agrees(s, *in, fail);
+	if (rc == 0 && s->slice)
+		rc = part_enter(s, *in, fail);
+	if (rc == 0)
+		rc = input_begin(s, *in, s->left, fail);
+	return rc;
+}
+
+/* Appends an input to the list and makes it the current one. */
+static void append(struct source *s, struct input *in)
+{
+	struct input **link = &s->inputs;
+	const bool begins = in->part.begins && !in->content.absent;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = in;
+	s->current = in;
+	tally_add(&s->totals.inputs, begins); /* one thread at a time: under the lock */
+	s->totals.headers += begins && in->content.header.format;
+	s->totals.streamed |= !in->is_file;
+}
+
+static void open_run_unlocks(struct source *s, struct request *q)
+{
+	struct input *in = s->first.input;
+	struct fail fail = {.status = STATUS_OK};
+
+	(void)q;
+	s->first.input = NULL;
+	s->next.opening = true;
+	lock_drop(&s->lock);
+	const size_t path = s->next.path;
+	const int rc = open_next(s, path, &in, &fail);
+	lock_take(&s->lock);
+	s->next.opening = false;
+	s->next.path++;
+	if (rc < 0)
+		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
+	if (rc == 0 && s->failure.fail.status == STATUS_OK)
+		append(s, in);
+	else if (in)
+		input_free(s, in);
+	if (!source_more_inputs(s)) /* else this reader continues with the next */
+		source_call_all(s);
+}
+
+const struct task open_task = {open_ready, open_run_unlocks};
