@@ -139,10 +139,21 @@ struct zstd_input {
 	unsigned char *rest; /* decoded bytes that content_after_decoded checks, or NULL */
 };
 
-/* ---- zstd_cut.c: frames found and cut ---- */
+/* ---- zstd_plan.c: what is cut ---- */
+
+/* Packed bytes that a file's frame is followed ahead of its decoder. */
+#define AHEAD ((uint64_t)64 << 20)
+
+/*
+ * Finds the next job of an input, whose decoded bytes begin at `at`, and plans its memory. `room`:
+ * the device can take one more frame. No lock, but the input's turn.
+ */
+void cut_plan(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c);
 
 /* Plans a cut in steps. If it was planned in blocks, it needs no more memory than before. */
 void cut_as_steps(const struct source *s, struct cut *c);
+
+/* ---- zstd_cut.c: frames cut off ---- */
 
 /* Can the device, once it is ready, take one more frame? */
 bool device_has_room(const struct source *s); /* zstd_device.c */

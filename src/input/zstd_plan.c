@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_plan: decides what the next job of an input is, who decodes it, and how much memory it
+ * takes. Reads headers, and a few blocks; without the lock.
+ *
+ * The threads that decode a file's frames also read them. A stream's frames are gathered in
+ * input.bytes: the reader waits for no more bytes than the next frame needs, or only for its header
+ * if rows are wanted at once (source_spec.prompt). A frame that does not fit the memory is decoded
+ * in steps.
+ */
+#include "base/huge.h"
+#include "input/block.h"
+#include "input/source_state.h"
+#include "input/unpacker.h"
+#include "input/zstd_cost.h"
+#include "input/zstd_decode.h"
+
+#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
+#define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, besides the window */
+#define RATIO 4u            /* decoded bytes per packed one, if a frame declares no size */
+#define SEAM_SMALL 4096u    /* bytes of records whose seams are not counted as memory */
+#define SLOTS_LEAST 8u      /* slots of a frame in blocks, if the memory allows */
+#define WORK_LEAST 4096u    /* least work of a block: its literals and 3 per sequence */
+#define WORK_BLOCKS 4u      /* blocks scanned to find that work */
+#define LITERALS_OF_TWO 16u /* literals per sequence that make blocks pay for two threads */
+
+typedef unsigned long long ull;
+
+/* ---- headers ---- */
+
+/*
+ * Returns an -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less
+ * if the tables of a single worker take more.
+ */
+static ull memory_for(const struct source *s, uint64_t need)
+{
+	const uint64_t tables = s->spec.memory - s->use.memory,
+		       least = need + (tables > need ? tables : need);
+
+	return (least + (1 << 20) - 1) >> 20;
+}
+
+/* Refuses a frame that cannot be decoded, or not with this much memory. */
+static int refuse(const struct source *s, const struct input *in, const struct frame *f,
+		  struct fail *fail)
+{
+	const uint64_t need = f->header.window;
+
+	if (f->header.dictionary)
+		return frames_bad(
+			in->bytes, f->offset, fail,
+			"it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
+	if (need <= s->use.memory || f->header.content < s->use.memory / 2)
+		return 0;
+	if (need > (uint64_t)1 << 31)
+		return frames_bad(in->bytes, f->offset, fail,
+				  "its window is larger than 2 GiB, which libzstd does not decode");
+	return fail_set(fail, STATUS_LIMIT,
+			"%s: zstd frame at offset %llu: its window of %llu bytes needs -M %lluM",
+			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
+}
+
+/* Finds the header of the next frame of data, after skippable ones, and moves zstd->pos there. */
+static enum find next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
+{
+	const enum find found = frames_next(in->bytes, &in->zstd->pos, f, fail);
+
+	return found == FIND_FRAME && refuse(s, in, f, fail) != 0 ? FIND_BAD : found;
+}
+
+/* ---- the memory of a job ---- */
+
+/*
+ * In one call libzstd does not notice a block that is larger than a small window allows. The call
+ * gets room for `bound` bytes; if these are no more than the window, no block can be larger.
+ */
+static bool small_window(const struct frame *f)
+{
+	return f->header.window < FRAME_BLOCK_MAX && f->bound > f->header.window;
+}
+
+/* Plans the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
+static void plan(const struct source *s, struct cut *c, enum how how, uint64_t room,
+		 uint64_t context)
+{
+	const uint32_t record = s->use.record;
+	const bool calls = how == HOW_CALLS;
+
+	c->how = how;
+	c->room = calls ? larger(room, 1) : PIECE_BYTES;
+	c->packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
+	c->context = context;
+	c->blocks = 0;
+	for (c->pieces = calls || s->use.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
+		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
+		c->need = huge_grown(c->room) * c->pieces + huge_grown(c->packed) + c->context +
+			  c->seams;
+		if (c->pieces == 1 || c->need <= s->use.memory)
+			return;
+	}
+}
+
+void cut_as_steps(const struct source *s, struct cut *c)
+{
+	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
+}
+
+/* Plans the job of a frame whose end was found. `many`: more frames like it are left. */
+static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool many)
+{
+	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
+	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
+	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
+
+	c->stored = f->stored;
+	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
+	plan(s, c, HOW_CALLS, f->bound,
+	     frame_in_steps(f, s->spec.no_check) ? steps : CONTEXT_BYTES);
+	const struct cut calls = *c;
+	if (small_window(f) || f->bound > most || c->need > s->use.memory) {
+		cut_as_steps(s, c);
+		if (!small_window(f) && f->bound <= most && calls.need < c->need)
+			*c = calls;
+	}
+}
+
+/* ---- a long frame in blocks ---- */
+
+/* Plans a job in blocks, if that fits the memory. The memory suffices for steps, too. */
+static void plan_blocks(const struct source *s, struct cut *c)
+{
+	const struct cut steps = *c;
+	const unsigned threads = s->use.threads;
+	const unsigned most = (unsigned)lesser(larger(4 * threads, SLOTS_LEAST), SLOTS_MOST);
+
+	c->how = HOW_BLOCKS;
+	c->room = c->context = 0;
+	c->packed = c->from == FROM_FILE ? 0 : steps.packed;
+	for (c->pieces = most; c->pieces >= lesser(threads + 2, most); c->pieces--) {
+		const uint64_t bytes =
+			blocks_bytes(lesser(c->window, c->content), c->pieces, threads);
+		c->blocks = larger(bytes, steps.need);
+		c->need = c->blocks + huge_grown(c->packed) + c->seams;
+		if (c->need <= s->use.memory)
+			return;
+	}
+	*c = steps;
+}
+
+/* Plans a job in blocks that a device decodes, with memory for steps, should the device fail. */
+static void plan_device(const struct source *s, struct cut *c)
+{
+	cut_as_steps(s, c);
+	c->how = HOW_BLOCKS;
+	c->room = c->packed = c->context = 0;
+	c->pieces = 0;
+	c->blocks = larger(blocks_bytes(0, 0, 0), c->need - c->seams);
+	c->need = c->blocks + c->seams;
+}
+
+/* Estimates the packed bytes from this frame on: later inputs are taken to be as large as this. */
+static uint64_t packed_left(const struct source *s, const struct input *in, const struct frame *f)
+{
+	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
+
+	return here + (s->spec.path_count - in->index - 1) * size;
+}
+
+/*
+ * Are fewer frames like this one left than readers, as far as it was followed? If not, each reader
+ * decodes a frame of its own, which takes less CPU time, unless frames are so long that the next
+ * one is not found in time. `last`: -n may end in this one.
+ */
+static bool few_left(const struct source *s, const struct input *in, const struct frame *f,
+		     bool last)
+{
+	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
+
+	return last || stored >= AHEAD || stored > packed_left(s, in, f) / s->use.threads;
+}
+
+/* Literals and sequences of some blocks of a frame. */
+struct ahead {
+	struct block_scan scan;
+	uint64_t literals, sequences;
+	uint64_t packed; /* bytes of the blocks in the frame */
+	unsigned blocks;
+	bool last; /* the frame's last block is among them */
+};
+
+/* Scans up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
+static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct ahead *w)
+{
+	const size_t head = FRAME_BLOCK_HEADER;
+	struct fail bad = {.status = STATUS_OK};
+	const unsigned char *bytes;
+	struct frame_block h;
+	struct block b;
+	size_t got;
+
+	for (unsigned n = 0; n < most && !w->last; n++, at += h.stored) {
+		if (bytes_look(in->bytes, at, head, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < head || frame_block_parse(bytes, &h) != 0)
+			return false;
+		at += head;
+		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < h.stored || block_scan(&w->scan, &h, bytes, &b))
+			return false;
+		w->literals += b.literals;
+		w->sequences += b.sequences;
+		w->packed += head + h.stored;
+		w->blocks++;
+		w->last = h.last;
+	}
+	return true;
+}
+
+/*
+ * Does it pay to decode the frame in blocks? Scans the first blocks. If they have few literals and
+ * sequences, they are mostly long matches, or very small, and libzstd is as fast as memory.
+ */
+static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, struct ahead *w)
+{
+	*w = (struct ahead){.blocks = 0};
+	block_scan_begin(&w->scan, f->header.window);
+	return scan_blocks(in, f->offset + f->header.bytes, most, w) &&
+	       w->literals + 3 * w->sequences >= w->blocks * WORK_LEAST;
+}
+
+/* Is the frame long enough to decode in blocks, and its window small enough? */
+static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
+{
+	uint64_t bytes = lesser(f->header.content, f->bound);
+
+	if (in->limit != NO_END && at != UNKNOWN)
+		bytes = lesser(bytes, in->limit - at);
+	return f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
+}
+
+/*
+ * Would a device decode the rest of the inputs, from this frame on, sooner than the cores? Scans
+ * the blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
+ */
+static bool device_pays(const struct source *s, struct input *in, const struct frame *f,
+			uint64_t at, bool ready, const struct ahead *first)
+{
+	struct ahead w = {.scan = first->scan};
+	const uint64_t content = f->header.content, left = packed_left(s, in, f);
+	const bool ends = f->stored != UNKNOWN && f->stored > 0; /* its end was found */
+	const uint64_t stored = ends ? f->stored : larger(bytes_size(in->bytes) - f->offset, 1);
+
+	if (ends || !scan_blocks(in, f->offset + f->walked, WORK_BLOCKS, &w))
+		w = *first;
+	const double ratio = content != UNKNOWN ? (double)content / (double)stored
+						: (double)f->blocks / (double)f->walked;
+	double bytes = (double)left * ratio, share = 1;
+	if (in->limit != NO_END && at != UNKNOWN && (double)(in->limit - at) < bytes)
+		share = (double)(in->limit - at) / bytes;
+	const double blocks = share * (double)left / (double)w.packed;
+	const struct zstd_work work = {.literals = (double)w.literals * blocks,
+				       .sequences = (double)w.sequences * blocks,
+				       .bytes = share * bytes,
+				       .checked = !s->spec.no_check};
+	return zstd_device_pays(&work, s->use.threads, ready);
+}
+
+/* Returns the state of the device for this frame. `room`: the device can take one more frame. */
+static unsigned device_of(const struct source *s, const struct frame *f, bool room)
+{
+	const struct unpacker *const u = s->use.unpacker;
+	size_t bytes;
+
+	if (!u || !room || f->header.window > UNPACKER_WINDOW)
+		return DEVICE_NONE;
+	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
+}
+
+/* What a cut is planned with. */
+struct place {
+	uint64_t at; /* offset of the first decoded byte; or UNKNOWN */
+	bool last;   /* -n may end in the frame */
+	bool room;   /* the device can take one more frame */
+};
+
+/* Chooses who decodes the cut's first frame, which libzstd could. Starts the device if it pays. */
+static enum zstd_way choose(const struct source *s, struct input *in, const struct cut *c,
+			    const struct frame *f, const struct place *p)
+{
+	/* A stream may be quiet for long. */
+	const unsigned most = !in->is_file && s->spec.prompt ? 1 : WORK_BLOCKS;
+	const unsigned device = device_of(s, f, p->room);
+	struct zstd_facts facts = {.one_call = c->how == HOW_CALLS,
+				   .file = in->is_file,
+				   .read = c->from == FROM_MEMORY,
+				   .large = is_long(in, f, p->at),
+				   .few = few_left(s, in, f, p->last),
+				   .sized = f->header.content != UNKNOWN,
+				   .ordered = s->spec.ordered,
+				   .threads = s->use.threads,
+				   .device = device,
+				   .demanded = device != DEVICE_NONE && s->use.unpacker->demanded};
+	struct ahead first;
+
+	if (zstd_asks(&facts) && (facts.dense = blocks_pay(in, f, most, &first))) {
+		facts.literals = first.literals >= LITERALS_OF_TWO * first.sequences;
+		facts.pays = device != DEVICE_NONE && !facts.demanded && facts.few && in->is_file &&
+			     device_pays(s, in, f, p->at, device == DEVICE_READY, &first);
+	}
+	const enum zstd_way way = zstd_way(&facts);
+	if (way != WAY_START)
+		return way;
+	if (s->use.start(s->use.arg) && device_of(s, f, p->room) == DEVICE_READY)
+		return WAY_DEVICE;
+	facts.device = DEVICE_NONE;
+	return zstd_way(&facts);
+}
+
+/* Estimates the decoded bytes of a frame. */
+static uint64_t weight(const struct frame *f)
+{
+	return f->header.content != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->stored);
+}
+
+/* Is there a small frame at `offset`? In a stream, only bytes already read count. */
+static bool next_small(struct source *s, struct input *in, uint64_t offset, struct frame *f)
+{
+	struct fail bad = {.status = STATUS_OK};
+	enum frame_kind kind = FRAME_SHORT;
+	size_t got;
+
+	return frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
+	       refuse(s, in, f, &bad) == 0 &&
+	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
+	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
+	       !small_window(f) && !frame_in_steps(f, s->spec.no_check) && f->bound <= BATCH_BYTES;
+}
+
+/*
+ * Adds the small frames after a first one to its cut. A bad frame is left for the next cut, which
+ * reports it.
+ */
+static void gather(struct source *s, struct input *in, const struct frame *first, struct cut *c)
+{
+	const struct cut alone = *c;
+	uint64_t sum = first->bound, most = sum, weights = weight(first);
+	struct frame f;
+
+	while (weights < BATCH_BYTES && c->stored < BATCH_BYTES &&
+	       next_small(s, in, c->offset + c->stored, &f)) {
+		c->stored += f.stored;
+		c->content = c->content == UNKNOWN || f.header.content == UNKNOWN
+				     ? UNKNOWN
+				     : c->content + f.header.content;
+		c->checksum = s->spec.no_check; /* else libzstd checks them */
+		sum += f.bound;
+		most = larger(most, f.bound);
+		weights += weight(&f);
+	}
+	/* Frames that declare no size have loose bounds: the piece holds as many as fit. */
+	plan(s, c, HOW_CALLS, sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES),
+	     CONTEXT_BYTES);
+	if (c->need > s->use.memory) {
+		*c = alone;
+		plan_found(s, c, first, false);
+	}
+}
+
+/* ---- the next job ---- */
+
+/*
+ * Follows the frame to its end, or far enough to know who decodes it. Its damage may lie behind
+ * -n's last record, or be the place where --finish ended the stream: then the decoder finds out.
+ */
+static enum find walk_frame(const struct source *s, struct input *in, const struct place *p,
+			    struct frame *f, struct fail *fail)
+{
+	const uint64_t content = f->header.content;
+	const uint64_t most = in->is_file ? FIND_MAX : in->zstd->kept - PACKED_BYTES;
+	enum find found = FIND_FAR;
+
+	if (in->is_file || content == UNKNOWN || content <= FIND_MAX)
+		/* If rows are wanted at once, follow only bytes already read. */
+		found = frames_walk(in->bytes, f, most, !in->is_file && s->spec.prompt, fail);
+	/* Follow a file's frame until it is known whether all readers decode it. */
+	while (found == FIND_FAR && in->is_file && (s->use.threads > 1 || s->use.unpacker) &&
+	       !few_left(s, in, f, p->last))
+		found = frames_walk(in->bytes, f, f->walked + most, false, fail);
+	if (found == FIND_BAD && (p->last || bytes_finished(in->bytes))) {
+		found = FIND_FAR;
+		f->stored = 0;
+		fail->status = STATUS_OK;
+	}
+	return found;
+}
+
+/* Plans the job of a frame; `whole`: its end was found. */
+static void plan_frame(struct source *s, struct input *in, const struct place *p,
+		       const struct frame *f, bool whole, struct cut *c)
+{
+	c->from = in->is_file ? FROM_FILE : whole ? FROM_MEMORY : FROM_STREAM;
+	if (whole && f->bound <= BATCH_BYTES / 4 && !small_window(f)) {
+		c->stored = f->stored;
+		gather(s, in, f, c);
+	} else if (whole) {
+		plan_found(s, c, f, !few_left(s, in, f, p->last));
+	} else {
+		cut_as_steps(s, c);
+	}
+	const enum zstd_way way = choose(s, in, c, f, p);
+	if (way == WAY_DEVICE)
+		plan_device(s, c);
+	else if (way == WAY_BLOCKS)
+		plan_blocks(s, c);
+	if (c->how == HOW_CALLS && s->spec.ordered && !s->spec.no_check)
+		c->checksum = false; /* libzstd checks it before a byte is handed out */
+}
+
+/* Refuses records that are too large for the memory. */
+static bool fits(const struct source *s, const struct input *in, struct cut *c)
+{
+	if (c->seams == 0 || c->need <= s->use.memory)
+		return true;
+	fail_set(&c->fail, STATUS_LIMIT,
+		 "%s: zstd frame at offset %llu: its records of %lu bytes need -M %lluM", in->name,
+		 (ull)c->offset, (unsigned long)s->use.record, memory_for(s, c->need));
+	return false;
+}
+
+void cut_plan(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c)
+{
+	struct frame f;
+
+	*c = (struct cut){.content = UNKNOWN, .stored = UNKNOWN};
+	enum find found = next_header(s, in, &f, &c->fail);
+	c->offset = in->zstd->pos;
+	if (found == FIND_FRAME) {
+		const uint64_t content = f.header.content;
+		const bool last = in->limit != NO_END && (at == UNKNOWN || content == UNKNOWN ||
+							  content >= in->limit - at);
+		const struct place place = {at, last, room};
+		c->content = content;
+		c->window = f.header.window;
+		c->header = f.header.bytes;
+		c->checksum = f.header.checksum;
+		found = walk_frame(s, in, &place, &f, &c->fail);
+		plan_frame(s, in, &place, &f, found == FIND_FRAME, c);
+		in->zstd->walk = f; /* for walking on while a file's frame is decoded */
+		if (last)
+			in->zstd->walk.stored = 0; /* nothing after it may be wanted */
+	}
+	/* The file was longer when it was opened. */
+	if (found == FIND_NONE && in->zstd->pos < bytes_size(in->bytes)) {
+		fail_set(&c->fail, STATUS_DATA, "%s became shorter while it was read", in->name);
+		found = FIND_BAD;
+	}
+	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
+		  : found == FIND_BAD || !fits(s, in, c)      ? CUT_BAD
+							      : CUT_JOB;
+}
