@@ -11,7 +11,7 @@
  *
  * The host has checked the headers, so the kernels trust offsets, sizes and the shares of tables.
  * Bits of streams, jump tables and descriptions of trees may be hostile. The verdicts are the same
- * as in src/input/block_loops.c: a stream is right only if exactly all of its bits are used.
+ * as in src/zstd/block_loops.c: a stream is right only if exactly all of its bits are used.
  */
 #ifndef GPUHIST_UNPACK_CUH
 #define GPUHIST_UNPACK_CUH

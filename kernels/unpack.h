@@ -27,7 +27,7 @@
 
 enum { UNPACK_PLAIN, UNPACK_REPEAT, UNPACK_ONE_STREAM, UNPACK_FOUR_STREAMS };
 
-/* The same as struct block_shares (input/block.h). */
+/* The same as struct block_shares (zstd/block.h). */
 struct unpack_shares {
 	uint8_t log, codes;
 	int16_t of[53];

@@ -15,7 +15,7 @@
 #include "document/sum.h"
 #include "each/list.h"
 #include "hist/compare.h"
-#include "input/tee.h"
+#include "bytes/tee.h"
 #include "output/output.h"
 #include "output/format.h"
 #include "run.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/block_loops.h"
+#include "zstd/block_loops.h"
 
 #define MAKE_BITS ((size_t)1 << 21)
 #define MAKE_PACKED ((size_t)1 << 17)

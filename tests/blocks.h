@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks: a frame decoded by src/input/block.h, one block after another, in the plainest way. */
+/* blocks: a frame decoded by src/zstd/block.h, one block after another, in the plainest way. */
 #ifndef GPUHIST_BLOCKS_H
 #define GPUHIST_BLOCKS_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/block.h"
+#include "zstd/block.h"
 
 #define BLOCKS_GUARD 40u
 

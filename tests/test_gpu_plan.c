@@ -4,7 +4,7 @@
  * cases; the value of CUDA_VISIBLE_DEVICES for the GPU process.
  */
 #include "gpu/gpu_plan.h"
-#include "input/unpacker.h"
+#include "zstd/unpacker.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * tee: behaviour that outputs show only by luck, or never: all descriptors are closed, and inputs
  * keep their order while a frame waits.
  */
-#include "input/tee.h"
+#include "bytes/tee.h"
 
 #include <pthread.h>
 

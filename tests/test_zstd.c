@@ -6,7 +6,7 @@
  */
 #include "pack.h"
 #include "readers.h"
-#include "input/zstd_frame.h"
+#include "zstd/zstd_frame.h"
 
 #define MIB ((uint64_t)1 << 20)
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "input/zstd_cost.h"
+#include "zstd/zstd_cost.h"
 
 #define SIZES 6u
 

@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "pack.h"
-#include "input/zstd_frame.h"
+#include "zstd/zstd_frame.h"
 
 /* Write a header with these flags and drawn fields; return its length. */
 static size_t draw_header(unsigned char *p, unsigned flags, uint64_t *state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack_soft: a device that decodes blocks (input/unpacker.h), simulated by the cores' decoder and
+ * unpack_soft: a device that decodes blocks (zstd/unpacker.h), simulated by the cores' decoder and
  * a thread. It is ready after some looks, is slow at times, and fails on request.
  */
 #ifndef GPUHIST_UNPACK_SOFT_H
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "input/block.h"
-#include "input/unpacker.h"
+#include "zstd/block.h"
+#include "zstd/unpacker.h"
 
 #define SOFT_ROOM (3 * (size_t)FRAME_BLOCK_MAX + sizeof(struct unpack_orders))
 

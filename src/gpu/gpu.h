@@ -25,7 +25,7 @@
 #include "count/count.h"
 #include "gpu/region.h"
 #include "input/source.h"
-#include "input/unpacker.h"
+#include "zstd/unpacker.h"
 
 struct gpu;    /* gpu_state.h */
 struct engine; /* engine/engine.h */

@@ -9,7 +9,7 @@
 
 #include "base/minmax.h"
 #include "gpu/region.h"
-#include "input/unpacker.h"
+#include "zstd/unpacker.h"
 
 /* ---- slots ---- */
 

@@ -8,7 +8,7 @@
 
 #include "gpu_helper/kernel.h"
 #include "gpu/region.h"
-#include "input/unpacker.h"
+#include "zstd/unpacker.h"
 
 /*
  * One stream copies while the other counts. With a stream for each of 32 slots, the bus switched

@@ -15,9 +15,9 @@
 #include "base/little.h"
 #include "base/utf8.h"
 #include "input/first.h"
-#include "input/frames.h"
+#include "zstd/frames.h"
 #include "input/sigmf.h"
-#include "input/zstd_reader.h"
+#include "zstd/zstd_reader.h"
 
 #define PEEK_ROOM ((size_t)128 << 10)  /* bytes of the buffer; no look is longer */
 #define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream to keep for the jobs */

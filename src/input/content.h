@@ -11,7 +11,7 @@
 #define GPUHIST_INPUT_CONTENT_H
 
 #include "base/fail.h"
-#include "input/bytes.h"
+#include "bytes/bytes.h"
 #include "input/header.h"
 #include "input/tensors.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "input/bytes.h"
+#include "bytes/bytes.h"
 #include "input/content.h"
 #include "input/part.h"
 #include "input/source.h"

@@ -13,7 +13,7 @@
 #include "base/tally.h"
 #include "input/first.h"
 #include "input/source_state.h"
-#include "input/tee.h"
+#include "bytes/tee.h"
 
 /* ---- the first input ---- */
 

@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "input/source_state.h"
-#include "input/zstd_reader.h"
+#include "zstd/zstd_reader.h"
 
 #ifdef TEXT_BLOCK_FROM /* the tests' build */
 #define TEXT_BLOCK ((size_t)strtoul(getenv(TEXT_BLOCK_FROM), NULL, 10))

@@ -6,9 +6,9 @@
 #ifndef GPUHIST_ZSTD_BLOCKS_H
 #define GPUHIST_ZSTD_BLOCKS_H
 
-#include "input/block.h"
+#include "zstd/block.h"
 #include "input/source_state.h"
-#include "input/unpacker.h"
+#include "zstd/unpacker.h"
 
 /* A block in work. */
 struct block_slot {

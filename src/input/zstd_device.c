@@ -33,7 +33,7 @@
 
 #include "base/little.h"
 #include "input/zstd_blocks.h"
-#include "input/zstd_orders.h"
+#include "zstd/zstd_orders.h"
 
 #define WAIT_SECONDS 0.001 /* longest wait for an answer before looking for other work */
 #define FRAMES_AHEAD 2u    /* frames of the device with batches to find: the next one is ready */

@@ -21,7 +21,7 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
-#include "input/frames.h"
+#include "zstd/frames.h"
 
 struct source;
 struct budget;

@@ -9,10 +9,10 @@
  * in steps.
  */
 #include "base/huge.h"
-#include "input/block.h"
+#include "zstd/block.h"
 #include "input/source_state.h"
-#include "input/unpacker.h"
-#include "input/zstd_cost.h"
+#include "zstd/unpacker.h"
+#include "zstd/zstd_cost.h"
 #include "input/zstd_decode.h"
 
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */

@@ -6,7 +6,7 @@
  * WHY EVERY WAIT ENDS. A thread waits only in wait_readable, for a stream, and a byte in
  * shared.wake ends that wait.
  */
-#include "input/bytes.h"
+#include "bytes/bytes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #include "base/huge.h"
 #include "base/path.h"
 #include "base/signals.h"
-#include "input/pipe.h"
-#include "input/tee.h"
+#include "bytes/pipe.h"
+#include "bytes/tee.h"
 
 #define LOOK_LEAST ((size_t)256)        /* bytes read for a first look at a file */
 #define LOOK_MOST ((size_t)16 << 10)    /* bytes read for a look close after the last one */

@@ -16,7 +16,7 @@
 #endif
 
 #include "base/little.h"
-#include "input/block_loops.h"
+#include "zstd/block_loops.h"
 
 #ifndef ISA
 #define ISA base

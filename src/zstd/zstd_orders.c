@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zstd_orders: writes the parts of scanned blocks in the form that the device's kernels read. */
-#include "input/zstd_orders.h"
+#include "zstd/zstd_orders.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * zstd_reader: decodes a compressed input in order, on the thread that calls, without a lock: the
  * first bytes of an input (content.c), and text (source_text.c).
  */
-#ifndef GPUHIST_INPUT_ZSTD_READER_H
-#define GPUHIST_INPUT_ZSTD_READER_H
+#ifndef GPUHIST_ZSTD_READER_H
+#define GPUHIST_ZSTD_READER_H
 
 #include "base/fail.h"
-#include "input/bytes.h"
+#include "bytes/bytes.h"
 
 struct zstd_reader;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frames: reads the headers of frames and blocks, one after another. */
-#include "input/frames.h"
+#include "zstd/frames.h"
 
 typedef unsigned long long ull;
 

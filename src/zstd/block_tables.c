@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block_tables: reads descriptions of tables, and builds the tables (RFC 8878, 4.1 and 4.2.1). */
-#include "input/block_loops.h"
+#include "zstd/block_loops.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * one thread at a time; bytes that were looked at stay until they are passed or read. No function
  * needs a lock. A function that may wait returns 1 if a byte in `wake` ended the wait.
  */
-#ifndef GPUHIST_INPUT_BYTES_H
-#define GPUHIST_INPUT_BYTES_H
+#ifndef GPUHIST_BYTES_BYTES_H
+#define GPUHIST_BYTES_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #ifndef GPUHIST_ZSTD_ORDERS_H
 #define GPUHIST_ZSTD_ORDERS_H
 
-#include "input/block.h"
-#include "input/unpacker.h"
+#include "zstd/block.h"
+#include "zstd/unpacker.h"
 
 /*
  * Fills in the orders for the o->batch.blocks blocks at the beginning of a room, which lie there as

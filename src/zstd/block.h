@@ -16,13 +16,13 @@
  * unchanged until the block's sequences and literals are decoded. Later blocks do not need them,
  * because each block has copies of the descriptions of its tables.
  */
-#ifndef GPUHIST_BLOCK_H
-#define GPUHIST_BLOCK_H
+#ifndef GPUHIST_ZSTD_BLOCK_H
+#define GPUHIST_ZSTD_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input/zstd_frame.h"
+#include "zstd/zstd_frame.h"
 
 #define BLOCK_WINDOW_MAX ((uint64_t)1 << 30) /* only libzstd decodes larger windows */
 #define BLOCK_BEFORE 8u /* readable bytes before a block: every frame begins with more */

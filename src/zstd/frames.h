@@ -4,14 +4,14 @@
  * 50,000, without decoding them. The thread with the input's turn calls these functions, without a
  * lock. They wait for no more of a stream than a header needs: the next bytes may never come.
  */
-#ifndef GPUHIST_INPUT_FRAMES_H
-#define GPUHIST_INPUT_FRAMES_H
+#ifndef GPUHIST_ZSTD_FRAMES_H
+#define GPUHIST_ZSTD_FRAMES_H
 
 #include <zstd_errors.h>
 
 #include "base/fail.h"
-#include "input/bytes.h"
-#include "input/zstd_frame.h"
+#include "bytes/bytes.h"
+#include "zstd/zstd_frame.h"
 
 /* Decoded bytes of the longest frame of a stream that is followed to its end before decoding. */
 #define FIND_MAX ((uint64_t)16 << 20)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* block_loops: the coder and the loops of block.c, block_tables.c and block_loops.c. */
-#ifndef GPUHIST_BLOCK_LOOPS_H
-#define GPUHIST_BLOCK_LOOPS_H
+#ifndef GPUHIST_ZSTD_BLOCK_LOOPS_H
+#define GPUHIST_ZSTD_BLOCK_LOOPS_H
 
-#include "input/block.h"
+#include "zstd/block.h"
 
 #define TREE_LOG 11u /* most bits of a literal's code */
 #define TABLE_LOG 9u /* most bits of a state of a sequences' table */

@@ -17,7 +17,7 @@
  * not fitted again. Other processors differ by up to a factor of two, but near the border either
  * choice is nearly right.
  */
-#include "input/zstd_cost.h"
+#include "zstd/zstd_cost.h"
 
 #define LITERAL_SHARED 1.6e-9
 #define LITERAL_ORDERED 0.05e-9

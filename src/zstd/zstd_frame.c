@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zstd_frame: the headers of frames and blocks. */
-#include "input/zstd_frame.h"
+#include "zstd/zstd_frame.h"
 
 #define FLAGS_AT 4 /* after the magic number */
 #define FLAG_CHECKSUM 4

@@ -3,14 +3,14 @@
  * zstd_reader: libzstd's streaming decoder. It does not see a checksum that is not to be verified,
  * because its flag in the frame's header is hidden, and the bytes of it are passed over.
  */
-#include "input/zstd_reader.h"
+#include "zstd/zstd_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <zstd.h>
 
-#include "input/frames.h"
+#include "zstd/frames.h"
 
 typedef unsigned long long ull;
 

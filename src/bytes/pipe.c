@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pipe: enlarges pipes, and detects streams of messages. */
-#include "input/pipe.h"
+#include "bytes/pipe.h"
 
 #include <errno.h>
 #include <fcntl.h>

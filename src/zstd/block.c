@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block: scans blocks, and chooses tables and loops. */
-#include "input/block_loops.h"
+#include "zstd/block_loops.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tee: copies bytes to standard output, in the thread that reads them; main copies the rest. */
-#include "input/tee.h"
+#include "bytes/tee.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "base/again.h"
 #include "base/clock.h"
 #include "base/signals.h"
-#include "input/bytes.h"
-#include "input/pipe.h"
+#include "bytes/bytes.h"
+#include "bytes/pipe.h"
 
 int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fail *fail)
 {
