@@ -151,10 +151,11 @@ CHECKS    = $(GPU_CHECK) $(BUILD)/uhi_documents
 BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/overlap
 TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
 BLOCKS    = $(BUILD)/gpuhist_blocks
+SOURCE_JOBS = $(BUILD)/source_jobs
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
 BENCHES   = $(BUILD)/bench $(BUILD)/sample
 LINKED = $(CC) $(ALL_LDFLAGS)
-$(PROGRAM) $(BLOCKS) $(TESTS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
+$(PROGRAM) $(BLOCKS) $(TESTS) $(SOURCE_JOBS) $(BUILD)/schedules $(FUZZERS) $(CHECKS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
 	$(call say,LINK)
 	$(Q)$(LINKED) -o $@ $(filter %.o,$^) $(ALL_LDLIBS)
 $(TOOLS) $(TORTURE) $(BENCHES): LINKED = $(CC) -pthread $(LDFLAGS)
@@ -165,6 +166,7 @@ FUZZ_ENGINE = -fsanitize=fuzzer
 $(FUZZERS): LINKED = $(FUZZ_LINK) $(ALL_LDFLAGS) $(FUZZ_ENGINE)
 $(PROGRAM): $(OBJ)
 $(TESTS) $(CHECKS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
+$(SOURCE_JOBS): $(call objects,$(wildcard tests/source/*.c) $(if $(SCHED),tests/sched/schedule.c)) $(LIB_OBJ)
 $(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/schedule.o $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
@@ -194,13 +196,13 @@ test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are for the random jobs
-check-programs: $(PROGRAM) $(BLOCKS) $(TESTS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
+check-programs: $(PROGRAM) $(BLOCKS) $(TESTS) $(SOURCE_JOBS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
 	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
 check: check-programs $(if $(MODE),,schedules)
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
 schedules:
-	$(Q)$(MAKE) SCHED=1 build/sched/schedules
+	$(Q)$(MAKE) SCHED=1 build/sched/schedules build/sched/source_jobs
 
 #: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300

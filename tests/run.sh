@@ -151,6 +151,9 @@ if [ -z "$quick" ]; then
 		done
 	fi
 	[ ! -x "$build/sched/schedules" ] || test_of schedules "$build/sched/schedules" "$seed" "$((seconds < 20 ? seconds : 20))"
+	test_of source_jobs "$build/source_jobs" "$seed" "$((4 * jobs))" "$((seconds < 20 ? seconds : 20))"
+	[ ! -x "$build/sched/source_jobs" ] ||
+		test_of source_schedules "$build/sched/source_jobs" "$seed" "$((4 * jobs))" "$((seconds < 15 ? seconds : 15))"
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# The jobs so far used the best instruction set; run fewer with each other one that this machine has.
 	for isa in base avx2 avx512; do

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-	THREADS = 64,
+	THREADS = 256,
 	STACK = 1 << 20,
 	TRACE = 50,
 	CHANGES = 4,
