@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* document_stats: the figures of a channel, and its digest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "document/members.h"
+#include "hist/quantile.h"
+
+/* A figure that is a number, and for integer types a value of the type. */
+static void take_figure(const struct documents *d, enum member m, const struct sample_type *type,
+			double *real, int128_t *whole, struct fail *fail)
+{
+	const char *const text = members_text(d, m);
+	struct number n;
+
+	if (number_parse(&n, text, strlen(text)) != 0 ||
+	    (whole && type->kind != SAMPLE_FLOAT &&
+	     (!n.exact || n.integer < sample_min(type) || n.integer > sample_max(type)))) {
+		members_refuse(d, fail, "\"%s\" must be a number, not \"%.60s\"", MEMBERS[m].name,
+			       text);
+		return;
+	}
+	*real = n.value;
+	if (whole && type->kind != SAMPLE_FLOAT)
+		*whole = n.integer;
+}
+
+/* Fill the digest of channel c from the list, whose cells must increase. */
+static int take_digest(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct json_pair *const pair = d->list[DIGEST].at;
+	struct digest *const digest = &h->stats[c].digest;
+	int64_t next = -(int64_t)digest->rule.zero;
+
+	for (size_t i = 0; i < d->list[DIGEST].n; i++) {
+		if (pair[i].key < next ||
+		    pair[i].key >= (int64_t)digest->rule.indices - digest->rule.zero)
+			return members_refuse(d, fail,
+					      "the cells of its digest must increase, up to %ld",
+					      (long)(digest->rule.indices - digest->rule.zero) - 1);
+		next = pair[i].key + 1;
+		digest_add(digest, pair[i].key, pair[i].count);
+	}
+	return 0;
+}
+
+/* The digits of a digest that has so many cells for each doubling; 0: another number. */
+static uint32_t digits_of(const struct documents *d, const struct sample_type *type)
+{
+	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);
+	const uint32_t values = type->code_bytes <= 2 ? 16 : 0;
+
+	return cells == 1ul << values       ? values
+	       : values > 0                 ? 0
+	       : cells == 1 << DIGEST_FINE  ? DIGEST_FINE
+	       : cells == 1 << DIGEST_ROUGH ? DIGEST_ROUGH
+					    : 0;
+}
+
+/* Take the figures of channel c from the members. */
+static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const uint64_t samples = hist_samples(h, c);
+	const bool real = type->kind == SAMPLE_FLOAT;
+	struct stats_result *const of = &h->stats[c].of;
+
+	*of = (struct stats_result){
+		.number = members_count(d, FINITE, samples, fail),
+		.below = real ? members_count(d, MINUS_INF, samples, fail) : 0,
+		.above = real ? members_count(d, PLUS_INF, samples, fail) : 0,
+		.nan = h->flow[c].nan,
+		.zeros = members_count(d, ZEROS, samples, fail),
+	};
+	if (fail->status != STATUS_OK)
+		return -1;
+	if (of->number > 0) {
+		take_figure(d, MINIMUM, type, &of->least_real, &of->least, fail);
+		take_figure(d, MAXIMUM, type, &of->greatest_real, &of->greatest, fail);
+		take_figure(d, MEAN, type, &of->mean, NULL, fail);
+		take_figure(d, DEVIATION, type, &of->deviation, NULL, fail);
+	}
+	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
+		return -1;
+	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
+	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, type, of)))
+		return members_refuse(
+			d, fail,
+			"its figures of --stats do not agree with its counts (did another "
+			"program add or scale it?)");
+	return 0;
+}
+
+int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
+{
+	const struct quantiles none = {.n = 0};
+	const bool listed = d->list[DIGEST].at, first = d->seen == 1;
+	const bool without = layout_is_many(h->channels) && !listed; /* figures without a digest */
+	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : without ? 0 : DIGEST_FINE;
+	const bool any = d->value[FINITE] > 0 &&
+			 (without || (digits > 0 && (listed || hist_has_values(h, c))));
+	const uint32_t own = without ? 0 : digest_rule(&h->axis.type, digits).digits;
+
+	if (first && any && hist_keep_stats(h, &none, digits, fail) != 0)
+		return -1;
+	if (!any || !h->stats || h->stats[c].digest.rule.digits != own) {
+		hist_drop_stats(h);
+		return 0;
+	}
+	if (listed || without)
+		return take_figures(d, h, c, fail);
+	digest_close(&h->stats[c].digest);
+	return hist_values_digest(h, c, fail);
+}
