@@ -133,9 +133,19 @@ static void raise_alarm(const struct job *job, const struct hist *hist, struct f
 	char channel[32] = "";
 	uint32_t c;
 
-	if (!hist->compared || !(comparison_worst(hist, &c) > job->alarm))
+	if (!hist->compared)
 		return;
-	if (hist->channels > 1)
+	const uint32_t lacking = hist_keys_lacking(hist, job->reference, &c);
+	if (lacking > 0 && 1 > job->alarm) {
+		fail_set(fail, STATUS_ALARM, "key %.60s of %s has no samples here (--alarm %s)",
+			 job->reference->key[c].name, job->compare, job->alarm_text);
+		return;
+	}
+	if (!(comparison_worst(hist, &c) > job->alarm))
+		return;
+	if (hist->by)
+		snprintf(channel, sizeof(channel), " of key %.20s", hist->key[c].name);
+	else if (hist->channels > 1)
 		snprintf(channel, sizeof(channel), " of channel %lu", (unsigned long)c);
 	fail_set(fail, STATUS_ALARM, "KS%s is %.6g, more than --alarm %s allows (%s)", channel,
 		 hist->compared[c].ks, job->alarm_text, job->compare);
@@ -214,11 +224,14 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 		total->from.options = NULL;
 	if ((stats || hist->stats) && hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;
-	const char *const why =
-		job->linearity != WAVE_NONE ? linearity_refuses(&hist->axis, hist->channels) : NULL;
+	const char *const why = job->linearity == WAVE_NONE ? NULL
+				: hist->by                  ? "does not go with keys"
+					   : linearity_refuses(&hist->axis, hist->channels);
 	if (why)
 		return fail_set(fail, STATUS_DATA, "--linearity %s (the type is %s)", why,
 				hist->axis.type.name);
+	if (hist->by && list_check(job->format, &job->style, hist, fail) != 0)
+		return -1;
 	return measure(job, hist, fail);
 }
 

@@ -132,9 +132,10 @@ static int make_hist(struct run *run, struct fail *fail)
 	if (run->job->by_text)
 		run->hist.channels = run->keys.n;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
-	if (run->job->by_text && (hist_set_keys(&run->hist, &run->keys,
-						run->names ? run->names->name : NULL, fail) != 0 ||
-				  list_check(run->job->format, &run->hist, fail) != 0))
+	if (run->job->by_text &&
+	    (hist_set_keys(&run->hist, &run->keys, run->names ? run->names->name : NULL, fail) !=
+		     0 ||
+	     list_check(run->job->format, &run->job->style, &run->hist, fail) != 0))
 		return -1;
 	return audit(run, fail);
 }

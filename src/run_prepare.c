@@ -215,7 +215,10 @@ static int take_memory(struct run *run, struct fail *fail)
 		return fail_errno(fail, "the histogram");
 	run->plan.counting.words = run->book.words;
 	run->plan.counting.ranks = run->book.ranks;
-	run->hist.keyed = by;
+	run->hist.whole_keys = !job->source.text.on;
+	run->hist.by = by ? job_by_name(job) : NULL;
+	if (by && !run->hist.by)
+		return fail_errno(fail, "--by");
 	run->plan.counting.keys = by ? &run->keys : NULL;
 	if (by && job->quantiles.n > 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, 0, fail) != 0 ||

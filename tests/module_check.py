@@ -135,6 +135,10 @@ total = gpuhist.merge(parts)
 check("compare", gpuhist.compare(parts[0], parts[0])["ks"] == 0)
 pair = [gpuhist.run(bytes(values), type="u8", channels=2, bins=4) for values in ([0, 1, 0, 1], [0, 3, 1, 3])]
 check("compare channels", [found["ks"] for found in gpuhist.compare(*pair)] == [0.5, 1])
+keyed = [gpuhist.run(bytes(values), type="u8", record=2, by="u8@1", bins=4) for values in ([0, 7, 1, 7, 1, 9], [3, 7, 3, 7, 1, 9])]
+check("compare keys", {key: found["ks"] for key, found in gpuhist.compare(*keyed).items()} == {"7": 1, "9": 0})
+check("merge keys", [key["storage"]["values"] for key in gpuhist.merge(keyed).values()] == [[0, 1, 1, 0, 2, 0], [0, 0, 2, 0, 0, 0]])
+raises("by", TypeError, "does not take by", b"ab", type="u8", record=2, by="u8@1")
 check("merge", total["storage"]["values"] == gpuhist.run(x, range=(-1, 1), bins=4)["storage"]["values"])
 with tempfile.TemporaryDirectory() as folder:
     names = [pathlib.Path(folder) / f"{i}.json" for i in (0, 1)]

@@ -210,6 +210,36 @@ def check_merge(program):
               f"{reader}: {result.stderr}")
 
 
+def check_keys(program):
+    """A named histogram for each key, in the order of the CSV, whatever the names of keys are; as Python writes it, too."""
+    with open("names.csv", "wb") as file:
+        names = [b"", b"a", b'"a, b"', b'"say ""hi"""', b"back\\slash", b"uhi_schema", b"axes", b"metadata", b"channel0",
+                 b"key", b"/", b"tab\tand\x01", "µ".encode(), b"ca\xe9", b"ca\xc3", b"x" * 1000]
+        file.write(b"name,value\n" + b"".join(b"%s,%d\n" % (names[7 * i % len(names)], i % 70) for i in range(500)))
+    for job in ["--record=12 --by=u8@3 -t u16 -r full -b 7 -n 3000 noise", "--record=8 --by=u8@5 -t f32 --edges=-1,0,1 -n 3000 noise",
+                "--record=12 --by=u8@3 -t i16 --offset=4 -b 3 -r -9:90 --stats noise",
+                "--text=value --by=name -r 0:64 -b 4 names.csv", "--text=2 --by=1 -t u8 --stats=50 -b 3 names.csv"]:
+        bins = [option for option in job.split() if not option.startswith("--stats")]
+        run(program, *job.split(), "-o", "ours.json")
+        run(program, *bins, "-o", "ours.csv")
+        histograms = load("ours.json")
+        table = list(csv.reader(open("ours.csv", newline="", encoding="utf-8", errors="surrogateescape")))[1:]
+        check(len(table) > 10 and list(histograms) == ["key=" + row[0] for row in table], f"{job}: names")
+        for row, document in zip(table, histograms.values()):
+            values, counts = document["storage"]["values"], [int(count) for count in row[2:]]
+            check(values[1:-1] == counts and document["writer_info"]["gpuhist"]["samples"] == int(row[1]), f"{job}: counts")
+            for reader in boost_histogram.Histogram, hist.Hist:
+                check(reader(document).values().tolist() == counts, f"{job}: {reader.__module__}")
+            check(not set(document["metadata"]) & set(dir(hist.Hist)), f"{job}: a name in the metadata hides a method")
+        run(program, "--merge", "ours.json", "ours.json", "-o", "twice.json")
+        for how in {"indent": 4}, {"separators": (",", ":")}, {"sort_keys": True}:
+            with open("python.json", "w") as file:
+                json.dump(json.load(open("ours.json")), file, **how)
+            run(program, "--merge", "python.json", "ours.json", "-o", "sum.json")
+            check(open("sum.json").read() == open("twice.json").read(), f"{job}: as Python writes it: {how}")
+        refused(program, f"{job}: one of its histograms", next(iter(histograms.values())), "the name of its histogram")
+
+
 def refused(program, what, document, why):
     with open("other.json", "w") as file:
         json.dump(document, file, default=uhi.io.json.default)
@@ -285,6 +315,7 @@ def main():
         check_jobs(program)
         check_sparse(program)
         check_merge(program)
+        check_keys(program)
         check_sums(program)
         check_manual(program, manual)
         os.chdir("/")

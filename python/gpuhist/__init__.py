@@ -30,7 +30,7 @@ _KINDS = dict.fromkeys("?cBHILQN", "u") | dict.fromkeys("bhilqn", "i") | dict.fr
 # Options with which the command writes something other than one document to standard output.
 _NO_DOCUMENT = {"each", "format", "help", "output", "tee", "version"}
 # Options with which the counts of a document are not one number for each bin.
-_NO_COUNTS = {"merge", "nonzero"}
+_NO_COUNTS = {"by", "merge", "nonzero"}
 
 
 def __getattr__(name: str) -> str:
@@ -245,7 +245,8 @@ def merge(histograms: Any, **options: Any) -> dict[str, Any]:
 def compare(histogram: Any, reference: Any) -> Any:  # pylint: disable=redefined-outer-name
     """Return how far a histogram is from a reference; each is a document of run or the name of a JSON file.
 
-    The dict has ks, ks_at, wasserstein and jensen_shannon, as far as they are known. Several channels give a list.
+    The dict has ks, ks_at, wasserstein and jensen_shannon, as far as they are known. Several channels give a list, the
+    keys of by= a dict of such dicts.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         if isinstance(reference, dict):
@@ -254,4 +255,6 @@ def compare(histogram: Any, reference: Any) -> Any:  # pylint: disable=redefined
         document = merge(histogram, compare=file.name if isinstance(reference, dict) else os.fspath(reference))
     found = [{name.removeprefix("compare_"): value for name, value in channel["writer_info"]["gpuhist"].items()
               if name.startswith("compare_")} for channel in _channels(document)]
+    if "axes" not in document and "key" in next(iter(document.values()))["metadata"]:
+        return dict(zip((name.removeprefix("key=") for name in document), found))
     return found if len(found) > 1 else found[0]

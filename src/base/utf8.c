@@ -96,6 +96,8 @@ size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken)
 			*taken = 12;
 		}
 	}
+	if (c >= 0xdc80 && c <= 0xdcff)
+		return out[0] = (char)c, 1;
 	return c >= 0xd800 && c <= 0xdfff ? 0 : utf8_of(out, (uint32_t)c);
 }
 

@@ -22,6 +22,17 @@ bool job_draws_in_place(const struct job *job)
 	       output_descriptor(job->output) == STDOUT_FILENO;
 }
 
+char *job_by_name(const struct job *job)
+{
+	char text[32];
+
+	if (job->source.text.on)
+		return strdup(job->by_text);
+	snprintf(text, sizeof(text), "u%u%s@%lu", 8 * job->by.bytes, job->by.big ? "be" : "",
+		 (unsigned long)job->by.offset);
+	return strdup(text);
+}
+
 bool job_reads_stdin(const struct job *job)
 {
 	for (size_t i = 0; i < job->source.path_count; i++)
@@ -303,7 +314,7 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (asked.channels == 0)
 		asked.channels = channels;
 	if (asked.channels <= 1 && !together && !header && job->like)
-		asked.channels = job->like->hist.channels;
+		asked.channels = job->like->hist.by ? 1 : job->like->hist.channels;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
 	shape->header_last = asked.last ? said->last : 0;
@@ -443,8 +454,6 @@ static int check_by(const struct shape *shape, const struct job *job, struct fai
 			  "key"
 		: shape->by.offset + shape->by.bytes > shape->record
 			? "is outside of the record (--record)"
-		: job->style.nonzero && job->format && job->format->kind == FORMAT_ROWS
-			? "does not go with --nonzero: the line of a key has a column for each bin"
 			: NULL;
 
 	return why ? given_refuse("by", job->by_text, why, fail) : 0;
@@ -525,6 +534,9 @@ int job_shape_check(const struct job *job, struct fail *fail)
 
 	/* The type, or the value of -c last, may come from a header. */
 	if (!job->source.raw && (!job->source.typed || job->layout_options.last))
+		return 0;
+	/* The bins may come from a document. */
+	if (job->by_text && (job->into || job->compare))
 		return 0;
 	const int rc = job_shape(&shape, job, &none, fail);
 	edges_free(&shape.axis.edges);

@@ -155,6 +155,12 @@ bool job_reads_files(const struct job *job);
 /* Does --every draw each plot over the previous one on a terminal? */
 bool job_draws_in_place(const struct job *job);
 
+/*
+ * The name of the keys of --by, in one spelling: u16@2, or a column as given. The caller frees it;
+ * NULL: no memory.
+ */
+char *job_by_name(const struct job *job);
+
 /* Is one of the inputs standard input? */
 bool job_reads_stdin(const struct job *job);
 

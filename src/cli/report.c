@@ -520,9 +520,15 @@ static void report_row(const struct channel_table *t, const struct hist *hist, u
 		msg_asked("%s: %-*s%s", t->title, t->width, name, line);
 }
 
-/* Print a line for each channel, unless the output has them. */
+/*
+ * Print a line for each channel, as many as have columns in a table, unless the output has the
+ * figures of all.
+ */
 static void report_list(const struct job *job, const struct hist *hist)
 {
+	const uint32_t left =
+		layout_is_many(hist->channels) ? hist->channels - LAYOUT_CHANNELS_FEW : 0;
+	struct hist some = *hist;
 	struct fail lost = {.status = STATUS_OK};
 	struct style style = job->style;
 	struct output *out;
@@ -533,8 +539,12 @@ static void report_list(const struct job *job, const struct hist *hist)
 		return;
 	msg_progress("");
 	terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
-	list_table(out, hist, &style);
+	some.channels -= left;
+	list_table(out, &some, &style);
 	(void)output_commit(out, &lost);
+	if (left > 0)
+		msg_asked(COUNTED "; csv, tsv and json have the figures of all",
+			  COUNT(left, hist->by ? "more key" : "more channel"));
 }
 
 /* Print a table, of as many channels side by side as the terminal has room for. */
@@ -587,8 +597,7 @@ static void compared_name(char text[NUMBER_TEXT], const struct hist *hist, size_
 {
 	static const char *const NAMES[] = {"channel", "KS", "KS at", "Wasserstein", "JS, bits"};
 
-	(void)hist;
-	snprintf(text, NUMBER_TEXT, "%s", NAMES[row]);
+	snprintf(text, NUMBER_TEXT, "%s", row == COMPARED_CHANNEL && hist->by ? "key" : NAMES[row]);
 }
 
 static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
@@ -601,10 +610,23 @@ static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint3
 						 : c->divergence;
 
 	text[0] = '\0';
-	if (row == COMPARED_CHANNEL && hist->channels > 1)
+	if (row == COMPARED_CHANNEL && hist->by)
+		snprintf(text, NUMBER_TEXT, "%s", hist->key[channel].name);
+	else if (row == COMPARED_CHANNEL && hist->channels > 1)
 		number_format_count(text, channel);
 	else if (row > COMPARED_CHANNEL && !isnan(x))
 		snprintf(text, NUMBER_TEXT, "%.6g", x);
+}
+
+/* Warn about keys that only one side of a comparison has. */
+static void warn_lacking(const struct hist *hist, const struct hist *from, const char *where)
+{
+	uint32_t first = 0;
+	const uint32_t n = hist_keys_lacking(hist, from, &first);
+
+	if (n > 0)
+		msg_warning(COUNTED " %s not in %s, such as %.60s", COUNT(n, "key"),
+			    n == 1 ? "is" : "are", where, from->key[first].name);
 }
 
 void report_comparison(const struct job *job, const struct hist *hist)
@@ -620,6 +642,8 @@ void report_comparison(const struct job *job, const struct hist *hist)
 		report_channels(&table, hist);
 		return;
 	}
+	warn_lacking(job->reference, hist, job->compare);
+	warn_lacking(hist, job->reference, "these inputs");
 	comparison_worst(hist, &worst);
 	for (size_t row = 0; row < table.rows; row++)
 		report_row(&table, hist, worst, worst + 1, row, 0);

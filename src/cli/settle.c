@@ -418,7 +418,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
 	const char *const why =
-		job->by_text ? list_refused(job->format, job->source.text.on) : NULL;
+		job->by_text ? list_refused(job->format, &job->style, job->source.text.on) : NULL;
 	if (why)
 		return given_refuse("by", job->by_text, why, fail);
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);

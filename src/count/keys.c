@@ -16,6 +16,18 @@ uint32_t keys_most(uint32_t bins)
 	return fit < KEYS_MOST ? fit : KEYS_MOST;
 }
 
+int keys_refuse(uint32_t most, struct fail *fail)
+{
+	if (most < KEYS_MOST)
+		return fail_set(fail, STATUS_LIMIT,
+				"--by found more than %lu keys; keys times bins must be at most "
+				"2^28, so use fewer bins",
+				(unsigned long)most);
+	return fail_set(fail, STATUS_LIMIT,
+			"--by found more than %lu keys, the most that there may be",
+			(unsigned long)most);
+}
+
 int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail)
 {
 	*k = (struct keys){.place = *place, .most = keys_most(bins)};
@@ -27,14 +39,19 @@ int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, stru
 	return k->slot && k->key ? 0 : fail_errno(fail, "--by");
 }
 
-int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
-		    struct fail *fail)
+/* Cells of small integers are values. */
+uint32_t keys_digits(const struct sample_type *counted)
 {
 	const bool small = counted->bits <= 16 && counted->kind != SAMPLE_FLOAT;
 
+	return small ? counted->bits - (counted->kind == SAMPLE_SIGNED) : DIGEST_ROUGH;
+}
+
+int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
+		    struct fail *fail)
+{
 	k->counted = *counted;
-	/* Cells of small integers are values. */
-	k->digits = small ? counted->bits - (counted->kind == SAMPLE_SIGNED) : DIGEST_ROUGH;
+	k->digits = keys_digits(counted);
 	k->memory.most = memory;
 	k->stats = calloc(k->most, sizeof(*k->stats));
 	return k->stats ? 0 : fail_errno(fail, "--by");
@@ -147,15 +164,8 @@ int keys_check(const struct keys *k, struct fail *fail)
 {
 	const uint32_t n = __atomic_load_n(&k->n, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED) && k->most < KEYS_MOST)
-		return fail_set(fail, STATUS_LIMIT,
-				"--by found more than %lu keys; keys times bins must be at most "
-				"2^28, so use fewer bins",
-				(unsigned long)k->most);
 	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED))
-		return fail_set(fail, STATUS_LIMIT,
-				"--by found more than %lu keys, the most that there may be",
-				(unsigned long)k->most);
+		return keys_refuse(k->most, fail);
 	if (!__atomic_load_n(&k->lost, __ATOMIC_RELAXED))
 		return 0;
 	return fail_set(

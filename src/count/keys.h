@@ -48,11 +48,15 @@ struct keys {
 	struct lock locks[KEYS_LOCKS];
 };
 
-/* The most keys for this number of bins. */
+/* The most keys for this number of bins; *fail says that there are more (STATUS_LIMIT). */
 uint32_t keys_most(uint32_t bins);
+int keys_refuse(uint32_t most, struct fail *fail);
 
 /* -1: no memory; the caller calls keys_free all the same. */
 int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail);
+
+/* The digits of the digests of keys. */
+uint32_t keys_digits(const struct sample_type *counted);
 
 /* Keep statistics of samples that are counted as this type, in so many bytes. */
 int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,

@@ -2,8 +2,8 @@
 /*
  * document: turns a text into a histogram.
  *
- * A document is one histogram, or an object of channels, whose names begin with "channel". The
- * table MEMBERS is the tree of members that define a histogram. The reader walks the whole text,
+ * A document is one histogram, or an object of channels, whose names begin with "channel", or of
+ * keys, whose names are "key=" and the key (write_json.c). The table MEMBERS is the tree of members that define a histogram. The reader walks the whole text,
  * keeps the plain values and lists of this tree, which must not occur twice, and skips everything
  * else. At the end of a channel it takes the counts; the first channel creates the histogram, and
  * later ones must agree with it.
@@ -31,11 +31,13 @@ int documents_open(struct documents **out, const char *path, struct fail *fail)
 /* Forget the current channel; its plain values stay valid until d->in.used is reset. */
 static void forget_channel(struct documents *d)
 {
-	for (enum member m = EDGES; m <= DIGEST; m++) {
+	for (enum document_member m = EDGES; m <= DIGEST; m++) {
 		free(d->list[m].at);
 		d->list[m] = (struct list){.at = NULL};
 	}
 	memset(d->value, 0, sizeof(d->value));
+	free(d->name);
+	d->name = NULL;
 }
 
 int document_only(struct document *document, const char *path, struct fail *fail)
@@ -97,7 +99,8 @@ static int take_whole(struct documents *d, struct fail *fail)
 
 	if (d->value[SAMPLES] == 0 || d->value[TYPE] == 0 || !d->list[VALUES].at)
 		return not_ours(d, fail);
-	h->channels = (uint32_t)members_count(d, CHANNELS, LAYOUT_CHANNELS_MAX, fail);
+	const bool by = d->value[KEY] > 0;
+	h->channels = by ? 0 : (uint32_t)members_count(d, CHANNELS, LAYOUT_CHANNELS_MAX, fail);
 	const uint64_t samples = members_count(d, SAMPLES, UINT64_MAX, fail);
 	document->from = (struct provenance){
 		.inputs = members_count(d, INPUTS, UINT64_MAX, fail),
@@ -122,8 +125,8 @@ static int take_whole(struct documents *d, struct fail *fail)
 	if (fail->status != STATUS_OK)
 		return -1;
 	/* Counters have 32-bit indices (count.c). */
-	if (h->channels < 1 || samples > UINT64_MAX / h->channels ||
-	    (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
+	if (!by && (h->channels < 1 || samples > UINT64_MAX / h->channels ||
+		    (bins + CELL_EXTRA) * h->channels > UINT32_MAX))
 		return members_refuse(d, fail,
 				      "it cannot have %lu channels of %llu samples in %llu bins",
 				      (unsigned long)h->channels, (unsigned long long)samples,
@@ -137,11 +140,18 @@ static int take_whole(struct documents *d, struct fail *fail)
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
 	const char *const why = document_axis(&h->axis, d, bins, fail);
-	h->axis.type.binned = h->axis.type.code_bytes == 2 && layout_is_many(h->channels);
+	h->axis.type.binned = (h->axis.type.code_bytes == 2 && layout_is_many(h->channels)) ||
+			      (h->axis.type.code_bytes <= 2 && by);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
 	if (why)
 		return members_refuse(d, fail, "%s", why);
+	if (by && axis_kind_of(&h->axis)->from_samples)
+		return members_refuse(d, fail, "--by does not make bins of --%s",
+				      axis_kind_of(&h->axis)->name);
+	if (by && hist_open_keys(h, members_text(d, KEY),
+				 strcmp(members_text(d, KEYS), "text") != 0, fail) != 0)
+		return -1;
 	document->from.options = document->options = strdup(members_text(d, OPTIONS));
 	document->name = strdup(in->label);
 	return document->options && document->name ? 0 : fail_errno(fail, "%s", in->label);
@@ -150,7 +160,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 /* Does this channel agree with the first one? */
 static int check_alike(const struct documents *d, struct fail *fail)
 {
-	for (enum member m = SAMPLES; m < END; m++)
+	for (enum document_member m = d->document->hist.by ? SAMPLES + 1 : SAMPLES; m < END; m++)
 		if ((d->value[m] == 0) != (d->first[m] == 0) ||
 		    (d->value[m] > 0 && strcmp(members_text(d, m), d->in.text + d->first[m]) != 0))
 			return members_refuse(d, fail, "its channels differ in \"%s\"",
@@ -174,7 +184,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	if (values->n != entries)
 		return members_refuse(d, fail, "its storage has %zu values, not %zu", values->n,
 				      entries);
-	if (!place && h->channels == 1) {
+	if (!place && h->channels == 1 && !h->by) {
 		h->count = value; /* the bins move to its beginning */
 		values->at = NULL;
 	} else if (!h->count) {
@@ -220,26 +230,105 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 	return 0;
 }
 
+/* ---- keys ---- */
+
+static const char KEY_NAME[] = "key="; /* what the name of a key's histogram begins with */
+
+/* Is the channel named as a key's histogram, and does its metadata say so? */
+static int check_key_name(const struct documents *d, struct fail *fail)
+{
+	const bool keyed = d->value[KEY] > 0;
+
+	return keyed == (d->name && strncmp(d->name, KEY_NAME, strlen(KEY_NAME) - 1) == 0)
+		       ? 0
+		       : members_refuse(d, fail,
+					"its \"key\" and the name of its histogram do not belong "
+					"together; the histogram of a key is named \"key=KEY\"");
+}
+
+/* The number of a key as we write it: 0 to 2^32 - 1, without zeros before it. */
+static bool is_whole_key(const char *name)
+{
+	const size_t length = strlen(name);
+	char *end;
+
+	return strspn(name, "0123456789") == length && length > 0 && length <= 10 &&
+	       (*name != '0' || length == 1) && strtoull(name, &end, 10) <= UINT32_MAX;
+}
+
+/* Append the key that was read; one named "key" stands for none, and has no samples. */
+static int take_key(struct documents *d, uint32_t *c, struct fail *fail)
+{
+	struct hist *const h = &d->document->hist;
+	const uint64_t samples = members_count(d, SAMPLES, UINT64_MAX, fail);
+	const bool none = d->name[strlen(KEY_NAME) - 1] == '\0';
+	const char *const name = none ? "" : d->name + strlen(KEY_NAME);
+	struct fail own = {.status = STATUS_OK};
+
+	*c = h->channels;
+	if (fail->status != STATUS_OK)
+		return -1;
+	if (none)
+		return samples == 0 && d->seen == 0
+			       ? 0
+			       : members_refuse(d, fail, "one of its histograms has no key");
+	if (strncmp(d->name, KEY_NAME, strlen(KEY_NAME)) != 0 ||
+	    (h->whole_keys && !is_whole_key(name)))
+		return members_refuse(d, fail, "\"%.60s\" is no key", d->name);
+	if (__builtin_add_overflow(h->samples, samples, &h->samples))
+		return members_refuse(d, fail, "it cannot have so many samples");
+	if (hist_add_key(h, name, h->stats && *c > 0 ? &h->stats[0].digest : NULL, &own) != 0)
+		return fail_set(fail, own.status, "%s: %s", d->in.label, own.text);
+	h->key[*c].samples = samples;
+	return 0;
+}
+
+/* Put the keys in order. -1: one is there twice. */
+static int order_keys(struct documents *d, struct fail *fail)
+{
+	struct hist *const h = &d->document->hist;
+
+	if (hist_sort_keys(h, fail) != 0)
+		return -1;
+	for (uint32_t c = 1; c < h->channels; c++)
+		if (strcmp(h->key[c - 1].name, h->key[c].name) == 0)
+			return members_refuse(d, fail, "it has key %.60s twice", h->key[c].name);
+	return 0;
+}
+
+/* ---- any channel ---- */
+
+/* Find the number of the channel, which must be a new one. */
+static int take_number(struct documents *d, uint32_t *c, struct fail *fail)
+{
+	*c = (uint32_t)members_count(d, CHANNEL, d->document->hist.channels - 1, fail);
+	if (fail->status != STATUS_OK)
+		return -1;
+	if (d->is_seen[*c / 64] >> *c % 64 & 1)
+		return members_refuse(d, fail, "it has channel %lu twice", (unsigned long)*c);
+	d->is_seen[*c / 64] |= (uint64_t)1 << *c % 64;
+	return 0;
+}
+
 /* Take the channel whose members have been read. */
 static int take_channel(struct documents *d, struct fail *fail)
 {
 	struct hist *const h = &d->document->hist;
 	const bool is_first = d->seen == 0;
+	uint32_t c;
 
-	if (is_first ? take_whole(d, fail) != 0 : check_alike(d, fail) != 0)
+	if ((is_first ? take_whole(d, fail) : check_alike(d, fail)) != 0 ||
+	    check_key_name(d, fail) != 0 ||
+	    (h->by ? take_key(d, &c, fail) : take_number(d, &c, fail)) != 0)
 		return -1;
-	const uint32_t c = (uint32_t)members_count(d, CHANNEL, h->channels - 1, fail);
 	h->flow[c] = (struct hist_flow){members_count(d, UNDER, UINT64_MAX, fail),
 					members_count(d, OVER, UINT64_MAX, fail),
 					members_count(d, NO_NUMBER, UINT64_MAX, fail)};
 	if (fail->status != STATUS_OK || document_edges(d, &h->axis, fail) != 0)
 		return -1;
-	if (d->is_seen[c / 64] >> c % 64 & 1)
-		return members_refuse(d, fail, "it has channel %lu twice", (unsigned long)c);
-	d->is_seen[c / 64] |= (uint64_t)1 << c % 64;
 	d->seen++;
 	if (take_counts(d, h, c, fail) != 0 || check_counts(d, h, c, fail) != 0 ||
-	    document_stats(d, h, c, fail) != 0)
+	    (c < h->channels && document_stats(d, h, c, fail) != 0))
 		return -1;
 	if (is_first)
 		memcpy(d->first, d->value, sizeof(d->first));
@@ -249,10 +338,12 @@ static int take_channel(struct documents *d, struct fail *fail)
 
 /* ---- the text ---- */
 
-static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail);
+static int read_value(struct documents *d, enum document_member m, unsigned depth,
+		      struct fail *fail);
 
 /* Read the name of a member of `in`, and the colon after it. */
-static int read_name(struct documents *d, enum member in, enum member *m, struct fail *fail)
+static int read_name(struct documents *d, enum document_member in, enum document_member *m,
+		     struct fail *fail)
 {
 	const size_t used = d->in.used;
 	size_t at;
@@ -264,21 +355,30 @@ static int read_name(struct documents *d, enum member in, enum member *m, struct
 	if (json_plain(&d->in, &at, fail) != 0)
 		return -1;
 	const char *const name = d->in.text + at;
-	const enum member parent = in == DOCUMENT ? HISTOGRAM : in;
+	const enum document_member parent = in == DOCUMENT ? HISTOGRAM : in;
 	const size_t bytes = d->in.used - at;
 	*m = END - 1;
 	while (*m > HISTOGRAM &&
 	       (MEMBERS[*m].in != parent || strlen(MEMBERS[*m].name) + 1 != bytes ||
 		strcmp(name, MEMBERS[*m].name) != 0))
 		--*m;
-	if (*m == HISTOGRAM && (in != DOCUMENT || strncmp(name, "channel", 7) != 0))
+	if (*m == HISTOGRAM && (in != DOCUMENT || (strncmp(name, "channel", 7) != 0 &&
+						   strncmp(name, KEY_NAME, 3) != 0)))
 		*m = UNKNOWN;
+	if (*m == HISTOGRAM) {
+		if (strlen(name) + 1 < bytes)
+			return json_bad(&d->in, fail, "a name contains a zero byte");
+		free(d->name);
+		d->name = strdup(name);
+		if (!d->name)
+			return fail_errno(fail, "%s", d->in.label);
+	}
 	d->in.used = used;
 	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
 }
 
 /* Read the rest of an object or array, including its closing bracket. */
-static int read_all(struct documents *d, enum member m, char close, unsigned depth,
+static int read_all(struct documents *d, enum document_member m, char close, unsigned depth,
 		    struct fail *fail)
 {
 	const char marks[] = {',', close, '\0'};
@@ -291,7 +391,7 @@ static int read_all(struct documents *d, enum member m, char close, unsigned dep
 	if (*d->in.at == close)
 		return d->in.at++, 0;
 	while (mark == ',') {
-		enum member inner = m;
+		enum document_member inner = m;
 		if (close == '}' && read_name(d, m, &inner, fail) != 0)
 			return -1;
 		if (read_value(d, inner, depth + 1, fail) != 0)
@@ -301,7 +401,7 @@ static int read_all(struct documents *d, enum member m, char close, unsigned dep
 	return mark == close ? 0 : -1;
 }
 
-static int read_list(struct documents *d, enum member m, struct fail *fail)
+static int read_list(struct documents *d, enum document_member m, struct fail *fail)
 {
 	struct list *const list = &d->list[m];
 
@@ -311,7 +411,7 @@ static int read_list(struct documents *d, enum member m, struct fail *fail)
 	return list->at ? 0 : -1;
 }
 
-static int read_plain(struct documents *d, enum member m, struct fail *fail)
+static int read_plain(struct documents *d, enum document_member m, struct fail *fail)
 {
 	const size_t used = d->in.used;
 	size_t at;
@@ -329,7 +429,7 @@ static int read_plain(struct documents *d, enum member m, struct fail *fail)
 	return 0;
 }
 
-static int read_pairs(struct documents *d, enum member m, struct fail *fail)
+static int read_pairs(struct documents *d, enum document_member m, struct fail *fail)
 {
 	struct list *const list = &d->list[m];
 
@@ -339,7 +439,8 @@ static int read_pairs(struct documents *d, enum member m, struct fail *fail)
 	return list->at ? 0 : -1;
 }
 
-static int read_value(struct documents *d, enum member m, unsigned depth, struct fail *fail)
+static int read_value(struct documents *d, enum document_member m, unsigned depth,
+		      struct fail *fail)
 {
 	if (json_peek(&d->in, fail) < 0)
 		return -1;
@@ -379,6 +480,8 @@ static int read_document(struct documents *d, struct fail *fail)
 	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
 		return -1;
 	forget_channel(d);
+	if (h->by)
+		return order_keys(d, fail);
 	return d->seen == h->channels
 		       ? 0
 		       : members_refuse(d, fail, "some of its %lu channels are missing",

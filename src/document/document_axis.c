@@ -163,7 +163,7 @@ int document_edges(const struct documents *d, const struct axis *axis, struct fa
 
 	for (uint32_t i = 0; listed && i <= bins && equal; i++)
 		equal = is_edge(axis, i, listed[i]);
-	for (enum member m = LOWER; !listed && bins > 0 && m <= UPPER && equal; m++)
+	for (enum document_member m = LOWER; !listed && bins > 0 && m <= UPPER && equal; m++)
 		equal = number_parse(&n, members_text(d, m), strlen(members_text(d, m))) == 0 &&
 			is_edge(axis, m == LOWER ? 0 : bins, n.value);
 	return equal ? 0

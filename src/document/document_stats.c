@@ -7,8 +7,9 @@
 #include "hist/quantile.h"
 
 /* A figure that is a number, and for integer types a value of the type. */
-static void take_figure(const struct documents *d, enum member m, const struct sample_type *type,
-			double *real, int128_t *whole, struct fail *fail)
+static void take_figure(const struct documents *d, enum document_member m,
+			const struct sample_type *type, double *real, int128_t *whole,
+			struct fail *fail)
 {
 	const char *const text = members_text(d, m);
 	struct number n;
@@ -45,10 +46,11 @@ static int take_digest(struct documents *d, struct hist *h, uint32_t c, struct f
 }
 
 /* The digits of a digest that has so many cells for each doubling; 0: another number. */
-static uint32_t digits_of(const struct documents *d, const struct sample_type *type)
+static uint32_t digits_of(const struct documents *d, const struct hist *h)
 {
 	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);
-	const uint32_t values = type->code_bytes <= 2 ? 16 : 0;
+	const struct sample_type *const type = &h->axis.type, counted = sample_type_counted(type);
+	const uint32_t values = h->by ? keys_digits(&counted) : type->code_bytes <= 2 ? 16 : 0;
 
 	return cells == 1ul << values       ? values
 	       : values > 0                 ? 0
@@ -60,7 +62,7 @@ static uint32_t digits_of(const struct documents *d, const struct sample_type *t
 /* Take the figures of channel c from the members. */
 static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
-	const struct sample_type *const type = &h->axis.type;
+	const struct sample_type *const type = &h->axis.type, counted = sample_type_counted(type);
 	const uint64_t samples = hist_samples(h, c);
 	const bool real = type->kind == SAMPLE_FLOAT;
 	struct stats_result *const of = &h->stats[c].of;
@@ -83,7 +85,7 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
 		return -1;
 	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
-	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, type, of)))
+	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, &counted, of)))
 		return members_refuse(
 			d, fail,
 			"its figures of --stats do not agree with its counts (did another "
@@ -96,10 +98,11 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 	const struct quantiles none = {.n = 0};
 	const bool listed = d->list[DIGEST].at, first = d->seen == 1;
 	const bool without = layout_is_many(h->channels) && !listed; /* figures without a digest */
-	const uint32_t digits = listed ? digits_of(d, &h->axis.type) : without ? 0 : DIGEST_FINE;
+	const uint32_t digits = listed ? digits_of(d, h) : without ? 0 : DIGEST_FINE;
 	const bool any = d->value[FINITE] > 0 &&
 			 (without || (digits > 0 && (listed || hist_has_values(h, c))));
-	const uint32_t own = without ? 0 : digest_rule(&h->axis.type, digits).digits;
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
+	const uint32_t own = without ? 0 : digest_rule(&counted, digits).digits;
 
 	if (first && any && hist_keep_stats(h, &none, digits, fail) != 0)
 		return -1;

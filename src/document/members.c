@@ -20,12 +20,13 @@ int members_refuse(const struct documents *d, struct fail *fail, const char *for
 	return fail_set(fail, STATUS_DATA, "%s: %s", d->in.label, why);
 }
 
-const char *members_text(const struct documents *d, enum member m)
+const char *members_text(const struct documents *d, enum document_member m)
 {
 	return d->value[m] > 0 ? d->in.text + d->value[m] : "";
 }
 
-uint64_t members_count(const struct documents *d, enum member m, uint64_t most, struct fail *fail)
+uint64_t members_count(const struct documents *d, enum document_member m, uint64_t most,
+		       struct fail *fail)
 {
 	const char *const text = members_text(d, m);
 	struct number n;
@@ -41,7 +42,7 @@ uint64_t members_count(const struct documents *d, enum member m, uint64_t most, 
 	return 0;
 }
 
-bool members_flag(const struct documents *d, enum member m, struct fail *fail)
+bool members_flag(const struct documents *d, enum document_member m, struct fail *fail)
 {
 	const char *const text = members_text(d, m);
 

@@ -13,7 +13,8 @@
 
 /*
  * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
- * is written as a string), plain values of a channel (from UNDER on), and plain values common to all channels (from SAMPLES on).
+ * is written as a string), plain values of a channel (from UNDER on), and plain values common to all
+ * channels (from SAMPLES on, except that each key has samples of its own).
  */
 #define MEMBER_LIST(X)                           \
 	X(WRITER_INFO, "writer_info", HISTOGRAM) \
@@ -39,6 +40,8 @@
 	X(CELLS, "stats_cells", COUNTED)         \
 	X(CHANNEL, "channel", METADATA)          \
 	X(SAMPLES, "samples", COUNTED)           \
+	X(KEY, "key", METADATA)                  \
+	X(KEYS, "keys", METADATA)                \
 	X(BYTES, "bytes", COUNTED)               \
 	X(SKIPPED, "skipped", COUNTED)           \
 	X(TAIL, "tail", COUNTED)                 \
@@ -62,13 +65,13 @@
 	X(UPPER, "upper", AXIS)                  \
 	X(BINS, "bins", AXIS)
 
-/* DOCUMENT has the members of a HISTOGRAM, or channels. Members of UNKNOWN are UNKNOWN too. */
+/* DOCUMENT has the members of a HISTOGRAM, or channels or keys. Members of UNKNOWN are UNKNOWN too. */
 #define MEMBER(id, name, in) id,
-enum member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
+enum document_member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
 
 struct member_place {
 	const char *name;
-	enum member in;
+	enum document_member in;
 };
 extern const struct member_place MEMBERS[END];
 
@@ -83,6 +86,7 @@ struct documents {
 	struct document *document;                  /* the document being read */
 	uint32_t seen;                              /* number of channels already read */
 	uint64_t is_seen[LAYOUT_CHANNELS_MAX / 64]; /* bitmap of these channels */
+	char *name;                   /* channel's name in the document; owned; NULL: none */
 	size_t value[END];            /* channel's values, as offsets in in.text; 0: missing */
 	size_t first[END];            /* the same for the first channel read */
 	struct list list[DIGEST + 1]; /* channel's lists */
@@ -93,13 +97,14 @@ __attribute__((format(printf, 3, 4))) int
 members_refuse(const struct documents *d, struct fail *fail, const char *format, ...);
 
 /* The text of a plain value, or "". */
-const char *members_text(const struct documents *d, enum member m);
+const char *members_text(const struct documents *d, enum document_member m);
 
 /* Return a count. If it is missing or not a count up to `most`, *fail says so. */
-uint64_t members_count(const struct documents *d, enum member m, uint64_t most, struct fail *fail);
+uint64_t members_count(const struct documents *d, enum document_member m, uint64_t most,
+		       struct fail *fail);
 
 /* Return true or false. If it is missing or neither, *fail says so. */
-bool members_flag(const struct documents *d, enum member m, struct fail *fail);
+bool members_flag(const struct documents *d, enum document_member m, struct fail *fail);
 
 /* ---- document_axis.c ---- */
 

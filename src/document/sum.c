@@ -31,10 +31,20 @@ static int refuse(const struct sum *s, const struct document *more, enum status 
 
 bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more)
 {
-	if (h->channels == more->channels)
+	const bool keyed = h->by && more->by;
+
+	if (!keyed && (h->by || more->by))
+		snprintf(why, AXIS_WHY, "it has %s, not %s", more->by ? "keys (--by)" : "channels",
+			 h->by ? "keys (--by)" : "channels");
+	else if (keyed && strcmp(h->by, more->by) != 0)
+		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", more->by, h->by);
+	else if (keyed && h->whole_keys != more->whole_keys)
+		snprintf(why, AXIS_WHY, "only one of them has keys that are text");
+	else if (!keyed && h->channels != more->channels)
+		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
+			 more->channels == 1 ? "" : "s", (ul)h->channels);
+	else
 		return axis_fits(why, &h->axis, &more->axis);
-	snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
-		 more->channels == 1 ? "" : "s", (ul)h->channels);
 	return false;
 }
 

@@ -137,20 +137,26 @@ const struct format *list_format(const struct format *format, const struct hist 
 	return list && (hist->key || list->kind != FORMAT_BINARY) ? list : format;
 }
 
-const char *list_refused(const struct format *format, bool names)
+const char *list_refused(const struct format *format, const struct style *style, bool names)
 {
-	if (!find(format))
-		return "needs csv, tsv, npy, plot or svg as its format";
+	if (!find(format) && format->kind != FORMAT_DOCUMENT && format->kind != FORMAT_METRIC)
+		return "needs csv, tsv, npy, json, plot, svg or prom as its format";
+	if (style->nonzero && format->kind == FORMAT_ROWS)
+		return "does not go with --nonzero: the line of a key has a column for each bin";
 	if (names && format->kind == FORMAT_BINARY)
 		return "has names as keys, but npy has a row for each number; use csv or tsv";
 	return NULL;
 }
 
-int list_check(const struct format *format, const struct hist *hist, struct fail *fail)
+int list_check(const struct format *format, const struct style *style, const struct hist *hist,
+	       struct fail *fail)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
+	const char *const why = hist->by ? list_refused(format, style, !hist->whole_keys) : NULL;
 
-	if (format->kind != FORMAT_BINARY || rows_of(hist) * bins <= KEYS_CELLS_MOST)
+	if (why)
+		return fail_set(fail, STATUS_USAGE, "--by %s %s", hist->by, why);
+	if (!hist->by || format->kind != FORMAT_BINARY || rows_of(hist) * bins <= KEYS_CELLS_MOST)
 		return 0;
 	return fail_set(fail, STATUS_LIMIT,
 			"npy would have %llu rows of %lu bins, because the largest key is %s; use "

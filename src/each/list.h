@@ -19,10 +19,11 @@ static inline bool hist_is_list(const struct hist *hist)
 const struct format *list_format(const struct format *format, const struct hist *hist);
 
 /* Why the histograms of keys cannot be written in this format; `names`: the keys are text. */
-const char *list_refused(const struct format *format, bool names);
+const char *list_refused(const struct format *format, const struct style *style, bool names);
 
-/* -1: the largest key is too large for npy (STATUS_LIMIT). */
-int list_check(const struct format *format, const struct hist *hist, struct fail *fail);
+/* -1: the format does not hold these keys, or the largest is too large for npy (STATUS_LIMIT). */
+int list_check(const struct format *format, const struct style *style, const struct hist *hist,
+	       struct fail *fail);
 
 /* Does a list in this format have the figures? */
 bool list_has_figures(const struct format *format);

@@ -57,6 +57,7 @@ struct place {
 
 struct walk {
 	const struct hist *of[2];
+	uint32_t channel[2]; /* of each side */
 	uint32_t next[2];
 	bool placed; /* AUTO, RANKS: the sides have different bins of the same k */
 };
@@ -134,9 +135,9 @@ static double step_middle(const struct walk *w, const struct step *step)
 	return ceil(lower) / 2 + (closed ? floor(upper) : ceil(upper) - 1) / 2;
 }
 
-static uint64_t count_of(const struct walk *w, const struct step *step, int side, uint32_t channel)
+static uint64_t count_of(const struct walk *w, const struct step *step, int side)
 {
-	return step->has[side] ? hist_count(w->of[side], channel, step->bin[side]) : 0;
+	return step->has[side] ? hist_count(w->of[side], w->channel[side], step->bin[side]) : 0;
 }
 
 /* ---- one channel ---- */
@@ -178,17 +179,18 @@ static void look(struct sums *s, struct comparison *c, double at)
 	c->at = at;
 }
 
-static struct comparison compare_channel(struct walk w, uint32_t channel)
+static struct comparison compare_channel(struct walk w)
 {
-	const struct hist_flow *const flow[2] = {&w.of[0]->flow[channel], &w.of[1]->flow[channel]};
-	const double all[2] = {(double)w.of[0]->samples / w.of[0]->channels,
-			       (double)w.of[1]->samples / w.of[1]->channels};
+	const struct hist_flow *const flow[2] = {&w.of[0]->flow[w.channel[0]],
+						 &w.of[1]->flow[w.channel[1]]};
+	const double all[2] = {(double)hist_samples(w.of[0], w.channel[0]),
+			       (double)hist_samples(w.of[1], w.channel[1])};
 	struct comparison c = {.at = NAN};
 	struct sums s = {.before = NAN};
 	struct step step;
 
 	for (int i = 0; i < 2; i++) {
-		s.n[i] = w.of[i]->samples / w.of[i]->channels - flow[i]->nan;
+		s.n[i] = hist_samples(w.of[i], w.channel[i]) - flow[i]->nan;
 		s.below[i] = flow[i]->under;
 	}
 	const bool first = axis_bins(&w.of[0]->axis) > 0;
@@ -196,8 +198,7 @@ static struct comparison compare_channel(struct walk w, uint32_t channel)
 		look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
 	add_divergence(&s.divergence, flow[0]->under, all[0], flow[1]->under, all[1]);
 	while (walk_next(&w, &step)) {
-		const uint64_t a = count_of(&w, &step, 0, channel),
-			       b = count_of(&w, &step, 1, channel);
+		const uint64_t a = count_of(&w, &step, 0), b = count_of(&w, &step, 1);
 		if (a == 0 && b == 0)
 			continue;
 		const double middle = step_middle(&w, &step);
@@ -221,12 +222,18 @@ static struct comparison compare_channel(struct walk w, uint32_t channel)
 
 /* ---- all channels ---- */
 
+/* Does a channel hold nothing but NaN? */
+static bool is_empty(const struct hist *h, uint32_t channel)
+{
+	return hist_samples(h, channel) == h->flow[channel].nan;
+}
+
 static int refuse_empty(const struct hist *h, const char *name, struct fail *fail)
 {
 	char channel[32] = "";
 
-	for (uint32_t c = 0; c < h->channels; c++) {
-		if (h->samples / h->channels > h->flow[c].nan)
+	for (uint32_t c = 0; c < h->channels && !h->by; c++) {
+		if (!is_empty(h, c))
 			continue;
 		if (h->channels > 1)
 			snprintf(channel, sizeof(channel), " in channel %lu", (unsigned long)c);
@@ -248,10 +255,43 @@ static int set_reference(struct hist *h, struct walk w, struct fail *fail)
 		return fail_errno(fail, "a reference of %lu bins", (unsigned long)bins);
 	const double factor = (double)h->samples / (double)w.of[1]->samples;
 	while (walk_next(&w, &step))
-		for (uint32_t c = 0; c < h->channels && step.has[0]; c++)
-			h->reference[(size_t)c * bins + step.bin[0]] =
-				(double)count_of(&w, &step, 1, c) * factor;
+		for (w.channel[1] = 0; w.channel[1] < h->channels && step.has[0]; w.channel[1]++)
+			h->reference[(size_t)w.channel[1] * bins + step.bin[0]] =
+				(double)count_of(&w, &step, 1) * factor;
 	return 0;
+}
+
+/*
+ * Compare each key with the reference's. One that only one side has, or whose samples are all NaN on
+ * one side, differs as much as can be; if no key can be compared, *fail says so.
+ */
+static int compare_keys(struct hist *h, struct walk w, struct fail *fail)
+{
+	bool any = false;
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const bool both = hist_find_key(w.of[1], h->key[c].name, &w.channel[1]) &&
+				  !is_empty(w.of[1], w.channel[1]) && !is_empty(h, c);
+		w.channel[0] = c;
+		h->compared[c] = both ? compare_channel(w) : (struct comparison){1, NAN, NAN, NAN};
+		any |= both;
+	}
+	return any ? 0
+		   : fail_set(fail, STATUS_DATA,
+			      "no key has samples both here and in the reference, so --compare "
+			      "cannot tell how far they are");
+}
+
+uint32_t hist_keys_lacking(const struct hist *h, const struct hist *from, uint32_t *first)
+{
+	uint32_t n = 0, at;
+
+	for (uint32_t c = from->channels; h->by && from->by && c-- > 0;)
+		if (!hist_find_key(h, from->key[c].name, &at)) {
+			*first = c;
+			n++;
+		}
+	return n;
 }
 
 int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail)
@@ -271,13 +311,16 @@ int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail
 			goto end;
 		w.of[i] = &joined[i];
 	}
-	h->compared = calloc(h->channels, sizeof(*h->compared));
+	h->compared = calloc((size_t)h->channels + 1, sizeof(*h->compared));
 	if (!h->compared)
 		fail_errno(fail, "a comparison of %lu channels", (unsigned long)h->channels);
-	for (uint32_t c = 0; c < h->channels && h->compared; c++)
-		h->compared[c] = compare_channel(w, c);
-	if (h->compared && (!placed || h->axis.edges.span.k == k) &&
-	    set_reference(h, w, fail) != 0) {
+	for (uint32_t c = 0; c < h->channels && h->compared && !h->by; c++) {
+		w.channel[0] = w.channel[1] = c;
+		h->compared[c] = compare_channel(w);
+	}
+	if (h->compared && (h->by                                  ? compare_keys(h, w, fail)
+			    : !placed || h->axis.edges.span.k == k ? set_reference(h, w, fail)
+								   : 0) != 0) {
 		free(h->compared);
 		h->compared = NULL;
 	}

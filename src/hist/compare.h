@@ -22,10 +22,14 @@ struct comparison {
 
 /*
  * Compare each channel with the reference's, which has the same channels and an axis that fits
- * (axis_fits), and set h->compared. -1: a side has no samples besides NaN (STATUS_DATA), or no
- * memory.
+ * (axis_fits), and set h->compared. Keys are compared by name; the KS of one that only h has, or
+ * that has no samples besides NaN on one side, is 1, and all else unknown. -1: a side, or each key on
+ * one of them, has no samples besides NaN (STATUS_DATA), or no memory.
  */
 int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail);
+
+/* The number of keys of `from` that h lacks; the first is *first. */
+uint32_t hist_keys_lacking(const struct hist *h, const struct hist *from, uint32_t *first);
 
 /* Largest KS of all channels; *channel is where. */
 double comparison_worst(const struct hist *h, uint32_t *channel);

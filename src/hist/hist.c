@@ -33,7 +33,8 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digits,
 		    struct fail *fail)
 {
-	const struct digest_rule rule = digest_rule(&h->axis.type, digits);
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
+	const struct digest_rule rule = digest_rule(&counted, digits);
 	int rc = 0;
 
 	h->stats = calloc(h->channels, sizeof(*h->stats));
@@ -52,6 +53,7 @@ void hist_free(struct hist *h)
 	for (uint32_t c = 0; h->key && c < h->channels; c++)
 		free(h->key[c].name);
 	free(h->key);
+	free(h->by);
 	free(h->count);
 	free(h->flow);
 	free(h->compared);
@@ -66,6 +68,7 @@ void hist_free(struct hist *h)
 	h->reference = NULL;
 	h->linearity = NULL;
 	h->key = NULL;
+	h->by = NULL;
 }
 
 /* The sums for packed types: of bytes that hold several samples. */

@@ -70,15 +70,19 @@ struct hist {
 	 * as many samples; owned; NULL: none, or its bins are wider */
 	double *reference;
 	struct linearity *linearity; /* --linearity: of each channel; owned; else NULL */
-	bool keyed;                  /* --by: channels are keys */
-	struct hist_key *key;        /* --by: the key of each channel, in order; owned; else NULL */
-	bool whole_keys;             /* the keys are whole numbers */
-	bool binned;                 /* stats are from bins: no extremes, mean, deviation, digest */
+	/* --by: the name of the keys, which are the channels, such as u16@2; owned; else NULL */
+	char *by;
+	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
+	bool whole_keys;      /* the keys are whole numbers */
+	bool binned;          /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
-/* --by: the key of a channel. */
+/*
+ * --by: the key of a channel. Whole numbers are in ascending order, texts in byte order. A histogram
+ * of keys may have none; even then it has the arrays of one channel, which are 0.
+ */
 struct hist_key {
-	char *name;       /* text, or a whole number in digits; owned */
+	char *name;       /* text, or a whole number in digits, without zeros before it; owned */
 	uint64_t samples; /* samples that have it */
 };
 
@@ -125,12 +129,34 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digi
 void hist_fill(struct hist *h, struct counts *counts, const struct codebook *book,
 	       struct hist_scratch *scratch);
 
+/* ---- --by (hist_keys.c) ---- */
+
 /*
- * For --by: make the keys of a histogram that hist_fill has filled, whose channels are in the order
- * of the keys' indices, and put them into their own order. `names` has the text of each key that is
- * the number of one; NULL: the keys are numbers. -1: no memory.
+ * Make the keys of a histogram that hist_fill has filled, whose channels are in the order of the
+ * keys' indices, and put them into their own order. `names` has the text of each key that is the
+ * number of one; NULL: the keys are numbers. -1: no memory.
  */
 int hist_set_keys(struct hist *h, const struct keys *keys, char *const *names, struct fail *fail);
+
+/* Make room for the keys of a histogram that has an axis, but no channels yet. -1: no memory. */
+int hist_open_keys(struct hist *h, const char *by, bool whole, struct fail *fail);
+
+/*
+ * Append a key without samples, with a digest like this one unless it is NULL or {0}. The keys are
+ * out of order until hist_sort_keys. -1: too many keys (STATUS_LIMIT), or no memory.
+ */
+int hist_add_key(struct hist *h, const char *name, const struct digest *like, struct fail *fail);
+
+/* Put the keys in order. -1: no memory. */
+int hist_sort_keys(struct hist *h, struct fail *fail);
+
+/* Find a key among those in order. */
+bool hist_find_key(const struct hist *h, const char *name, uint32_t *channel);
+
+/* hist_add for keys: h gets the keys of `more` that it lacks. */
+int hist_add_keys(struct hist *h, const struct hist *more, struct fail *fail);
+
+/* ---- rows, sums, figures ---- */
 
 /*
  * Fill the histogram of a row (--each), again for each row, and move the row's counts to the
@@ -152,7 +178,8 @@ static inline void hist_mark(uint64_t *marks, uint32_t place)
 /*
  * Add a histogram with the same axis (axis_fits) and channels; both have passed their audit. If
  * both have statistics, hist_set_stats computes those of the sum. With AUTO and RANKS, it has the bins that a run over all samples makes.
- * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), or no memory; h is unchanged.
+ * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), and h is unchanged; or no memory, or
+ * too many keys, and h is only to be freed.
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 

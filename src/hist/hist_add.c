@@ -93,10 +93,12 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	assert(h->channels == more->channels);
+	assert(h->by || h->channels == more->channels);
 	/* No count is above the number of samples. */
 	if (more->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
+	if (h->by)
+		return hist_add_keys(h, more, fail);
 	if (hist_stats_add(h, more, fail) != 0)
 		return -1;
 	if (axis_kind_of(&h->axis)->from_samples)

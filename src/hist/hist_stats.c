@@ -129,7 +129,7 @@ int hist_ask(struct hist *h, const struct quantiles *asked)
 {
 	static const struct quantiles none = {.n = 0};
 
-	asked = layout_is_many(h->channels) && !h->keyed ? &none : asked;
+	asked = layout_is_many(h->channels) && !h->by ? &none : asked;
 	/* One more, so that the size is never 0. */
 	struct hist_quantile *const made =
 		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
@@ -295,6 +295,7 @@ static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
 static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_terms *terms,
 			     struct fail *fail)
 {
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
 	struct hist_stats *const s = &h->stats[channel];
 
 	if (!h->binned && sample_is_code(&h->axis.type) && s->digest.touched)
@@ -303,8 +304,8 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 	if (h->binned)
 		stats_of_bins_alone(h, channel);
 	else if (s->digest.touched)
-		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &h->axis.type,
-			       &s->digest, &s->of);
+		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
+			       &s->of);
 	return 0;
 }
 

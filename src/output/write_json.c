@@ -2,7 +2,9 @@
 /*
  * write_json: the UHI histogram schema, version 1, as read by Python's uhi, boost-histogram and
  * hist. The document is one line: one histogram or, with several channels, an object whose members
- * channel0, channel1 ... are histograms.
+ * channel0, channel1 ... are histograms. With --by these are "key=" and the key: the schema wants
+ * names that are not empty, and a key could have the name of a member of a histogram. Without any
+ * key there is one empty histogram, "key". Versions before 0.4 find no histogram in such a document.
  *
  * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise
  * its edges are listed. boost-histogram, on which hist is built, computes edge i as
@@ -289,8 +291,13 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	member_bool(out, "closed", axis->edges.closed);
 	member_bool(out, "clamp", axis->clamp);
 	member_text(out, "counter", "u64");
-	member_count(out, "channel", channel);
-	member_count(out, "channels", hist->channels);
+	if (hist->by) {
+		member_text(out, "key", hist->by);
+		member_text(out, "keys", hist->whole_keys ? "numbers" : "text");
+	} else {
+		member_count(out, "channel", channel);
+		member_count(out, "channels", hist->channels);
+	}
 	if (sparse) /* the storage does not show the number of bins */
 		member_count(out, "bins", axis_bins(axis));
 }
@@ -302,7 +309,7 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	const struct hist_flow *const flow = &hist->flow[channel];
 	char state[17];
 
-	member_count(out, "samples", hist->samples / hist->channels);
+	member_count(out, "samples", hist_samples(hist, channel));
 	member_count(out, "under", flow->under);
 	member_count(out, "over", flow->over);
 	member_count(out, "nan", flow->nan);
@@ -392,17 +399,46 @@ static void write_head(struct output *out, const struct hist *hist, uint32_t cha
 	output_text(out, "\"storage\": {\"type\": \"int\", ");
 }
 
+/*
+ * Like escape, but a byte that is not UTF-8 becomes half of a surrogate pair, as in Python
+ * (surrogateescape), so that different keys stay different.
+ */
+static const char *escape_key(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	if (length > 0)
+		return escape(p, length, text);
+	snprintf(text, OUTPUT_ESCAPE, "\\udc%02x", *p);
+	return text;
+}
+
+static void write_name(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	if (!hist->by) {
+		output_print(out, "\"channel%u\": ", channel);
+		return;
+	}
+	const char *const name = hist->key[channel].name;
+	output_text(out, name ? "\"key=" : "\"key");
+	output_escaped(out, name ? name : "", name ? strlen(name) : 0, escape_key);
+	output_text(out, "\": ");
+}
+
 void write_json(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
-	const bool regular = is_regular(&hist->axis);
+	const bool regular = is_regular(&hist->axis), named = hist->channels > 1 || hist->by;
+	struct hist none = *hist; /* --by without any key: an empty channel */
 
-	output_text(out, hist->channels > 1 ? "{" : "");
-	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
-		if (hist->channels > 1)
-			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		write_head(out, hist, c, from, regular, style->nonzero);
-		write_storage(out, hist, c, style->nonzero);
+	none.stats = NULL;
+	output_text(out, named ? "{" : "");
+	for (uint32_t c = 0; c < hist->channels + (hist->channels == 0) && !output_failed(out);
+	     c++) {
+		const struct hist *const h = hist->channels > 0 ? hist : &none;
+		output_text(out, c > 0 ? ", " : "");
+		if (named)
+			write_name(out, hist, c);
+		write_head(out, h, c, from, regular, style->nonzero);
+		write_storage(out, h, c, style->nonzero);
 	}
-	output_text(out, hist->channels > 1 ? "}\n" : "\n");
+	output_text(out, named ? "}\n" : "\n");
 }

@@ -35,16 +35,33 @@ static void format_limit(char text[NUMBER_TEXT], const struct axis *axis, uint32
 	}
 }
 
+/* Escape characters that the value of a label cannot contain. */
+static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	(void)text;
+	return length == 0  ? "\xef\xbf\xbd"
+	       : *p == '"'  ? "\\\""
+	       : *p == '\\' ? "\\\\"
+	       : *p == '\n' ? "\\n"
+			    : NULL;
+}
+
 /* Write the start of a line: the name, and the labels unless there are none. */
 static void put_series(struct output *out, const struct hist *hist, const char *name,
 		       const char *suffix, uint32_t channel, const char *le)
 {
-	const bool named = hist->channels > 1;
+	const bool named = hist->channels > 1 || hist->by;
 
 	output_text(out, name);
 	output_text(out, suffix);
-	if (named)
+	if (hist->by) {
+		const char *const key = hist->key[channel].name;
+		output_text(out, "{key=\"");
+		output_escaped(out, key, strlen(key), escape);
+		output_text(out, "\"");
+	} else if (named) {
 		output_print(out, "{channel=\"%u\"", channel);
+	}
 	if (le)
 		output_print(out, "%sle=\"%s\"", named ? "," : "{", le);
 	output_text(out, named || le ? "} " : " ");

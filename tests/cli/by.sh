@@ -42,9 +42,8 @@ refused gpuhist --text --by=1 -r 0:1 -b 1 keys.csv
 refused gpuhist --text=1 --by=0 -r 0:1 -b 1 keys.csv
 refused gpuhist --text=ms --by=nobody -r 0:1 -b 1 keys.csv
 refused gpuhist --text=ms --by=name -r 0:1 -b 1 -f npy -o k.npy keys.csv
-for option in -c2 --each=2 --auto --log=auto -fjson -fraw --nonzero --device=gpu; do
+for option in -c2 --each=2 --auto --log=auto -fraw -fhgrm --nonzero --device=gpu; do
 	refused gpuhist $by $option events
 done
-refused gpuhist $by --into sum.json events
-refused gpuhist $by --part=1/2 events
+refused gpuhist --text=ms --by=name --part=1/2 keys.csv
 refused gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -f npy -o k.npy events

@@ -330,6 +330,19 @@ histogram f64 log=auto -1.7976931348623157e+308:1.7976931348623157e+308 '"most":
 	seed document
 histogram f16 log=auto 1:2 '"most": 3, "zero": "none", ' 1 0 "$(variable 1,1.5,2)" 0,1,2,0 3 0 | seed document
 histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 | seed document
+# Keys, the first without any sample; bytes that are not UTF-8; none at all.
+keyed() { sed "s/\"channel\": [0-9]*, \"channels\": 1/\"key\": \"$1\", \"keys\": \"$2\"/; s/\"parts\": 2/\"parts\": 1/; s/\"bytes\": [0-9]*/\"bytes\": 12/"; }
+for kind in numbers text; do
+	{
+		printf '{"key=7": ' && histogram i16 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,0,0,0 0 0 | keyed u16@2 $kind
+		printf ', "key=30": ' && histogram i16 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,6,0,0 6 0 | keyed u16@2 $kind && printf '}'
+	} | seed document
+done
+{
+	printf '{"key=a\\udce9\\n": ' && histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | keyed name text
+	printf ', "key=": ' && histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | keyed name text && printf '}'
+} | seed document
+{ printf '{"key": ' && histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,0,0,0,0,0 0 0 | keyed u8@0 numbers && printf '}'; } | seed document
 # Indented, as by a tool.
 histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0,1,2,3,4,5 15 5 | sed 's/[{[,]/&\
         /g' | seed document

@@ -219,6 +219,11 @@ static void draw_job(struct job *j, bool gpu)
 		if ((once_in(3) || is_automatic(j)) &&
 		    (j->type->kind != FLOAT || j->type->bits > 16))
 			draw_quantiles(j);
+		if (once_in(2) && !is_automatic(j)) {
+			j->slices = 1 + (unsigned)below(6);
+			if (can_join(j))
+				j->finer += (unsigned)below(4);
+		}
 	} else if (j->channels > 64) {
 		if (once_in(2))
 			draw_quantiles(j);
