@@ -254,7 +254,7 @@ static int read_on(struct source *s, struct input *in, struct text_block *b, str
 		const size_t cap = in->is_file || t->block < 2 * have ? t->block : t->block - have;
 		rc = t->zstd ? decode(in, b->buffer + have, cap, &got, fail)
 			     : bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
-		t->at += got;
+		__atomic_store_n(&t->at, t->at + got, __ATOMIC_RELAXED); /* see text_backlog */
 		__atomic_fetch_add(&s->shared.text_bytes, got, __ATOMIC_RELAXED);
 		t->ended = rc == 0 && got == 0;
 		in->shorter |=
@@ -584,7 +584,9 @@ static bool text_backlog(const struct source *s, const struct input *in)
 
 	if (t->zstd)
 		return s->wait.sleepers == 0;
-	return in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS;
+	/* Another reader may be reading, with the input's turn. */
+	return in->is_file ? __atomic_load_n(&t->at, __ATOMIC_RELAXED) + t->block <= t->size
+			   : t->full >= FULL_READS;
 }
 
 static struct taken text_taken(const struct source *s, const struct input *in)
