@@ -6,8 +6,8 @@
 
 #include "base/little.h"
 
-#define SLOT_BITS 17u
-_Static_assert(KEYS_SLOTS == 1u << SLOT_BITS, "a hash of so many bits");
+#define HASH_BITS 17u /* twice as many slots as keys, so that a free one is near */
+#define KEYS_SLOTS (KEYS_OWN + (1u << HASH_BITS))
 
 uint32_t keys_most(uint32_t bins)
 {
@@ -73,9 +73,15 @@ void keys_free(struct keys *k)
 
 /* ---- finding keys ---- */
 
-static uint32_t slot_of(uint32_t key)
+/* A key below KEYS_OWN has a slot of its own: an array, in which keys next to each other stay so. */
+static inline uint32_t slot_of(uint32_t key)
 {
-	return key * UINT32_C(0x9e3779b1) >> (32 - SLOT_BITS);
+	return key < KEYS_OWN ? key : KEYS_OWN + (key * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS));
+}
+
+static inline uint32_t slot_after(uint32_t at)
+{
+	return at + 1 < KEYS_SLOTS ? at + 1 : KEYS_OWN;
 }
 
 /* Make the statistics of a new key; they count as much memory as they take at first. */
@@ -95,7 +101,7 @@ static uint32_t insert(struct keys *k, uint32_t key)
 
 	lock_take(&k->lock);
 	while (k->slot[at] != 0 && (uint32_t)k->slot[at] != key)
-		at = (at + 1) % KEYS_SLOTS;
+		at = slot_after(at);
 	if (k->slot[at] != 0) {
 		index = (uint32_t)(k->slot[at] >> 32) - 1;
 	} else if (k->n == k->most) {
@@ -114,7 +120,7 @@ static uint32_t insert(struct keys *k, uint32_t key)
 
 static inline uint32_t find(struct keys *k, uint32_t key)
 {
-	for (uint32_t at = slot_of(key);; at = (at + 1) % KEYS_SLOTS) {
+	for (uint32_t at = slot_of(key);; at = slot_after(at)) {
 		const uint64_t slot = __atomic_load_n(&k->slot[at], __ATOMIC_ACQUIRE);
 		if (__builtin_expect(slot == 0, 0))
 			return insert(k, key);

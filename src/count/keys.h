@@ -21,7 +21,7 @@
 
 #define KEYS_MOST 65536u
 #define KEYS_CELLS_MOST ((uint32_t)1 << 28) /* of the bins of all keys */
-#define KEYS_SLOTS (2 * KEYS_MOST)          /* so that a free one is near */
+#define KEYS_OWN 65536u                     /* keys below it are not hashed */
 #define KEYS_LOCKS 64u
 
 /* Where a record has its key: an unsigned integer of 1, 2 or 4 bytes; 0: there are no keys. */
