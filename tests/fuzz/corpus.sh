@@ -110,13 +110,15 @@ for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xfff
 	printf '\377%s' "$text" | seed number
 	printf '\003%s' "$text" | seed number
 done
-# Type, column, pieces, room; the text, in which 1 stands for a long word.
+# Type, columns, pieces, room; the text, in which 1 stands for a long word.
 for type in 0 1 2 3 4 5 6; do
 	{ bytes $type 0 1 0 0 3 && printf '1\n 2.5e1\r\n# no\n\n-7\n"0x1.8p4"\n1e400\n25500e-2'; } | seed text
 	{ bytes $type 1 0 9 && printf '\357\273\277a,b\n1,"2, ""x"""\n3,\nNA,4\n'; } | seed text
 	{ bytes $type 2 1 7 0 3 && printf 'x;1;"\001;"\n2;9007199254740993;\001\n;;\n'; } | seed text
 	{ bytes $type 3 0 2 && printf ' 1 2  3\n4\t5 6 7\n\001 x 18446744073709551615\n'; } | seed text
 	{ bytes $type 4 1 99 0 1 && printf 'u\t"v"\tw\n\t\t\n\001\001\001\t1.0\t\n1\t2,5\t\n'; } | seed text
+	{ bytes $type 11 0 9 && printf '1,"a, b"\n2,\n3,"x""y"\n4, plain\r\n5,"plain"\n'; } | seed text
+	{ bytes $type 24 1 40 0 2 && printf 'k;v\n\001;1\n\001y;2\n;3\nshort;4\n'; } | seed text
 	{ bytes $type 4 1 0 0 1 && printf '"v\0\0",v\n1,2\n'; } | seed text # NUL bytes after a name
 done
 # A shift and a divisor, then a numerator or a binary64.

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * text: lines in blocks of any size, compared with a plain reading of the whole text: the same
- * samples, up to the same bad line.
+ * samples, up to the same bad line, with the same keys.
  *
- * The head of the input: type, column (0: none; 4: by name), size of the blocks, room for samples.
- * A byte 1 in the text stands for 30,000 letters.
+ * The head of the input: type, column (0: none; 4: by name) plus 5 times the keys' column, size of
+ * the blocks, room for samples. A byte 1 in the text stands for 30,000 letters.
  */
 #include "input/text.h"
 
 #include <strings.h>
 
 #include "fuzz.h"
+#include "input/text_keys.h"
 
 #define LONG 30000
 #define SAMPLES 8192
@@ -27,7 +28,9 @@ struct model {
 	char separator;
 	bool first;
 	uint64_t number; /* of the column */
+	uint64_t by;     /* of the keys' column; 0: none */
 	uint64_t code[SAMPLES];
+	struct line key[SAMPLES];
 	size_t n;
 };
 
@@ -239,11 +242,13 @@ static bool is_word(struct line f)
 /* Read a line. False: it is bad. */
 static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
-	const bool naming = m->spec.column && m->spec.number == 0 && m->first;
-	const bool headed = m->spec.column && m->spec.number > 0 && m->first;
+	const bool named = m->spec.number == 0 || (m->spec.by && m->spec.by_number == 0);
+	const bool naming = m->spec.column && named && m->first;
+	const bool headed = m->spec.column && !named && m->first;
+	const size_t before = m->n;
 	const char *const cr = memchr(p, '\r', (size_t)(end - p));
 	uint64_t fields = 0;
-	struct line f = {p, p};
+	struct line f = {p, p}, key = f;
 	bool missing = false, words = false;
 
 	if (cr && (cr + 1 < end || !feed))
@@ -268,11 +273,16 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 		fields++;
 		more = p < end;
 		words |= headed && is_word(bare(f));
-		if (naming && m->number == 0) {
+		if (fields == m->by)
+			key = f;
+		if (naming) {
 			const struct line name = bare(f);
-			if (name.end - name.p == 1 && *name.p == 'v')
+			const char letter = name.end - name.p == 1 ? *name.p : '\0';
+			if (m->number == 0 && letter == 'v')
 				m->number = fields;
-		} else if (!naming && fields == m->number) {
+			if (m->spec.by && m->by == 0 && letter == 'k')
+				m->by = fields;
+		} else if (fields == m->number) {
 			if (headed && !is_numeral(bare(f)))
 				missing = is_missing(bare(f));
 			else if (add(m, f) != 0)
@@ -282,7 +292,13 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 	if (missing && !words && add(m, (struct line){p, p}) != 0)
 		return false;
 	m->first = false;
-	return m->number > 0 && (naming || fields >= m->number);
+	if (m->n > before)
+		m->key[before] = key;
+	if (m->number == 0 || (m->spec.by && m->by == 0))
+		return false;
+	/* Without a sample, a first line that has the column is a header. */
+	const bool header = naming || (headed && fields >= m->number && m->n == before);
+	return header || (fields >= m->number && fields >= m->by);
 }
 
 /* Read all of the text. Return the number of the bad line, or 0. */
@@ -291,6 +307,7 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 	const char *const end = p + n;
 
 	m->number = m->spec.column ? m->spec.number : 1;
+	m->by = m->spec.by_number;
 	m->separator = m->spec.column ? 0 : '\n';
 	m->first = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
@@ -305,6 +322,40 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 		p = feed ? feed + 1 : end;
 	}
 	return 0;
+}
+
+/* Is this the text of a field? In quotes, "" stands for a quote. */
+static bool is_key(struct line f, const char *text)
+{
+	const struct line s = bare(f);
+	const bool quoted = s.p > f.p && s.p[-1] == '"';
+
+	for (const char *p = s.p; p < s.end; p++, text++) {
+		if (*p != *text)
+			return false;
+		p += quoted && *p == '"' && p + 1 < s.end && p[1] == '"';
+	}
+	return *text == '\0';
+}
+
+/* Keys have their texts, and numbers in the order in which they came. */
+static void check_keys(const struct model *m, const unsigned char *out, size_t n, size_t bytes)
+{
+	const struct text_keys *const keys = m->spec.keys;
+	uint32_t seen = 0, number;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&number, out + (i + 1) * bytes - sizeof(number), sizeof(number));
+		REQUIRE(number < keys->n && is_key(m->key[i], keys->name[number]),
+			"line of sample %zu has key %u", i, number);
+		seen += number == seen;
+		REQUIRE(number < seen, "key %u came before %u", number, seen);
+	}
+	for (uint32_t i = 1; i < seen && i < 200; i++)
+		for (uint32_t k = 0; k < i; k++)
+			REQUIRE(strcmp(keys->name[i], keys->name[k]) != 0, "key %u is %u again", i,
+				k);
+	REQUIRE(seen == keys->n, "%u keys, not %u", keys->n, seen);
 }
 
 /* Return the text with its long words, or NULL if it is too long. */
@@ -331,7 +382,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct model m;
 	struct bytes in = {data, size};
-	static unsigned char out[8 * SAMPLES];
+	static unsigned char out[(8 + TEXT_KEY) * SAMPLES];
 	static struct text_lines l;
 	struct text_table table;
 	size_t n, used = 0, at = 0;
@@ -343,14 +394,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(sample_type_named(&m.spec.type, &pair, TYPES[take(&in, 1) % COUNT(TYPES)]) == 0,
 		"type");
 	static const char *const COLUMNS[] = {NULL, "1", "2", "3", "v"};
-	const unsigned column = (unsigned)take(&in, 1) % 5;
+	const unsigned columns = (unsigned)take(&in, 1), column = columns % 5, by = columns / 5 % 5;
 	m.spec.column = COLUMNS[column];
 	m.spec.number = column < 4 ? column : 0;
+	if (column > 0 && by > 0) {
+		m.spec.by = by < 4 ? COLUMNS[by] : "k";
+		m.spec.by_number = by < 4 ? by : 0;
+		m.spec.keys = text_keys_new();
+		REQUIRE(m.spec.keys, "no memory");
+	}
 	const size_t piece = take(&in, 1) % 8 ? 1 + take(&in, 2) : SIZE_MAX;
-	const size_t bytes = m.spec.type.bits / 8, cap = bytes * (1 + take(&in, 1) % 20);
+	const size_t sample = m.spec.type.bits / 8, bytes = text_bytes(&m.spec),
+		     cap = bytes * (1 + take(&in, 1) % 20);
 	char *const text = in.size < SAMPLES ? stretch(&in, &n) : NULL;
-	if (!text)
+	if (!text) {
+		text_keys_free(m.spec.keys);
 		return 0;
+	}
 	while (rc >= 0 && at < n) {
 		/* Whole lines, `piece` bytes or just the first; a copy, to see reads beyond. */
 		const size_t some = piece < n - at ? piece : n - at;
@@ -383,15 +443,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(used == m.n * bytes, "%zu samples, not %zu", used / bytes, m.n);
 		for (size_t i = 0; i < used / bytes; i++) {
 			uint64_t code = 0;
-			for (size_t k = 0; k < bytes; k++)
+			for (size_t k = 0; k < sample; k++)
 				code = code << 8 |
-				       out[i * bytes + (m.spec.type.big ? k : bytes - 1 - k)];
+				       out[i * bytes + (m.spec.type.big ? k : sample - 1 - k)];
 			REQUIRE(code == m.code[i], "sample %zu is %llx, not %llx", i,
 				(unsigned long long)code, (unsigned long long)m.code[i]);
 		}
+		if (m.spec.by)
+			check_keys(&m, out, m.n, bytes);
 	} else {
 		REQUIRE(n >= 3 && strchr("\x28\x1f\xfd\x04PBfO", text[0]), "refused: %s", l.why);
 	}
+	text_keys_free(m.spec.keys);
 	free(text);
 	return 0;
 }
