@@ -148,7 +148,7 @@ static double median(double *v, int n)
 
 /* ---- data ---- */
 
-enum data { BELOW_1024, NOISE, FLOATS, DOUBLES, EDGES };
+enum data { BELOW_1024, NOISE, FLOATS, DOUBLES, EDGES, KEYED };
 
 static uint64_t draw(void)
 {
@@ -173,6 +173,8 @@ static uint64_t word(enum data data)
 		memcpy(&bits, &unit, 8);
 	else if (data == FLOATS)
 		memcpy(&bits, floats, 8);
+	else if (data == KEYED) /* u16 below 64, u16 below 1000, u32 below 1024 */
+		bits = (x & 1023) << 32 | (x >> 10 & 0xffff) % 1000 << 16 | x >> 58;
 	return bits;
 }
 
@@ -234,6 +236,20 @@ static void make_edges(void)
 		edge += (i < 500 ? 0.00002 : 0.00198) * ((double)(draw() >> 40) * 0x1p-24 + 0.001);
 	}
 	closed(f, "edges");
+}
+
+/* Write lines with one of 100 keys, of 5 to 25 bytes. */
+static void make_table(void)
+{
+	FILE *const f = opened("table.csv");
+
+	fputs("time,key,ms\n", f);
+	for (uint64_t i = 0; 40 * i < file_bytes; i++) {
+		const unsigned key = (unsigned)(draw() >> 40) % 100;
+		fprintf(f, "%llu,key%.*s%u,%.3f\n", 1700000000ULL + i, (int)(key % 3 * 10),
+			"_of_a_name_of_a_name", key, (double)(draw() >> 40) * 0x1p-24 * 100);
+	}
+	closed(f, "table.csv");
 }
 
 /* Make files with other programs; a missing program shows up as lines that failed. */
@@ -345,6 +361,15 @@ static const struct row ROWS[] = {
 	{"u8, rows of 1000 in 1024 bytes", "noise", "-t u8 -b 256 --rows=1000:1024", "u8",
 	 "-t u8 -b 256"},
 	{"f32 in records of 64 bytes", "floats", "-t f32 -b 1000 -r 0:1 --record=64", NULL, NULL},
+	/* keys, on one core, compared with none */
+	{"records of 16 bytes, 64 keys, one thread", "keyed",
+	 "-T 1 --record=16 --offset=4 -b 1024 --by=u16@0", "without keys",
+	 "-T 1 --record=16 --offset=4 -b 1024"},
+	{"records of 16 bytes, 1,000 keys, one thread", "keyed",
+	 "-T 1 --record=16 --offset=4 -b 1024 --by=u16@2", "without keys",
+	 "-T 1 --record=16 --offset=4 -b 1024"},
+	{"column of text, 100 keys, one thread", "table.csv",
+	 "-T 1 --text=ms --by=key -r 0:100 -b 100", "without keys", "-T 1 --text=ms -r 0:100 -b 100"},
 	/* pipes */
 	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
 	 "cat into a 1 MiB pipe, thrown away", "cat u32 | $B drain"},
@@ -587,6 +612,8 @@ int main(int argc, char **argv)
 			engines();
 		} else {
 			make_edges();
+			make_file("keyed", KEYED);
+			make_table();
 			prepare();
 			table(cores);
 		}
