@@ -26,6 +26,30 @@ struct row_format {
 	bool stats; /* the format can show figures */
 };
 
+/* The kinds of rows. */
+static const struct row_kind {
+	uint64_t size;          /* that of row_spec; 0: a number of records */
+	const char *head;       /* of the first column of pictures and tables */
+	bool named;             /* that column holds names */
+	bool listed;            /* rows are the channels of one histogram (list.h) */
+	const char *columns[5]; /* csv and tsv: the columns before the bins or figures */
+} KINDS[] = {
+	{ROW_IS_INPUT, "file", true, false, {"input", "first", "offset", "records"}},
+	{ROW_IS_TENSOR, "tensor", true, false, {"input", "tensor", "type", "shape"}},
+	{ROW_IS_CHANNEL, "channel", false, true, {"channel"}},
+	{ROW_IS_KEY, "key", true, true, {"key", "records"}},
+	{0, "record", false, false, {"input", "first", "offset", "records"}},
+};
+
+static const struct row_kind *kind_of(const struct row_spec *spec)
+{
+	const struct row_kind *kind = KINDS;
+
+	while (kind->size != 0 && kind->size != spec->size)
+		kind++;
+	return kind;
+}
+
 const char *row_name(const struct row_spec *spec, size_t path)
 {
 	return path_is_stdin(spec->paths[path]) ? "-" : spec->paths[path];
@@ -54,12 +78,9 @@ void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struc
 
 const char *row_head(const struct row_spec *spec)
 {
-	return spec->size == ROW_IS_TENSOR    ? "tensor"
-	       : spec->size == ROW_IS_INPUT   ? "file"
-	       : spec->size == ROW_IS_CHANNEL ? "channel"
-	       : spec->size == ROW_IS_KEY     ? "key"
-	       : row_has_offset(spec)         ? "offset"
-					      : "record";
+	const struct row_kind *const kind = kind_of(spec);
+
+	return kind->size == 0 && row_has_offset(spec) ? "offset" : kind->head;
 }
 
 const char *row_text(const struct row_spec *spec, const struct row_place *row,
@@ -70,8 +91,7 @@ const char *row_text(const struct row_spec *spec, const struct row_place *row,
 
 bool row_is_named(const struct row_spec *spec)
 {
-	return spec->size == ROW_IS_TENSOR || spec->size == ROW_IS_INPUT ||
-	       spec->size == ROW_IS_KEY;
+	return kind_of(spec)->named;
 }
 
 /* ---- csv and tsv ---- */
@@ -88,15 +108,8 @@ static void put_figure(void *line, const char *text)
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
 {
-	static const char *const PLACE[] = {"input", "first", "offset", "records", NULL},
-				 *const TENSOR[] = {"input", "tensor", "type", "shape", NULL},
-				 *const CHANNEL[] = {"channel", NULL},
-				 *const KEY[] = {"key", "records", NULL},
-				 *const FLOW[] = {"under", "over", "nan"};
-	const char *const *place = spec->size == ROW_IS_TENSOR    ? TENSOR
-				   : spec->size == ROW_IS_CHANNEL ? CHANNEL
-				   : spec->size == ROW_IS_KEY     ? KEY
-								  : PLACE;
+	static const char *const FLOW[] = {"under", "over", "nan"};
+	const char *const *column = kind_of(spec)->columns;
 	struct csv_line l;
 	const bool stats = spec->asked, residues = !stats && !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
@@ -104,9 +117,9 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	if (!spec->style->header)
 		return;
 	csv_begin(&l, out, comma_of(spec));
-	for (; *place; place++)
-		if (spec->begin || strcmp(*place, "offset") != 0)
-			csv_text(&l, *place);
+	for (; *column; column++)
+		if (spec->begin || strcmp(*column, "offset") != 0)
+			csv_text(&l, *column);
 	if (spec->channels > 1)
 		csv_text(&l, "channel");
 	if (stats)
@@ -264,7 +277,7 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
-	const bool input = spec->size == ROW_IS_INPUT, key = spec->size == ROW_IS_KEY;
+	const struct row_kind *const kind = kind_of(spec);
 	const struct quantiles *const named =
 		spec->asked && spec->asked->named ? spec->asked : NULL;
 
@@ -275,15 +288,13 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 		.width = named ? 1 + named->n : CURVE_WIDTH,
 		.quantiles = named,
 		.curves = spec->asked,
-		.size = input || key || spec->path_count > 1 ? 0
-			: spec->size == ROW_IS_CHANNEL       ? 1
-							     : spec->size,
-		.unit = spec->size == ROW_IS_CHANNEL ? "channel"
-			: key                        ? "key"
-						     : NULL,
+		.size = kind->named || spec->path_count > 1 ? 0
+			: kind->listed                      ? 1
+							    : spec->size,
+		.unit = kind->listed ? kind->head : NULL,
 		.bytes = row_has_offset(spec),
 		.begin = spec->begin,
-		.names = input ? spec->paths : NULL,
+		.names = kind->size == ROW_IS_INPUT ? spec->paths : NULL,
 		.options = spec->options,
 	};
 	if (spec->asked)
