@@ -354,7 +354,8 @@ static void after_read(struct source *s, struct text_block *b, int rc, const str
 		source_fail(s, in, b->offset, fail);
 	if (rc != 0)
 		b->lines.at = b->lines.end = NULL;
-	if ((rc != 0 || in->text->ended) && !in->ended && !in->text->own)
+	/* While a reader has the turn, only it knows whether the text has ended. */
+	if ((rc != 0 || (!in->busy && in->text->ended)) && !in->ended && !in->text->own)
 		input_end(s, in);
 	source_call(s); /* for the next block, or input */
 }
