@@ -18,6 +18,7 @@
  * behind the line that the last such block has read to its end.
  *
  * ZSTD. Text inside zstd is decoded as it is read: sequentially, by the reader that has the turn.
+ * It leaves most blocks to other readers and goes on decoding, because its caches hold the window.
  * The next input is opened meanwhile, so that readers decode as many inputs as there are readers.
  *
  * IN ORDER. The number of a record is known once all lines before it were read. With -n, --each,
@@ -30,7 +31,8 @@
  *
  * WHY EVERY WAIT ENDS. A reader waits only for a stream, in bytes.c, with the turn and no lock. It
  * sleeps in source.c only without a block: with one, this task is ready. The first block of the
- * list belongs to a reader that is at work on it or will call source_take again.
+ * list belongs to a reader that is at work on it or will call source_take again; or it was left,
+ * and then the task is ready for any reader, and one was called.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -47,6 +49,7 @@
 #define BLOCK_LEAST ((size_t)4 << 10)
 #define EXTENSION ((size_t)4 << 10) /* first read behind a block, for the end of its last line */
 #define ADDED_MOST 2u               /* bytes that end a last line without a newline */
+#define LEFT_MOST 3u                /* blocks of one input that were left */
 #define FULL_READS 2u /* reads of a stream without a wait before one more reader finds work */
 
 struct text_block {
@@ -56,6 +59,7 @@ struct text_block {
 	uint64_t bytes;  /* of the samples made so far */
 	bool done;       /* its lines were read, or it failed */
 	bool fatal;      /* it failed before its lines, or without --skip-bad */
+	bool left;       /* for any reader that has no block */
 	unsigned char *buffer;
 	size_t room;
 	size_t added; /* bytes at the end that the input does not have */
@@ -64,9 +68,11 @@ struct text_block {
 
 struct text_input {
 	struct text_table table;
-	struct zstd_reader *zstd; /* decodes the input; or NULL */
-	bool known;               /* the first line has decided on the table */
-	bool in_order;            /* see above */
+	struct zstd_reader *zstd;     /* decodes the input; or NULL */
+	const struct reader *decoder; /* has decoded the last block */
+	unsigned left;                /* blocks that were left */
+	bool known;                   /* the first line has decided on the table */
+	bool in_order;                /* see above */
 	bool inside;   /* the next byte may be inside a line that belongs to the block before */
 	uint64_t at;   /* offset of the next byte to read */
 	uint64_t size; /* of a file when it was opened */
@@ -103,7 +109,7 @@ static struct text_block *block_new(struct source *s, struct input *in)
 	b->in = in;
 	b->offset = t->at;
 	b->bytes = 0;
-	b->done = b->fatal = false;
+	b->done = b->fatal = b->left = false;
 	b->buffer = buffer;
 	b->room = room;
 	b->added = 0;
@@ -339,9 +345,50 @@ static struct input *next_input(const struct source *s)
 	return in;
 }
 
+/*
+ * The input from which the reader should take a block that was left, or NULL. A reader that has
+ * decoded goes on with that until enough blocks are left.
+ */
+static struct input *input_with_left(const struct source *s, const struct reader *r)
+{
+	struct input *in = s->inputs;
+
+	while (in &&
+	       (!in->text || in->text->left == 0 ||
+		(in->text->decoder == r && in->text->left < LEFT_MOST && !in->busy && !in->ended)))
+		in = in->next;
+	return in;
+}
+
 static bool text_ready(const struct source *s, const struct request *q)
 {
-	return q->got == 0 && (q->reader->block || next_input(s));
+	return q->got == 0 && (q->reader->block || next_input(s) || input_with_left(s, q->reader));
+}
+
+static void take_left(struct input *in, struct reader *r)
+{
+	struct text_block *b = in->text->blocks;
+
+	while (!b->left)
+		b = b->next;
+	b->left = false;
+	in->text->left--;
+	r->block = b;
+}
+
+/* Leaves the reader's block to others, if there are any, so that this one can decode on. */
+static void leave_block(struct source *s, struct reader *r)
+{
+	struct text_block *const b = r->block;
+	struct text_input *const t = b->in->text;
+
+	t->decoder = r;
+	if (s->readers.takers < 2 || !t->known || b->lines.at >= b->lines.end ||
+	    t->left == LEFT_MOST)
+		return;
+	b->left = true;
+	t->left++;
+	r->block = NULL;
 }
 
 /* After an attempt to read a block: a failure ends the input once it is the first. */
@@ -408,6 +455,8 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		t->full = bytes_drained(in->bytes) ? 0 : t->full + 1;
 	}
 	after_read(s, b, rc, &fail);
+	if (t->zstd)
+		leave_block(s, q->reader);
 }
 
 /* Makes the next samples of the reader's block. */
@@ -517,8 +566,10 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 
 static void text_run_unlocks(struct source *s, struct request *q)
 {
-	struct input *const in = next_input(s);
+	struct input *const left = input_with_left(s, q->reader), *const in = next_input(s);
 
+	if (!q->reader->block && left)
+		take_left(left, q->reader);
 	if (q->reader->block)
 		parse_unlocks(s, q->reader->block, q);
 	else if (in->text->in_order)
