@@ -126,24 +126,30 @@ void digest_clear(struct digest *d)
 
 /* ---- counts ---- */
 
+/* Note the first sample of a block. */
+static void touch(struct digest *d, uint32_t index)
+{
+	d->touched[index / DIGEST_BLOCK] = 1;
+	/* Write before anything reads here: a page that is read first is mapped twice, and the second
+	 * time interrupts all threads. */
+	if (!d->wide)
+		*(volatile uint32_t *)&d->narrow[index] = 0;
+}
+
 void digest_count(struct digest *d, const uint32_t *indices, size_t n)
 {
-	uint32_t *const count = d->narrow;
-	unsigned char *const touched = d->touched;
+	const unsigned char *const touched = d->touched;
+	uint32_t *const narrow = d->narrow;
 
 	d->pending += n;
-	for (size_t i = 0; i < n && d->wide; i++) {
-		touched[indices[i] / DIGEST_BLOCK] = 1;
-		d->wide[indices[i]]++;
-	}
-	if (d->wide)
-		return;
-
-	/* Only a first sample marks its block: a store less for all others. */
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t index = indices[i];
-		if (__builtin_expect(count[index]++ == 0, 0))
-			touched[index / DIGEST_BLOCK] = 1;
+		if (__builtin_expect(!touched[index / DIGEST_BLOCK], 0))
+			touch(d, index);
+		if (narrow)
+			narrow[index]++;
+		else
+			d->wide[index]++;
 	}
 }
 
