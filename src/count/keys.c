@@ -2,6 +2,7 @@
 /* keys: a table with open addressing, and the statistics of each key. */
 #include "count/keys.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/little.h"
@@ -85,13 +86,16 @@ static inline uint32_t slot_after(uint32_t at)
 }
 
 /* Make the statistics of a new key; they count as much memory as they take at first. */
-static bool open_stats(struct keys *k, uint32_t index)
+static void open_stats(struct keys *k, uint32_t index)
 {
 	const uint64_t bytes = stats_bytes(&k->counted);
 	struct stats *const s = k->stats[index] = stats_open(&k->counted, 1);
 
-	return s && stats_keep_digest(s, 1, k->digits, true, &k->memory) == 0 &&
-	       __atomic_add_fetch(&k->memory.used, bytes, __ATOMIC_RELAXED) <= k->memory.most;
+	if (!s || stats_keep_digest(s, 1, k->digits, true, &k->memory) != 0)
+		__atomic_store_n(&k->out, true, __ATOMIC_RELAXED);
+	if (__atomic_add_fetch(&k->memory.used, bytes, __ATOMIC_RELAXED) > k->memory.most ||
+	    __atomic_load_n(&k->out, __ATOMIC_RELAXED))
+		__atomic_store_n(&k->lost, true, __ATOMIC_RELAXED);
 }
 
 /* Insert a key, unless another thread has, and return its index. */
@@ -109,8 +113,8 @@ static uint32_t insert(struct keys *k, uint32_t key)
 	} else {
 		index = k->n;
 		k->key[index] = key;
-		if (k->stats && !open_stats(k, index))
-			__atomic_store_n(&k->lost, true, __ATOMIC_RELAXED);
+		if (k->stats)
+			open_stats(k, index);
 		__atomic_store_n(&k->n, index + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&k->slot[at], (uint64_t)(index + 1) << 32 | key, __ATOMIC_RELEASE);
 	}
@@ -174,6 +178,9 @@ int keys_check(const struct keys *k, struct fail *fail)
 		return keys_refuse(k->most, fail);
 	if (!__atomic_load_n(&k->lost, __ATOMIC_RELAXED))
 		return 0;
+	errno = ENOMEM;
+	if (__atomic_load_n(&k->out, __ATOMIC_RELAXED))
+		return fail_errno(fail, "statistics of %lu keys", (unsigned long)n);
 	return fail_set(
 		fail, STATUS_LIMIT,
 		"the figures of the first %lu keys need %llu bytes, more than -M leaves for "
