@@ -9,37 +9,25 @@
 
 /* ---- order ---- */
 
-static int compare_texts(const char *a, const char *b)
-{
-	return strcmp(a, b);
-}
-
 /* Numbers have no zeros before them, so the longer one is larger. */
-static int compare_numbers(const char *a, const char *b)
+static int compare(bool whole, const char *a, const char *b)
 {
-	const size_t m = strlen(a), n = strlen(b);
+	const size_t m = whole ? strlen(a) : 0, n = whole ? strlen(b) : 0;
 
 	return m != n ? (m < n ? -1 : 1) : strcmp(a, b);
 }
 
-typedef int compare_fn(const char *a, const char *b);
-
-static compare_fn *comparison_of(const struct hist *h)
-{
-	return h->whole_keys ? compare_numbers : compare_texts;
-}
-
 struct hist_entry {
 	uint32_t index;
+	bool whole;
 	const char *name;
-	compare_fn *compare;
 };
 
 static int by_key(const void *a, const void *b)
 {
 	const struct hist_entry *const x = a, *const y = b;
 
-	return x->compare(x->name, y->name);
+	return compare(x->whole, x->name, y->name);
 }
 
 /* Move element order[i].index of an array to place i, for all i. */
@@ -72,14 +60,14 @@ int hist_sort_keys(struct hist *h, struct fail *fail)
 	bool sorted = true;
 
 	for (uint32_t c = 1; c < n && sorted; c++)
-		sorted = comparison_of(h)(h->key[c - 1].name, h->key[c].name) < 0;
+		sorted = compare(h->whole_keys, h->key[c - 1].name, h->key[c].name) < 0;
 	if (sorted)
 		return 0;
 	struct hist_entry *const order = calloc(n, sizeof(*order));
 	unsigned char *const moved = malloc(n), *const temp = malloc(most + figures);
 	const bool good = order && moved && temp;
 	for (uint32_t i = 0; i < n && good; i++)
-		order[i] = (struct hist_entry){i, h->key[i].name, comparison_of(h)};
+		order[i] = (struct hist_entry){i, h->whole_keys, h->key[i].name};
 	if (good) {
 		qsort(order, n, sizeof(*order), by_key);
 		move(h->key, sizeof(*h->key), order, n, moved, temp);
@@ -102,7 +90,7 @@ bool hist_find_key(const struct hist *h, const char *name, uint32_t *channel)
 
 	while (first < end) {
 		const uint32_t middle = first + (end - first) / 2;
-		const int order = comparison_of(h)(name, h->key[middle].name);
+		const int order = compare(h->whole_keys, name, h->key[middle].name);
 		*channel = middle;
 		if (order == 0)
 			return true;
