@@ -344,6 +344,15 @@ done
 	printf '{"key=a\\udce9\\n": ' && histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | keyed name text
 	printf ', "key=": ' && histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | keyed name text && printf '}'
 } | seed document
+figures='"stats_count": 6, "stats_zeros": 3, "stats_minimum": 0, "stats_maximum": 1, "stats_mean": 0.5, "stats_std": 0.5, "stats_cells": 32768, "stats_digest": "0 3,1 3", '
+{
+	for key in 3 1 2 0; do
+		[ $key = 3 ] && printf '{' || printf ', '
+		printf '"key=%d": ' $key
+		histogram i16 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,3,3,0 6 0 "$figures" | keyed u8@9 numbers
+	done
+	printf '}'
+} | seed document
 { printf '{"key": ' && histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,0,0,0,0,0 0 0 | keyed u8@0 numbers && printf '}'; } | seed document
 # Indented, as by a tool.
 histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0,1,2,3,4,5 15 5 | sed 's/[{[,]/&\

@@ -11,14 +11,16 @@
 
 const char OLD_BYTES[] = "what was there before\n";
 /* clang-format off */
-#define DOCUMENT(bytes, samples, under, first, over)                                                                         \
+#define HISTOGRAM(channel, bytes, samples, under, first, over)                                                               \
 	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"samples\": " samples ", \"under\": " under ", \"over\": " over    \
 	", \"nan\": 0, \"bytes\": " bytes ", \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 1, \"parts\": 1, \"version\": "   \
 	"\"0.2.0\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, "       \
-	"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"options\": \"\", \"version\": \"0.2.0\"}, " \
+	"\"clamp\": false, \"counter\": \"u64\", " channel ", \"options\": \"\", \"version\": \"0.2.0\"}, " \
 	"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, "                                                       \
 	"\"bins\": 3, \"underflow\": true, \"overflow\": true, \"circular\": false}], \"storage\": {\"type\": \"int\", "   \
 	"\"values\": [" under "," first ",5,1," over "]}}\n"
+#define DOCUMENT(...) HISTOGRAM("\"channel\": 0, \"channels\": 1", __VA_ARGS__)
+#define KEY(...)      HISTOGRAM("\"key\": \"name\", \"keys\": \"text\"", __VA_ARGS__)
 /* clang-format on */
 const char OLD_DOCUMENT[] = DOCUMENT("64", "16", "0", "2", "8");
 const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
@@ -133,6 +135,11 @@ const struct job JOBS[] = {
 	 NEW, 0, NULL},
 	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3, NULL},
 	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5, NULL},
+	{"keys", "--record=4 -t u8 --by=u8@2 -b 9 -r full --stats=50 -T 3 ../small ../packed", NULL,
+	 FILES, NEW, 0, NULL},
+	{"keys of text", "--text=2 --by=1 -b 3 -r 0:700 -f json -T 2", "few-text", TRICKLE, OLD, 0,
+	 NULL},
+	{"merge of keys", "--merge -f json ../keys.json ../others.json", NULL, FILES, NEW, 0, NULL},
 	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
 	{"version", "-V", NULL, FILES, STDOUT, 0, NULL},
 };
@@ -171,6 +178,12 @@ void make_documents(void)
 	memset(wide + strlen(ONE), ' ', BLANKS);
 	spill("wide.json", wide, strlen(ONE) + BLANKS);
 	free(wide);
+	static const char KEYS[] = "{\"key=b\": " KEY(
+		"140", "9", "0", "3", "0") ", \"key=a\": " KEY("140", "26", "0", "20", "0") "}",
+			  MORE[] = "{\"key=c\": " KEY("36", "9", "0", "3", "0") "}";
+
+	spill("keys.json", KEYS, strlen(KEYS));
+	spill("others.json", MORE, strlen(MORE));
 	spill("one.json", ONE, strlen(ONE));
 	spill("two.json", TWO, strlen(TWO));
 	spill("both.json", BOTH, strlen(BOTH));
@@ -187,7 +200,7 @@ const struct fault FAULTS[] = {
 	/* libzstd then decodes a long frame */
 	{"memfd_create", "", EMFILE, HARMLESS},
 	{"ftruncate", "", EFBIG, HARMLESS},
-	{"mmap", "", ENOMEM, HARMLESS},
+	{"mmap", "", ENOMEM, EITHER}, /* a digest: of a worker, or of a key */
 	{"pthread_create", "", EAGAIN, HARMLESS},
 	{"open", "", EMFILE, FATAL},
 	{"open", "folder", EACCES, HARMLESS}, /* which may be writable but not readable */
