@@ -46,6 +46,9 @@ static bool once_in(uint64_t n)
 
 /* ---- samples ---- */
 
+static bool all_sums; /* all frames of the job have checksums */
+static bool ruined;   /* many large ones are damaged; all declare their sizes */
+
 enum { BELL, WORDS, MIXTURE, NOISE, POOLS };
 static unsigned char *pool[POOLS];
 
@@ -146,7 +149,7 @@ static size_t draw_size(void)
 	static const size_t MOST[] = {2, 20, 3000, 60000, 60000, 60000, 300000};
 	const uint64_t long_one = chance.fuzzed ? 30 : 8;
 
-	if (once_in(long_one))
+	if (ruined || once_in(long_one))
 		return LONG + below(LONG_MORE);
 	return below(MOST[below(chance.fuzzed ? 4 : 7)]);
 }
@@ -176,19 +179,16 @@ static struct made draw_samples(const struct job *job, struct offer *o, bool who
 
 /* ---- frames ---- */
 
-static bool all_sums; /* all frames of the job have checksums */
-static bool ruined;   /* several are damaged */
-
 static void put_frame(struct pack *p, const unsigned char *bytes, size_t n)
 {
 	static const int LEVELS[] = {-5, 1, 1, 1, 1, 3, 3, 5, 7};
 	const int level = n > 1000000 ? LEVELS[below(7)] : LEVELS[below(9)];
-	const bool told = once_in(2), sum = all_sums || once_in(2);
+	const bool told = ruined || once_in(2), sum = all_sums || once_in(2);
 	const int window = n >= LONG    ? (int)(LONG < 1 << 20 || once_in(2) ? 14 + below(9) : 0)
 			   : once_in(3) ? (int)(10 + below(8))
 					: 0;
 
-	if (once_in(6))
+	if (!ruined && once_in(6))
 		pack_silent(p, bytes, n, level, sum);
 	else
 		pack_frame(p, bytes, n, level, told || (n >= LONG && !once_in(3)), sum, window);
@@ -199,8 +199,8 @@ static void pack_offer(struct offer *o, const unsigned char *bytes, size_t n)
 {
 	static const size_t MOST[] = {1, 9, 60000, 60000, 900000};
 	struct pack p = {.state = 1 + below(1000)};
-	const bool many = once_in(3), one = n >= LONG && !once_in(4);
-	const size_t most = many ? 3000 : MOST[below(5)];
+	const bool one = n >= LONG && !ruined && once_in(2), many = n < LONG && once_in(3);
+	const size_t most = many ? 3000 : n < LONG ? MOST[below(5)] : LONG / 16 + below(LONG / 2);
 	size_t at = 0;
 
 	for (uint64_t i = once_in(20) ? below(3000) : 0; i > 0; i--)
@@ -285,7 +285,7 @@ static void draw_offer(struct job *job, unsigned i, bool headers, bool whole, bo
 	struct offer *const o = &job->offer[i];
 	const bool rest = i == 0 && chance.left > 0 && once_in(2);
 
-	*o = (struct offer){.samples = NO_LIMIT, .packed = !once_in(3)};
+	*o = (struct offer){.samples = NO_LIMIT, .packed = ruined || !once_in(3)};
 	o->route =
 		(enum route)(job->setup.open.parts > 0 ? below(20) == 2 ? 2 : below(2) : below(4));
 	if (o->route % 2 && *stdin_taken)
@@ -392,7 +392,7 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 	open->no_check = once_in(4);
 	open->zstd = once_in(30);
 	all_sums = once_in(2);
-	ruined = once_in(8);
+	ruined = once_in(chance.fuzzed ? 30 : 12);
 	open->parts = once_in(8) ? 1 + (uint32_t)below(7) : 0;
 	open->part = open->parts > 0;
 	const bool headers = once_in(5);
