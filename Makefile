@@ -30,7 +30,7 @@ else ifdef FUZZ
 # For `make fuzz`, with clang: no kernels, no hardening.
 BUILD   = build/fuzz
 CFLAGS ?= -O1 -g1
-MODE    = -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE    = -DSMALL_JOBS -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 override NVCC =
 else ifdef SCHED
 # Threads under the tests' scheduler (tests/sched/schedule.h), without kernels.
@@ -169,6 +169,7 @@ $(TESTS) $(CHECKS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
 $(SOURCE_JOBS): $(call objects,$(wildcard tests/source/*.c) $(if $(SCHED),tests/sched/schedule.c)) $(LIB_OBJ)
 $(BUILD)/schedules: $(OBJ_DIR)/tests/sched/schedules.o $(OBJ_DIR)/tests/sched/schedule.o $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
+$(BUILD)/fuzz_source: $(call objects,$(filter-out %/source_jobs.c,$(wildcard tests/source/*.c)))
 $(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BUILD)/overlap: $(OBJ_DIR)/bench/overlap.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o

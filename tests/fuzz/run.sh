@@ -6,7 +6,7 @@
 set -u
 build=$(realpath "$1") seconds=${2:-60} seed=${3:-1}
 here=$(dirname "$(realpath "$0")")
-harnesses='options number text edges edges_arg source write zstd block header tensors document'
+harnesses='options number text edges edges_arg source write block header tensors document'
 LC_ALL=C
 export LC_ALL
 

@@ -18,13 +18,14 @@
 #define LONG_MORE ((size_t)3 << 20)
 #endif
 #define POOL ((size_t)8 << 20)
+#define DRAWS ((size_t)64) /* bytes of a fuzzer that are draws */
 
 /* ---- chance ---- */
 
 static struct {
 	uint64_t state;
-	const unsigned char *bytes;
-	size_t left;
+	const unsigned char *bytes, *rest; /* of a fuzzer: for draws, and what an input holds */
+	size_t left, rest_bytes;
 	bool fuzzed;
 } chance;
 
@@ -163,7 +164,7 @@ static struct made draw_samples(const struct job *job, struct offer *o, bool who
 
 	if (whole) {
 		n -= n % record;
-		n += job->setup.open.skip < 1000000 ? (size_t)job->setup.open.skip : 0;
+		n += job->setup.open.skip < POOL / 2 ? (size_t)job->setup.open.skip : 0;
 	}
 	n = n < POOL ? n : POOL;
 	if (o->format)
@@ -283,7 +284,7 @@ static void damage(struct offer *o)
 static void draw_offer(struct job *job, unsigned i, bool headers, bool whole, bool *stdin_taken)
 {
 	struct offer *const o = &job->offer[i];
-	const bool rest = i == 0 && chance.left > 0 && once_in(2);
+	const bool rest = i == 0 && chance.rest_bytes > 0 && once_in(2);
 
 	*o = (struct offer){.samples = NO_LIMIT, .packed = ruined || !once_in(3)};
 	o->route =
@@ -295,12 +296,10 @@ static void draw_offer(struct job *job, unsigned i, bool headers, bool whole, bo
 		o->format = once_in(2) ? ".npy" : "WAVE";
 	if (job->setup.open.parts > 0)
 		o->packed = once_in(20);
-	if (rest) { /* what the fuzzer sent, taken as it is */
+	if (rest) {
 		o->foreign = true;
 		o->format = NULL;
-		put_bytes(o, once_in(4) ? "" : "\x28\xb5\x2f\xfd", 4);
-		put_bytes(o, chance.bytes, chance.left);
-		chance.left = 0;
+		put_bytes(o, chance.rest, chance.rest_bytes);
 		o->plain = o->size;
 	} else {
 		struct made m = draw_samples(job, o, whole);
@@ -378,16 +377,19 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 
 	chance.state = (seed * 2 + 1) * 0x9e3779b97f4a7c15u | 1;
 	chance.bytes = bytes;
-	chance.left = n;
+	chance.left = n < DRAWS ? n : DRAWS;
+	chance.rest = n < DRAWS ? NULL : bytes + DRAWS;
+	chance.rest_bytes = n - chance.left;
 	chance.fuzzed = n > 0;
 	if (!pool[0])
 		fill_pools();
 	*job = (struct job){.seed = seed};
 	draw_records(use);
 	open->path_count = 1 + (size_t)below(once_in(2) ? 1 : OFFERS);
-	open->skip = below(3)      ? 0
-		     : once_in(30) ? UINT64_MAX - below(9)
-				   : below(once_in(3) ? 9000 : 90);
+	if (once_in(3))
+		open->skip = below(once_in(4) ? LONG + LONG / 2 : once_in(3) ? 9000 : 90);
+	if (once_in(60))
+		open->skip = UINT64_MAX - below(9);
 	open->ignore_tail = below(4) > 0;
 	open->no_check = once_in(4);
 	open->zstd = once_in(30);
@@ -397,7 +399,8 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 	open->part = open->parts > 0;
 	const bool headers = once_in(5);
 	for (unsigned i = 0; i < open->path_count; i++) {
-		draw_offer(job, i, headers, !open->ignore_tail || once_in(3), &stdin_taken);
+		draw_offer(job, i, headers, !open->ignore_tail || open->skip >= 9000 || once_in(3),
+			   &stdin_taken);
 		streams |= job->offer[i].route >= ROUTE_PIPE;
 		long_one |= job->offer[i].plain >= LONG;
 	}

@@ -59,8 +59,8 @@ struct job {
 };
 
 /*
- * Draws a job. `bytes` are taken for draws until none are left, and for the contents of an input; if
- * there are none, the seed decides.
+ * Draws a job. The seed decides, or the first 64 of n bytes, if there are any; the rest may be what
+ * the first input holds.
  */
 void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t n);
 void job_describe(const struct job *job);
@@ -104,7 +104,7 @@ uint64_t model_bytes(const struct source_use *use, uint64_t records);
  * Reads all inputs with one reader, then with all, and checks (check.h) that both deliver what the
  * model says. Returns the batches that a device decoded.
  */
-uint64_t take_all(const struct job *job, const struct truth *t);
+uint64_t take_all(struct job *job, const struct truth *t);
 unsigned long take_failed(void); /* checks that failed so far */
 
 #endif

@@ -22,31 +22,12 @@ static unsigned long long seed = 1, number;
 static uint64_t failures, batches, passed, failed;
 static bool only;
 
-/* May the writer stop after the last record of -n, and each writer wait for the readers? */
-static void draw_writers(struct job *job, const struct truth *t)
-{
-	struct source_spec *const open = &job->setup.open;
-	struct offer *const last = &job->offer[t->inputs > 0 ? t->inputs - 1 : 0];
-	const struct view *const v = &t->view[t->inputs > 0 ? t->inputs - 1 : 0];
-	const bool fine = !t->may && !t->unclear && !job->setup.headers && open->parts == 0;
-
-	if (fine && !last->packed && last->route >= ROUTE_PIPE && v->wanted > 0 &&
-	    t->totals.tail == 0 &&
-	    model_bytes(&job->setup.use, job->setup.use.limit) == t->wanted &&
-	    v->first + v->wanted >= 16)
-		last->stops = (size_t)v->first + v->wanted;
-	if (fine && open->prompt && open->path_count == 1 && last->size > 0 && job->stop == 0 &&
-	    !last->packed && last->begin == 0 && open->skip == 0)
-		last->paced = true;
-}
-
 static void run(void *arg)
 {
 	struct job *const job = arg;
 	struct truth t;
 
 	model(&t, job);
-	draw_writers(job, &t);
 	if (only)
 		printf("  %s'%s'%s\n",
 		       t.must  ? "must fail: "
