@@ -20,7 +20,7 @@ cannot='getrlimit pthread_once pthread_cond_timedwait pthread_condattr_destroy p
 	pthread_self pthread_sigmask readv signal fmod getpgrp sigismember sigpending sigtimedwait strcat strncat syscall'
 # Functions that other tests cover, or whose failure does no harm: for the GPU process, gpu_faults.sh makes them fail (the
 # list of files to open is only memory); stdio, after an fopen that is reached; libzstd, whose memory is reached and whose input
-# test_zstd_mixed damages; a query of a socket; the rescue file's directory, which test_publish covers; mount points, which
+# source_jobs damages; a query of a socket; the rescue file's directory, which test_publish covers; mount points, which
 # test_output_keep covers; a terminal's size, which progress_pty covers; the terminal's foreground process, without which no
 # line of progress is drawn; the names in a directory, without which a message is shorter.
 elsewhere='posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen chdir fwrite prctl recvmsg send tcgetpgrp recv strdup getsockopt getcwd lstat statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl scandir alphasort'
