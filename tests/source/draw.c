@@ -13,11 +13,12 @@
 #ifdef SMALL_JOBS
 #define LONG ((size_t)66 << 10)
 #define LONG_MORE ((size_t)200 << 10)
+#define POOL ((size_t)1 << 20)
 #else
 #define LONG (((size_t)2 << 20) + 1)
 #define LONG_MORE ((size_t)3 << 20)
-#endif
 #define POOL ((size_t)8 << 20)
+#endif
 #define DRAWS ((size_t)64) /* bytes of a fuzzer that are draws */
 
 /* ---- chance ---- */
@@ -341,7 +342,7 @@ static void draw_limit(struct job *job)
 /* `checked`: a wrong byte is found. */
 static void draw_device(struct device_plan *d, bool checked)
 {
-	const uint64_t fault = below(12);
+	const uint64_t fault = below(6);
 	unsigned *const faults[] = {&d->lost, &d->refused, &d->wrong};
 
 	*d = (struct device_plan){.has = true,
@@ -385,7 +386,7 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 		fill_pools();
 	*job = (struct job){.seed = seed};
 	draw_records(use);
-	open->path_count = 1 + (size_t)below(once_in(2) ? 1 : OFFERS);
+	open->path_count = 1 + (size_t)below(once_in(2) ? 1 : chance.fuzzed ? 2 : OFFERS);
 	if (once_in(3))
 		open->skip = below(once_in(4) ? LONG + LONG / 2 : once_in(3) ? 9000 : 90);
 	if (once_in(60))
@@ -415,7 +416,7 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 	}
 	draw_limit(job);
 	memcpy(use->type.name, "u8", 3);
-	use->threads = 1 + (unsigned)below(READERS_MOST);
+	use->threads = 1 + (unsigned)below(chance.fuzzed ? 3 : READERS_MOST);
 	use->decoders = once_in(5) ? 1 + (unsigned)below(use->threads) : 0;
 	use->memory = (uint64_t)1 << (20 + below(9));
 	use->memory *= use->record > 4096 ? 16 : long_one ? 4 : 1;
