@@ -38,9 +38,11 @@ help_of --help >"$work/got"
 cp "$work/table" "$work/want"
 same '--help against the table'
 [ "$(wc -l <"$work/got")" -eq "$(wc -l <"$work/want")" ] || { failed=$((failed + 1)) && echo 'FAILED --help: an option twice'; }
-# -h may leave out the value of an option that works without one, and the letter of --help, which is -h itself.
+# -h may leave out an optional value, all values but one of A|B, and the letter of --help itself.
 help_of -h | sed 's/^- --help/h --help/' >"$work/got"
-sed 's/\[[^]]*\]$//; s/ $/ -/' "$work/table" | grep -Fx -f "$work/got" >"$work/want"
+sed 's/\[[^]]*\]$//; s/ $/ -/' "$work/table" |
+	awk '{ n = split(substr($3, 2), one, "|"); print; for (i = 1; n > 1 && i <= n; i++) print $1, $2, "=" one[i] }' |
+	grep -Fx -f "$work/got" >"$work/want"
 same '-h against the table'
 for help in -h --help; do
 	"$gpuhist" $help >"$work/page"

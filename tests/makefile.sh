@@ -146,8 +146,8 @@ title='install and uninstall'
 build make
 files() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort); }
 {
-	printf '%s 644\n' man/man1/gpuhist.1 bash-completion/completions/gpuhist fish/vendor_completions.d/gpuhist.fish \
-		zsh/site-functions/_gpuhist
+	printf '%s 644\n' man/man1/gpuhist.1 man/man5/gpuhist-json.5 bash-completion/completions/gpuhist \
+		fish/vendor_completions.d/gpuhist.fish zsh/site-functions/_gpuhist
 	(cd "$tree" && printf 'doc/gpuhist/%s 644\n' README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/router.svg examples/cluster/*.*)
 } | sed 's,^,share/,' >"$work/want"
 echo 'bin/gpuhist 755' >>"$work/want"
@@ -169,7 +169,7 @@ check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
 check test "$(files 'a root')" = "opt/share/doc/gpuhist/examples/mine 644" -a -d "$work/a root/opt/share/man/man1"
 set -- PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" ZSHDIR="$work/b/s"
 check build make install "$@"
-check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/b/d/README.md" -a ! -e "$work/b/share"
+check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/b/z/man5/gpuhist-json.5" -a -e "$work/b/d/README.md" -a ! -e "$work/b/share"
 check build make uninstall "$@"
 check test "$(find "$work/b" -type f | wc -l)" -eq 0
 

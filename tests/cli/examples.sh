@@ -33,7 +33,7 @@ floats 60 >power.f32
 cp ids.u64 latency.u64
 cp power.f32 a.f32
 numbers 770 65536 2 >recording.bin
-numbers 40 65536 2 >events.bin
+numbers 40 65536 2 >ev.bin
 { printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 75), }" && cat power.f32; } >act.npy
 zstd -q a.f32
 cp power.f32 b.f32
@@ -77,7 +77,7 @@ printf '#!/bin/sh\nprintf "  RSS\\n 3000\\n   70\\n    0\\n"\n' >.bin/ps
 chmod +x .bin/rtl_sdr .bin/ps
 PATH=$PWD/.bin:$PATH
 
-# The commands: the manual's first display and its .Dl lines, and the second column of README's table.
+# The commands: the manual's displays and its .Dl lines, and the second column of README's table.
 {
 	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
 	# shellcheck disable=SC2016 # the backquotes are README's
