@@ -231,14 +231,14 @@ static int check_packed(const struct layout_options *o, const struct sample_type
 	if (sample_unpacks(type))
 		return 0;
 	if (o->channels % packed != 0 && packed % o->channels != 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--channels %lu does not go with %s, which needs 1%s or a multiple of %lu",
-			(unsigned long)o->channels, type->name,
-			packed == 8   ? ", 2, 4"
-			: packed == 4 ? ", 2"
-				      : "",
-			(unsigned long)packed);
+		return fail_set(fail, STATUS_USAGE,
+				"--channels %lu cannot be combined with %s, which needs 1%s or a "
+				"multiple of %lu",
+				(unsigned long)o->channels, type->name,
+				packed == 8   ? ", 2, 4"
+				: packed == 4 ? ", 2"
+					      : "",
+				(unsigned long)packed);
 	if (o->width % packed != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
@@ -409,7 +409,7 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 	return NULL;
 }
 
-/* Refuse what does not go with many channels. */
+/* Refuse what cannot be combined with many channels. */
 static int check_many(const struct shape *shape, const struct job *job, struct fail *fail)
 {
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis);
@@ -421,19 +421,21 @@ static int check_many(const struct shape *shape, const struct job *job, struct f
 				"channels must have fewer than 2^28 bins together, so use -b %lu",
 				channels, bins, (unsigned long)((BINS_MAX - 1) / channels));
 	if (job->style.nonzero && job->format && job->format->kind == FORMAT_ROWS)
-		return fail_set(fail, STATUS_USAGE,
-				"--nonzero does not go with %u channels: the line of a channel has "
-				"a column for each bin",
-				channels);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--nonzero cannot be combined with %u channels: the line of a channel has "
+			"a column for each bin",
+			channels);
 	if (job->format && job->format->kind == FORMAT_PERCENTILES)
 		return fail_set(fail, STATUS_USAGE,
 				"hgrm needs quantiles, which are left out with %u channels; up to "
 				"64 have them",
 				channels);
 	if (job->each > 0)
-		return fail_set(fail, STATUS_USAGE,
-				"--each %s does not go with %u channels; rows have at most 64",
-				job->each_text, channels);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--each %s cannot be combined with %u channels; rows have at most 64",
+			job->each_text, channels);
 	if (job_draws_in_place(job))
 		return fail_set(fail, STATUS_USAGE,
 				"--every cannot draw %u channels on a terminal, only up to 64; use "
@@ -442,16 +444,16 @@ static int check_many(const struct shape *shape, const struct job *job, struct f
 	return 0;
 }
 
-/* Refuse what does not go with keys. */
+/* Refuse what cannot be combined with keys. */
 static int check_by(const struct shape *shape, const struct job *job, struct fail *fail)
 {
 	const char *const why =
 		axis_kind_of(&shape->axis)->from_samples
 			? "needs bins that are known before the first sample, or --stats; use -r, "
 			  "--edges, --log=LO:HI or --mod, or -b with integers"
-		: shape->channels > 1
-			? "does not go with several channels; each record has one sample and its "
-			  "key"
+		: shape->channels > 1 ? "cannot be combined with several channels; each record has "
+					"one sample and its "
+					"key"
 		: shape->by.offset + shape->by.bytes > shape->record
 			? "is outside of the record (--record)"
 			: NULL;
@@ -465,7 +467,7 @@ static int set_mask(struct sample_type *type, uint32_t mask, struct fail *fail)
 
 	if (!why)
 		return 0;
-	return fail_set(fail, STATUS_USAGE, "--mask 0x%lx does not go with --type %s: %s",
+	return fail_set(fail, STATUS_USAGE, "--mask 0x%lx cannot be combined with --type %s: %s",
 			(unsigned long)mask, type->name, why);
 }
 

@@ -112,7 +112,7 @@ static const struct known KNOWN[] = {
 	{"stats", 0, "[=Q,...]", WRITES, READ(read_stats, job.quantiles),
 		.must = "must be up to 128 percentages, from 0 to 100 with up to 4 decimals, such as 2,50,98,99.9"},
 	{"linearity", 0, "=WAVE", WRITES, READ(read_wave, job.linearity),
-		.must = "must be sine or ramp, the wave that the converter had",
+		.must = "must be sine or ramp, the signal that the ADC measured",
 		.apart = {{"each", "a row holds too few samples of each code"},
 			{"every", "only all samples tell the widths of codes"}}},
 	{"flow", 0, NULL, WRITES, FLAG(job.style.flow)},
@@ -332,10 +332,11 @@ static int give_implied(struct given *g)
 	if (g->pair && !value_of(g, channels)->given && give(g, channels, "2") != 0)
 		return -1;
 	if (g->steps > 0 && value_of(g, bins)->given)
-		return fail_set(g->fail, STATUS_USAGE,
-				"--bins %s does not go with --range %s, whose STEP gives the "
-				"number of bins",
-				value_of(g, bins)->text, g->job.bins_text);
+		return fail_set(
+			g->fail, STATUS_USAGE,
+			"--bins %s cannot be combined with --range %s, whose STEP gives the "
+			"number of bins",
+			value_of(g, bins)->text, g->job.bins_text);
 	if (g->steps > 0)
 		g->job.bins.edges.bins = g->steps;
 	return 0;
@@ -348,14 +349,15 @@ static int check_together(struct given *g)
 		if (!value_of(g, o)->given)
 			continue;
 		if (g->job.merge && (o->about == COUNTS || o->about == DECIDES))
-			return fail_set(g->fail, STATUS_USAGE,
-					"--%s does not go with --merge, which adds histograms and "
-					"counts no samples",
-					o->name);
+			return fail_set(
+				g->fail, STATUS_USAGE,
+				"--%s cannot be combined with --merge, which adds histograms and "
+				"counts no samples",
+				o->name);
 		for (const struct other *other = o->apart; other->name; other++)
 			if (given(g, other->name))
 				return fail_set(g->fail, STATUS_USAGE,
-						"--%s does not go with --%s: %s", o->name,
+						"--%s cannot be combined with --%s: %s", o->name,
 						other->name, other->why);
 		if (o->needs.name && !given(g, o->needs.name))
 			return given_refuse(o->name, value_of(g, o)->text, o->needs.why, g->fail);

@@ -78,9 +78,10 @@ static int settle_bins(struct given *g, struct fail *fail)
 		if (!given(g, AXIS_KINDS[kind].name))
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
-			return fail_set(fail, STATUS_USAGE,
-					"--%s does not go with --%s; choose one kind of bins",
-					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
+			return fail_set(
+				fail, STATUS_USAGE,
+				"--%s cannot be combined with --%s; choose one kind of bins",
+				AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
 	}
 	if (spec->kind == AXIS_LOG && g->ranks) {
@@ -133,7 +134,7 @@ static int check_tensors(const struct given *g, struct fail *fail)
 	for (size_t i = 0; i < sizeof(REFUSED) / sizeof(REFUSED[0]); i++)
 		if ((each || (g->job.source.tensor && !REFUSED[i].each)) &&
 		    given(g, REFUSED[i].option))
-			return fail_set(fail, STATUS_USAGE, "--%s does not go with --%s: %s",
+			return fail_set(fail, STATUS_USAGE, "--%s cannot be combined with --%s: %s",
 					each ? "each=tensor" : "tensor", REFUSED[i].option,
 					REFUSED[i].why);
 	return 0;
@@ -148,16 +149,17 @@ static int settle_text(struct given *g, struct fail *fail)
 	if (!job->source.typed)
 		sample_type_parse(&job->type, "f64");
 	if (g->pair)
-		return fail_set(fail, STATUS_USAGE,
-				"--text does not go with complex types: a line holds one number; "
-				"-t %s -c 2 reads real and imaginary parts from alternate lines",
-				type->name);
-	if (type->bits % 8 != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
-			"--text does not go with --type %s: packed samples are binary; -t %s "
-			"reads the same numbers",
-			type->name, type->kind == SAMPLE_SIGNED ? "i16" : "u16");
+			"--text cannot be combined with complex types: a line holds one number; "
+			"-t %s -c 2 reads real and imaginary parts from alternate lines",
+			type->name);
+	if (type->bits % 8 != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--text cannot be combined with --type %s: packed samples are "
+				"binary; -t %s "
+				"reads the same numbers",
+				type->name, type->kind == SAMPLE_SIGNED ? "i16" : "u16");
 	job->source.text.type = job->type;
 	job->source.typed = job->source.raw = true;
 	return 0;
@@ -276,13 +278,13 @@ static int check_each(const struct job *job, struct fail *fail)
 	const bool stats = job->quantiles.n > 0, tensors = job->each == ROW_IS_TENSOR;
 	const char *const why =
 		job->machine.device == DEVICE_GPU
-			? "does not go with --device=gpu: only the CPU counts rows"
+			? "cannot be combined with --device=gpu: only the CPU counts rows"
 		: tensors && !stats ? "writes only the figures of tensors; add --stats"
 		: tensors && job->format->kind == FORMAT_PICTURE
 			? "cannot be drawn, because tensors have no bins in common; use -f csv, "
 			  "tsv or json"
 		: job->style.nonzero && job->format->kind == FORMAT_ROWS
-			? "does not go with --nonzero: a row has a column for each bin"
+			? "cannot be combined with --nonzero: a row has a column for each bin"
 			: row_refused(job->format, stats, job->output);
 
 	return why ? given_refuse("each", job->each_text, why, fail) : 0;
@@ -328,7 +330,7 @@ static int check_format(const struct given *g, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
 	if (format->kind >= FORMAT_PERCENTILES && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE,
-				"-C %s does not go with %s, which holds exact counts",
+				"-C %s cannot be combined with %s, which holds exact counts",
 				COUNTERS[style->counter].name, format->name);
 	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
@@ -364,10 +366,11 @@ static int settle_figures(struct given *g, struct fail *fail)
 	if (format->kind != FORMAT_PERCENTILES && format->kind != FORMAT_METRIC)
 		return 0;
 	if (given(g, "mod"))
-		return fail_set(fail, STATUS_USAGE,
-				"--mod does not go with %s: residues are not the samples; for the "
-				"low bits of words, use --mask=0xfff",
-				format->name);
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--mod cannot be combined with %s: residues are not the samples; for the "
+			"low bits of words, use --mask=0xfff",
+			format->name);
 	if (g->job.quantiles.n == 0)
 		given_stats(g);
 	return format->kind == FORMAT_METRIC ? settle_metric(g, fail) : 0;

@@ -142,7 +142,8 @@ const char *list_refused(const struct format *format, const struct style *style,
 	if (!find(format) && format->kind != FORMAT_DOCUMENT && format->kind != FORMAT_METRIC)
 		return "needs csv, tsv, npy, json, plot, svg or prom as its format";
 	if (style->nonzero && format->kind == FORMAT_ROWS)
-		return "does not go with --nonzero: the line of a key has a column for each bin";
+		return "cannot be combined with --nonzero: the line of a key has a column for each "
+		       "bin";
 	if (names && format->kind == FORMAT_BINARY)
 		return "has names as keys, but npy has a row for each number; use csv or tsv";
 	return NULL;

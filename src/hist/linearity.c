@@ -15,7 +15,7 @@ const char *linearity_refuses(const struct axis *axis, uint32_t channels)
 	const struct edges *const e = &axis->edges;
 
 	if (axis->type.kind == SAMPLE_FLOAT || axis->type.code_bytes > 2)
-		return "needs integers of up to 16 bits, the codes of a converter";
+		return "needs integers of up to 16 bits, the codes of an ADC";
 	if (layout_is_many(channels))
 		return "takes up to 64 channels";
 	if (!edges_are_values(e) || !axis_kind_of(axis)->ordered || e->closed)

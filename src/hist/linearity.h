@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linearity: DNL and INL of a converter, from the histogram of its codes (--linearity).
+ * linearity: DNL and INL of an ADC, from the histogram of its codes (--linearity).
  *
  * The share of the samples at or below a code gives the level at which the code ends: for a ramp
  * the share itself, for a sine -cos(pi share). DNL is the width of a code between its two levels,
