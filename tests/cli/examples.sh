@@ -61,7 +61,6 @@ numbers 300 256 1 >adc.u12bit
 numbers 400 256 1 >capture.bin
 numbers 9000 256 1 >firmware.bin
 for i in 1 2; do { printf 'P5 9 %d 255\n' $i && numbers $((9 * i)) 256 1; } >$i.pgm; done
-gzip -c a.f32 >a.f32.gz
 numbers 500 4294967296 4 >a.u32
 numbers 333 4294967296 4 >b.u32
 { zeros 4194304 && numbers 100 4294967296 4; } | zstd -q -o a.u32.zst
