@@ -333,8 +333,8 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	v->bytes = f.bytes;
 	if (!opens)
 		return false;
-	if (o->format && f.why && f.from < o->begin) { /* was the header seen? */
-		t->unclear |= *left != NO_LIMIT;
+	if (o->format && f.why && f.from < o->begin) { /* was the header seen, and does it end? */
+		t->unclear |= *left != NO_LIMIT || f.bytes < o->begin;
 		free(v->data);
 		v->data = NULL;
 		return meet_damage(t, job, i, &f, NO_LIMIT);
@@ -352,7 +352,7 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	v->first = skip < NO_LIMIT - o->begin ? o->begin + skip : NO_LIMIT;
 	if (o->format && o->samples != NO_LIMIT)
 		bound = o->begin + o->samples;
-	if (*left != NO_LIMIT && v->first != NO_LIMIT)
+	if (*left != NO_LIMIT && v->first < NO_LIMIT - model_bytes(use, *left))
 		limit = v->first + model_bytes(use, *left);
 	limit = limit > bound ? NO_LIMIT : limit;
 	const uint64_t reach = f.bytes < limit ? f.bytes : limit,
