@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * count: the program's kernels. A name such as whole_4_key gives the way of keeping counters, the
- * size of a sample and how it becomes a cell. gpu_helper/kernel.c chooses one; each counts every kind
- * of bins and any number of channels.
+ * size of a sample and how it becomes a cell. gpu_helper/kernel.c chooses one; each counts every
+ * kind of bins and any number of channels.
  */
 #include "extent.cuh"
 #include "far.cuh"

@@ -17,8 +17,8 @@ INLINE u64 ordered(u64 bits)
 
 /*
  * Reads the data once. Each thread keeps the four samples in registers; a tree in shared memory and
- * four global atomics per block follow. `out` becomes the words of EXTENT_WORDS, all of which grow.
- * The caller clears them, which means EXTENT_NONE (auto.h).
+ * four global atomics per block follow. `out` becomes the words of EXTENT_WORDS, which only
+ * grow. The caller clears them, which means EXTENT_NONE (auto.h).
  *
  * The samples next to zero are found as in count/cells_loops.c: as their distances from zero, less
  * 1, which are unsigned numbers.

@@ -47,8 +47,8 @@ RULE_INLINE uint32_t spread_words(uint32_t cells)
 }
 
 /*
- * The rule for unsigned 32-bit samples in little-endian order and bins of equal width: bin i holds
- * first + i * width and what follows, up to the next bin. width is at least 1; the bins end by 2^32.
+ * The rule for unsigned 32-bit samples in little-endian order and bins of equal width: bin i begins
+ * at first + i * width and ends at the next bin. width is at least 1; the bins end by 2^32.
  */
 RULE_INLINE struct rule rule_even(uint32_t first, uint32_t width, uint32_t bins)
 {

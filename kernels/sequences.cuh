@@ -76,7 +76,7 @@ struct walk {
 		s.begin(packed, at);
 	}
 
-	/* Walks n sequences into `met`; ends: the last ends the stream. Returns false if refused. */
+	/* Walks n sequences into `met`; ends: the last ends the stream. False: refused. */
 	INLINE bool turn(const struct sequences *q, const u8 *packed, uint2 *met, u32 n, bool ends)
 	{
 		for (u32 i = 0; i < n; i++) {

@@ -23,7 +23,7 @@
 
 /*
  * Finds each block's offset and its repeated offsets. One warp, batch by batch. Afterwards, the
- * answer has what this batch needs from earlier ones, and the carry what the next batch needs.
+ * answer holds what earlier batches found for this one, and the carry is for the next batch.
  */
 INLINE void chain_blocks(const struct unpack_memory &m)
 {

@@ -113,7 +113,10 @@ static int measure(const struct job *job, struct hist *hist, struct fail *fail)
 	return job->linearity == WAVE_NONE ? 0 : linearity_measure(hist, job->linearity, fail);
 }
 
-/* Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be used. */
+/*
+ * Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be
+ * used.
+ */
 static int read_like(struct job *job, struct document *like, struct fail *fail)
 {
 	*like = (struct document){.options = NULL};

@@ -29,7 +29,7 @@
 #include "count/count.h"
 #include "gpu/gpu.h"
 
-/* Facts that a plan needs besides the job. */
+/* Facts that a plan needs in addition to the job. */
 struct plan_facts {
 	bool kernels; /* the program was built with GPU kernels */
 	bool plain;   /* no input is compressed, so decoders need no memory */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_state: what the files of a run share. run.c tells the story and makes the result,
- * run_prepare.c does all that comes before the first record, run_workers.c counts, and run_watch.c
+ * run_state: the state that the files of a run share. run.c has the outline and makes the result,
+ * run_prepare.c does everything before the first record, run_workers.c counts, and run_watch.c
  * has what the watching thread calls.
  */
 #ifndef GPUHIST_RUN_STATE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_watch: what the watching thread calls: progress, and the counts so far (--every), of which it
- * takes a snapshot, makes a histogram, and writes that. Partial counts are audited like final ones.
+ * run_watch: called by the watching thread: progress, and the counts so far (--every), which it
+ * takes as a snapshot, turns into a histogram, and writes. Partial counts are audited like final
+ * ones.
  */
 #include "run_state.h"
 

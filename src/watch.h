@@ -4,8 +4,8 @@
  * next partial output, or the end.
  *
  * For a line of progress it reads tallies without a lock, so it neither delays other threads nor
- * waits for them. From watch_start to watch_stop it is the only thread that prints (msg.h) and,
- * besides the main thread, the only one that may have an output open (output.h).
+ * waits for them. From watch_start to watch_stop it is the only thread that prints (msg.h);
+ * only it and the main thread may have an output open (output.h).
  *
  * It draws the line if this process is in its terminal's foreground, after the first second (with
  * PROGRESS_ALWAYS, immediately), and only once something has been counted. With PROGRESS_ALWAYS, if

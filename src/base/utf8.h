@@ -14,15 +14,16 @@ size_t utf8_length(const unsigned char *p, size_t left);
 
 /*
  * Columns of a terminal that a valid character of this length takes: 0 if it joins the one before,
- * 2 for most of East Asia's and most emoji, else 1. The C library knows only those of its locale.
+ * 2 for most East Asian characters and emoji, else 1. The C library knows only its locale's
+ * characters.
  */
 unsigned utf8_columns(const unsigned char *p, size_t length);
 
 /*
- * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair. Half of a
- * pair, \udc80 to \udcff, is a byte that is not UTF-8 (write_json.c).
- * Returns the number of UTF-8 bytes, and sets *taken to the escape's length. 0: JSON has no such
- * escape (*taken is 0), or it is another half of a pair. A zero must follow the text.
+ * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair. Half
+ * of a pair, \udc80 to \udcff, is a byte that is not UTF-8 (write_json.c). Returns the number of
+ * UTF-8 bytes, and sets *taken to the escape's length. 0: JSON has no such escape (*taken is 0), or
+ * it is another half of a pair. A zero must follow the text.
  */
 size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken);
 

@@ -24,7 +24,7 @@ static uint32_t width(const struct auto_bins *bins)
 	return slots;
 }
 
-/* The slots before those of the bins above 0: bins below 0, and zero. */
+/* Return the number of slots that precede the bins above 0: those below 0, and zero. */
 static uint32_t slots_before(const struct auto_bins *bins)
 {
 	return !bins->log ? 0 : bins->type.kind == SAMPLE_UNSIGNED ? 1 : width(bins) + 1;
@@ -59,7 +59,7 @@ static int exponent_of_unit(const struct sample_type *type, double x)
 
 /* ---- bins of ranks, from 0 on; the bins below 0 mirror them ---- */
 
-/* Digits after a value's first that identify its bin, and joined powers of two as a power of two. */
+/* Digits after a value's first that identify its bin, and the log2 of the powers of two joined. */
 static uint32_t digits_at(const struct auto_bins *bins, int k)
 {
 	const int most = bins->type.code_bytes == 8 ? RANK_BITS : 31;
@@ -111,7 +111,7 @@ static uint128_t first_integer(const struct auto_bins *bins, int64_t bin, int k)
 	return (uint128_t)(finest - (shift << digits)) << (shift < 64 ? shift : 64);
 }
 
-/* Where bin j of ranks begins, from 0 on. */
+/* Return the lower edge of bin j of ranks, j >= 0. */
 static double bin_begin(const struct auto_bins *bins, int64_t bin, int k)
 {
 	const struct sample_type *const type = &bins->type;

@@ -3,14 +3,14 @@
  * auto: bins whose range comes from the samples.
  *
  * --auto makes bins that are 2^k wide and begin at multiples of 2^k, with the smallest k for which
- * the samples span at most N bins. --log=auto does the same with "ranks" instead of values, for each
- * sign separately, and gives zero a bin of its own.
+ * the samples span at most N bins. --log=auto does the same with "ranks" instead of values, for
+ * each sign separately, and gives zero a bin of its own.
  *
  * RANKS. The rank of a positive float is its position among the positive numbers of its type, from
- * 1 on; that of a positive integer is the rank of the largest binary64 that is not above it. The
- * rank of -x is minus that of x, but binary64 are rounded down there too. Bin j holds the ranks from
- * j 2^k up to (j + 1) 2^k, so the bins below 0 mirror the bins above it, except that an edge belongs
- * to the bin above it.
+ * 1 on. The rank of a positive integer is the rank of the largest binary64 that is not above it. If
+ * x has rank r, -x has rank -r, but binary64 are rounded down there too. Bin j holds the ranks from
+ * j 2^k up to (j + 1) 2^k, so the bins below 0 mirror the bins above it, except that an edge
+ * belongs to the bin above it.
  *
  * Most bins of integers would hold no integer. These are left out, so positive integers have these
  * bins ("digits" is the number of binary digits after a value's first that identify its bin):
@@ -32,19 +32,19 @@
  *
  * SLOTS. While samples are counted, the final k is unknown; there is only a k for the samples seen
  * so far. Bin j is counted in slot j mod W of W slots; W is the smallest power of two that is not
- * below N. Samples that span at most N bins never share a slot. So a table needs no first bin, and a
- * growing range costs nothing while k stays the same. With --log=auto, a table has W slots for the
- * bins below 0 (if the type has any), one for zero, and W for the bins above it. When k grows,
+ * below N. Samples that span at most N bins never share a slot. So a table needs no first bin, and
+ * a growing range costs nothing while k stays the same. With --log=auto, a table has W slots for
+ * the bins below 0 (if the type has any), one for zero, and W for the bins above it. When k grows,
  * auto_coarsen adds bin j to bin floor(j / 2^(to - from)), or, for integers with --log=auto, to the
  * bin that contains its values.
  *
  * INVARIANT. At any time, a table holds samples of a known extent: the keys of the least and the
  * greatest finite sample and, with --log=auto, of the two samples next to zero, or of others in the
- * same bins. These four only move outwards and towards zero. The samples are counted at a k that is the auto_k of a subset of all
- * samples, and make at most N bins of 2^k. The auto_k of a subset is never larger than that of the
- * whole, and counts at k determine the counts at every larger k. So tables can be coarsened in any
- * order: the totals, coarsened to the auto_k of all samples, do not depend on the order of the
- * samples, on the worker that counted them, or on the engine.
+ * same bins. These four only move outwards and towards zero. The samples are counted at a k that is
+ * the auto_k of a subset of all samples, and make at most N bins of 2^k. The auto_k of a subset is
+ * never larger than the auto_k of the whole, and counts at k determine the counts at every larger
+ * k. So tables can be coarsened in any order: the totals, coarsened to the auto_k of all samples,
+ * do not depend on the order of the samples, on the worker that counted them, or on the engine.
  */
 #ifndef GPUHIST_AUTO_H
 #define GPUHIST_AUTO_H
@@ -56,8 +56,8 @@
 #include "bins/sample.h"
 
 /*
- * The keys (binning.h) of some finite samples; without any, least > greatest. For a float of 4 bytes
- * or fewer, the key is key32_of_float of its bits as binary32.
+ * The keys (binning.h) of some finite samples; without any, least > greatest. For a float of 4
+ * bytes or fewer, the key is key32_of_float of its bits as binary32.
  */
 struct extent {
 	uint64_t least, greatest;
@@ -146,13 +146,13 @@ int128_t auto_span_bins(const struct auto_span *span);
 struct auto_span auto_span_both(const struct auto_bins *bins, const struct auto_span *a,
 				const struct auto_span *b);
 
-/* Return which of the bins of `to` contains bin i of `from`, which is finer. */
+/* Return the index of the bin of `to` that contains bin i of `from`, which is finer. */
 uint32_t auto_span_at(const struct auto_bins *bins, const struct auto_span *from, uint32_t i,
 		      const struct auto_span *to);
 
 /*
- * --log=auto: return where bin i begins; if there is none, where the last one ends. Past the type's
- * last number, that is the number that would come next, or infinity for binary64.
+ * --log=auto: return the lower edge of bin i, or the upper edge of the last bin if i is past it.
+ * Past the type's last number, that is the number that would come next, or infinity for binary64.
  */
 double auto_edge(const struct auto_bins *bins, const struct auto_span *span, uint32_t i);
 
@@ -160,9 +160,9 @@ double auto_edge(const struct auto_bins *bins, const struct auto_span *span, uin
 void auto_rule(struct binning *b, const struct auto_bins *bins, int k);
 
 /*
- * --log=auto: tell the rule at k which bins are known, those of the extent. A sample in one of them
- * changes no bins, so the extent need not contain it. False: the loops cannot tell, as there are no
- * bins, or too many for 32 bits.
+ * --log=auto: store in the rule at k the bins that the extent covers. A sample in one of them does
+ * not change the bins, so the loops need not update the extent. Return false if the loops cannot
+ * use this: there are no bins, or too many for 32 bits.
  */
 bool auto_know(struct binning *b, const struct auto_bins *bins, const struct extent *extent, int k);
 

@@ -135,16 +135,16 @@ struct bin_slot {
 };
 
 /*
- * The bins of --log=auto (auto.h). The slots of the bins below 0, which unsigned types do not have,
- * come first, then the slot of zero, then those of the bins above 0.
+ * The bins of --log=auto (auto.h). First come the slots of the bins below 0, which unsigned types
+ * do not have, then the slot of zero, then the slots of the bins above 0.
  */
 struct bin_rank {
 	uint32_t shift;  /* floats: bin = rank >> shift; integers: 2^shift powers are joined */
 	uint32_t digits; /* integers: binary digits after a value's first that identify its bin */
 	uint32_t before; /* floats of 8 bytes: bins of 64-bit ranks below 0, mod 2^32; integers: */
-			 /* bins below that of 1, less 1 */
+			 /* bins below the bin of 1, less 1 */
 	uint32_t mask;   /* W - 1 */
-	uint32_t above;  /* slots before those of the bins above 0 */
+	uint32_t above;  /* slots that precede the bins above 0 */
 	/*
 	 * The bins that are known to hold samples, mod 2^32 (auto_know): from `low` to low + span,
 	 * but for `gap` bins from `inner` on, next to zero.
@@ -397,11 +397,11 @@ BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits, 
 }
 
 /*
- * How far must a value be shifted to the right to leave `digits` binary digits after its first? 0
- * if it has no more. Vector units cannot count leading zeros, but can convert to floats, whose
- * exponent is the answer. The digit after the first is cleared, so that rounding cannot reach the
- * next power of two. Half of the value is converted, so that it fits a signed integer; the halves
- * of 0 and 1 have the exponent of 0.
+ * Return how far a value must be shifted to the right to leave `digits` binary digits after its
+ * first; 0 if it has fewer. Vector units cannot count leading zeros, but can convert to floats,
+ * whose exponent is the answer. The digit after the first is cleared, so that rounding cannot reach
+ * the next power of two. Half of the value is converted, so that it fits a signed integer; the
+ * halves of 0 and 1 have the exponent of 0.
  */
 BINNING_INLINE uint32_t rank_excess32(uint32_t value, uint32_t digits)
 {

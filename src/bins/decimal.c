@@ -147,8 +147,8 @@ static struct exact by_strtod(const struct decimal *d)
 
 /*
  * Return the binary64 nearest to the number. The strtod of glibc 2.36 drops one bit of a number
- * between two subnormals: half a unit and that bit are taken for a tie. A long double has room for
- * the bit, and for the exponent.
+ * between two subnormals: 0.5 units and that bit are taken for a tie. A long double can hold the
+ * bit and the exponent.
  */
 static double nearest(const struct decimal *d)
 {

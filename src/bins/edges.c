@@ -327,7 +327,7 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 		const double x = sample_code(type, code);
 		const float same = (float)x;
 		uint32_t bin;
-		/* For finite samples, ranks are those of the type, not those of binary32. */
+		/* Finite samples have the ranks of their type, not of binary32. */
 		return b->kind == BIN_TABLE
 			       ? bin_table32(b, key32_of_float(bits_of_float(same)), same)
 		       : b->kind != BIN_RANK

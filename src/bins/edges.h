@@ -79,7 +79,7 @@ enum edges_form {
 	EDGES_LINEAR,   /* by linspace's formula (binning.linear) */
 	EDGES_RATIONAL, /* lo + i width / N, never rounded */
 	EDGES_DYADIC,   /* (first + i) 2^k, by the span */
-	EDGES_RANKS,    /* those of a span (auto_edge) */
+	EDGES_RANKS,    /* the edges of a span (auto_edge) */
 	EDGES_LISTED,
 };
 

@@ -27,8 +27,8 @@ int number_parse(struct number *n, const char *text, size_t length);
 
 /*
  * Read a size: decimal or hexadecimal digits, then nothing, K M G T or KiB MiB GiB TiB (powers of
- * 1024), or KB MB GB TB (powers of 1000), the first letter in either case. Decimal digits may have a
- * point among them if the size is whole: 2.4MB. -1: the text is not a size, or is above 2^64 - 1.
+ * 1024), or KB MB GB TB (powers of 1000), the first letter in either case. Decimal digits may have
+ * a point among them if the size is whole: 2.4MB. -1: the text is not a size, or is above 2^64 - 1.
  */
 int number_parse_size(uint64_t *bytes, const char *text);
 

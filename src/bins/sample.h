@@ -8,7 +8,7 @@
  * Samples of 10, 12 and 14 bits are unpacked by gather.c to the lowest bits of 16-bit codes.
  *
  * With --mask, a sample is some neighbouring bits of a word of 8 or 16 bits. The words are counted,
- * and hist.c turns their counts into those of samples at the end; all else knows only the samples.
+ * and hist.c turns their counts into counts of samples at the end; no other code knows of words.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H

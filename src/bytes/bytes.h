@@ -101,8 +101,8 @@ bool bytes_finished(const struct bytes *b);
 
 /*
  * Did a signal end the stream (`finish`), so that its last line may be incomplete? Ctrl-C may end
- * its writer too, anywhere; TERM comes to this process alone, but then only a stream that its writer
- * has closed is whole.
+ * its writer too, anywhere; TERM comes to this process alone, but then only a stream that its
+ * writer has closed is whole.
  */
 bool bytes_cuts(const struct bytes *b);
 

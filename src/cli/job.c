@@ -86,7 +86,7 @@ static struct says name_says(const char *path)
 	if (!says.named) {
 		says.ambiguous =
 			strcmp(says.suffix, "sigmf-data") == 0
-				? "has its type in the .sigmf-meta beside it (core:datatype)"
+				? "has its type in the .sigmf-meta next to it (core:datatype)"
 				: sample_type_ambiguous(says.suffix);
 		sample_type_parse(&says.type, "u32");
 	}
@@ -126,8 +126,8 @@ bool job_names_type(const struct job *job)
 
 /*
  * Find the type in which FILEs' names end (a.f32, b.u16be.zst, c.s16), or u32 if none does, and the
- * channels: 2 for pairs (d.cf32), else 1. A name without a type takes that of the others. -1: two
- * types differ, or a name is ambiguous.
+ * channels: 2 for pairs (d.cf32), else 1. A name without a type takes the type of the other names.
+ * -1: two types differ, or a name is ambiguous.
  */
 static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
 		 struct fail *fail)

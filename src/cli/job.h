@@ -99,7 +99,10 @@ struct job {
 	const char *compare; /* --compare: document of the reference; NULL: none */
 	double alarm;        /* --alarm; NaN: not given */
 	const char *alarm_text;
-	/* --compare, else --into: it has the type, bins and channels that nothing else gives; or NULL */
+	/*
+	 * --compare, else --into: it has the type, bins and channels that nothing else gives; or
+	 * NULL
+	 */
 	const struct document *like;
 	const struct hist *reference; /* --compare: once it was read; borrowed */
 	/* --every: seconds between partial outputs; 0: none */

@@ -14,7 +14,7 @@
 
 #define PARTS_MAX ((uint32_t)1 << 31)
 
-/* Where to store the value of a row's option. */
+/* Return the address for the value of a row's option. */
 static void *to(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;

@@ -62,7 +62,10 @@ static void warn_outside(const struct hist *hist, const char *advice)
 
 #define ADVICE 384
 
-/* Suggest --mask or --mod if integers are so far above a range of 2^N values that high bits may be flags. */
+/*
+ * Suggest --mask or --mod if integers are so far above a range of 2^N values that high bits may be
+ * flags.
+ */
 static void name_mod(char *advice, size_t size, const struct hist *hist)
 {
 	const struct edges *const e = &hist->axis.edges;
@@ -295,7 +298,7 @@ static void advise_whole(const struct job *job, const struct hist *hist,
 
 #define BUCKETS_MANY 1000u /* for Prometheus, which keeps a series for each */
 
-/* Warn about what the format leaves out, or makes too much of. */
+/* Warn if prom has many buckets, or no _sum. */
 static void warn_format(const struct job *job, const struct hist *hist)
 {
 	const uint32_t bins = axis_bins(&hist->axis);

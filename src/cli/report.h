@@ -56,7 +56,7 @@ void report_picture(const struct job *job, const struct style *asked, const stru
  */
 void report_stats(const struct job *job, const struct hist *hist);
 
-/* --compare: print the distances of each channel, of many those of the farthest. */
+/* --compare: print the distances of each channel, or of the farthest if there are many. */
 void report_comparison(const struct job *job, const struct hist *hist);
 
 /* --linearity: print the worst DNL and INL of each channel, missing codes, and the error of DNL. */

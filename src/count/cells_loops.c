@@ -53,7 +53,7 @@ BINNING_INLINE uint64_t word64(const unsigned char *p, enum cells_load load)
 
 /* ---- explicit edges ----
  *
- * The steps of one bisection depend on each other, so many samples take each step together.
+ * The steps of one bisection depend on each other, so a block of samples takes each step together.
  */
 
 #define STRIDE 256u /* samples that take each step together; their state stays in L1 */

@@ -5,7 +5,7 @@
  *
  * An increment is a load, an addition and a store, and stores limit the loop to one increment per
  * cycle. To get there, it must not spill a register (hence the constant stride), must not wait for
- * a word (it loads the next one first), and must have few instructions besides the increments. A
+ * a word (it loads the next one first), and must add few instructions to the increments. A
  * group of words holds whole records, so the table of each sample in it is a constant, and
  * neighbouring samples of a channel go to different tables.
  */

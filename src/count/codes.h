@@ -29,8 +29,8 @@ void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 bool positional_pays(size_t n, uint32_t channels);
 
 /*
- * Add n bytes, the first of channel 0, to the counts of each channel, which begin `stride` entries
- * after those of the channel before. Call it only if positional_pays says so.
+ * Add n bytes, the first of channel 0, to the counts of each channel. The counts of a channel begin
+ * `stride` entries after the counts of the channel before. Call it only if positional_pays says so.
  */
 void positional_add(uint32_t *counts, size_t stride, const unsigned char *p, size_t n,
 		    uint32_t channels);

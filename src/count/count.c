@@ -369,7 +369,7 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	counter->knows = auto_know(&counter->binning, &c->auto_bins, &all, k);
 }
 
-/* Count samples whose cells are those of `ranks`: mostly the samples themselves. */
+/* Count samples. The words in `ranks`, mostly the samples themselves, give their cells. */
 static void add_bins(struct counter *counter, const unsigned char *samples,
 		     const unsigned char *ranks, size_t n)
 {
@@ -420,7 +420,7 @@ static void add_keyed(struct counter *counter, const uint32_t *cells, const uint
 	}
 }
 
-/* Add samples to the statistics of their keys, those of a key together. */
+/* Add samples to the statistics of their keys, one key after the other. */
 static void add_keyed_stats(struct counter *counter, const unsigned char *samples,
 			    const uint32_t *index, size_t n)
 {
@@ -470,7 +470,7 @@ static void settle_digests(struct counter *counter)
 		digest_shrink(&counter->stats[c].digest);
 }
 
-/* Set words to what is counted for n codes of 8 or 16 bits. */
+/* Look up the words to count for n codes of 8 or 16 bits. */
 static void widen(uint32_t *restrict words, const uint32_t *restrict table, const unsigned char *p,
 		  size_t n, uint32_t bytes)
 {
@@ -480,7 +480,7 @@ static void widen(uint32_t *restrict words, const uint32_t *restrict table, cons
 		words[i] = table[p[2 * i] | p[2 * i + 1] << 8];
 }
 
-/* Count samples whose cells are bins; those of binned types have been widened. */
+/* Count samples whose cells are bins; samples of binned types have been widened. */
 static void add_samples(struct counter *counter, const unsigned char *samples,
 			const unsigned char *ranks, size_t n)
 {

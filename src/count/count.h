@@ -7,8 +7,9 @@
  *   struct counter   the counts of one worker, private until they are flushed to the totals
  *
  * The meaning of a "cell" depends on the type. For types of up to 16 bits, it is a code: the bytes
- * in memory, read as little endian. hist.c bins the codes at the end. For other types, and those of
- * 16 bits with many channels, it is a cell of binning.h. Each channel has its own cells, which follow the cells of the channel before.
+ * in memory, read as little endian. hist.c bins the codes at the end. For other types, and 16-bit
+ * types with many channels, it is a cell of binning.h. Each channel has its own cells, which follow
+ * the cells of the channel before.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -34,7 +35,7 @@ enum count_method {
 
 struct counting {
 	struct sample_type type;    /* of the samples in the input */
-	struct sample_type counted; /* what they are counted as (sample_type_counted) */
+	struct sample_type counted; /* their type while counting (sample_type_counted) */
 	const uint32_t *words;      /* a binned type: the word to count for each code; borrowed */
 	const uint32_t *ranks;      /* the words that give its cells; NULL: `words` do; borrowed */
 	struct binning binning;
@@ -65,20 +66,20 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 /*
  * Choose how to count. With `shared`, bins are counted straight into the totals, otherwise in
  * tables of each worker, as codes always are. A layout of NULL is one channel without gaps. `alone`
- * is set to false, which is always safe; the caller may set it to true before it opens a counter. For
- * a type that is binned, the caller sets `words` and `ranks`.
+ * is set to false, which is always safe; the caller may set it to true before it opens a counter.
+ * For a type that is binned, the caller sets `words` and `ranks`.
  */
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
 
 /*
- * Count statistics of each channel too, and digests with so many digits; the caller also calls
+ * Count statistics of each channel too, and digests with that many digits. The caller also calls
  * counts_keep_stats.
  */
 void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits);
 
 /*
- * Count by keys: each has cells of its own, of which a counter has those of the first keys, as many
+ * Count by keys, which have cells of their own. A counter has the cells of the first keys, as many
  * as fit into these bytes. The caller sets `keys`.
  */
 void counting_keep_keys(struct counting *c, uint64_t bytes);
@@ -101,7 +102,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
-/* For --by: count up to KEYED adjacent samples; index[i] is that of the key of sample i. */
+/* For --by: count up to KEYED adjacent samples; index[i] belongs to the key of sample i. */
 #define KEYED 2048u
 void counter_add_keyed(struct counter *counter, const unsigned char *samples, const uint32_t *index,
 		       size_t n);

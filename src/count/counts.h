@@ -37,13 +37,14 @@ struct counts {
 /* Make zeroed totals, with all the memory they need, in huge pages if they are large. */
 int counts_init(struct counts *counts, size_t cells, struct fail *fail);
 
-/* The same for --by, of which most cells are never used: without memory until they are. */
+/* The same for --by, which never uses most cells: a cell takes no memory until it is used. */
 int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail);
 
 /*
  * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest,
- * unless `digits` is 0; a binned type is given as its sample_type_counted. Workers fill them (counts_add_stats), but for codes hist.c computes them from the counts at the
- * end. The digests of all workers share *memory; NULL: without a limit.
+ * unless `digits` is 0; a binned type is given as its sample_type_counted. Workers fill them
+ * (counts_add_stats), but for codes hist.c computes them from the counts at the end. The digests of
+ * all workers share *memory; NULL: without a limit.
  */
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
 		      uint32_t digits, struct digest_memory *memory, struct fail *fail);
@@ -54,7 +55,7 @@ void counts_add_stats(struct counts *counts, const struct stats *stats);
 /* Add samples of all channels to the statistics, for a worker without memory for its own. */
 void counts_count_stats(struct counts *counts, const unsigned char *samples, size_t n);
 
-/* -1: the digests of the totals, or the keys, take more than they may (STATUS_LIMIT). Any thread. */
+/* -1: the digests of the totals, or the keys, take too much (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);
 
 /* Free the cells, unless counts_take did, and the statistics. */

@@ -31,7 +31,7 @@ struct digest_rule {
 	uint32_t shift;   /* floats: a cell is rank >> shift */
 	uint64_t bias;    /* integers: bits ^ bias is the key, and key - bias the value */
 	uint32_t zero;    /* index of cell 0: the number of negative cells */
-	uint32_t indices; /* number of all cells, including those of infinities and NaNs */
+	uint32_t indices; /* number of all cells, including the cells of infinities and NaNs */
 };
 
 /* The memory that the digests of a run share: a part of -M. */
@@ -79,7 +79,7 @@ void digest_count(struct digest *d, const uint32_t *indices, size_t n);
 void digest_add(struct digest *d, int64_t cell, uint64_t n);
 void digest_merge(struct digest *to, const struct digest *from);
 
-/* Find the first cell from *index on that holds something, and its count. False: there is none. */
+/* Find the first cell from *index on that holds something, and its count. False: all are empty. */
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count);
 
 /* The number of samples in all cells. */

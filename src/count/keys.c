@@ -74,7 +74,9 @@ void keys_free(struct keys *k)
 
 /* ---- finding keys ---- */
 
-/* A key below KEYS_OWN has a slot of its own: an array, in which keys next to each other stay so. */
+/*
+ * A key below KEYS_OWN has a slot of its own: an array, in which keys next to each other stay so.
+ */
 static inline uint32_t slot_of(uint32_t key)
 {
 	return key < KEYS_OWN ? key : KEYS_OWN + (key * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS));

@@ -3,9 +3,9 @@
  * keys: the values of --by, each with an index: its place among those that have come so far.
  *
  * All workers share one table of keys, into which keys are only inserted. Looking one up takes no
- * lock, inserting one does. The index of a key is that of its counters, and of its statistics if
- * there are any. These are made with the key, and a worker that adds to them holds a lock that some
- * keys share.
+ * lock, inserting one does. The index of a key is also the index of its counters, and of its
+ * statistics if there are any. These are made with the key, and a worker that adds to them holds a
+ * lock that some keys share.
  */
 #ifndef GPUHIST_KEYS_H
 #define GPUHIST_KEYS_H
@@ -24,7 +24,7 @@
 #define KEYS_OWN 65536u                     /* keys below it are not hashed */
 #define KEYS_LOCKS 64u
 
-/* Where a record has its key: an unsigned integer of 1, 2 or 4 bytes; 0: there are no keys. */
+/* The place of the key in a record: an unsigned integer of 1, 2 or 4 bytes; 0: no keys. */
 struct key_place {
 	uint32_t offset, bytes;
 	bool big;
@@ -45,7 +45,7 @@ struct keys {
 	struct sample_type counted;  /* the type of the statistics */
 	uint32_t digits;             /* of their digests */
 	struct stats **stats;        /* of each index; owned; NULL: none */
-	struct digest_memory memory; /* what they may take, and take */
+	struct digest_memory memory; /* their limit and their memory */
 	struct lock locks[KEYS_LOCKS];
 };
 
@@ -53,19 +53,19 @@ struct keys {
 uint32_t keys_most(uint32_t bins);
 int keys_refuse(uint32_t most, struct fail *fail);
 
-/* -1: no memory; the caller calls keys_free all the same. */
+/* -1: no memory; the caller calls keys_free anyway. */
 int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, struct fail *fail);
 
 /* The digits of the digests of keys. */
 uint32_t keys_digits(const struct sample_type *counted);
 
-/* Keep statistics of samples that are counted as this type, in so many bytes. */
+/* Keep statistics of samples that are counted as this type, in that many bytes. */
 int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
 		    struct fail *fail);
 
 void keys_free(struct keys *k); /* accepts {0} */
 
-/* Set index[i] to that of the key of record i; 0 if there is no room for it (keys_check). */
+/* Set index[i] to the index of the key of record i; 0 if there is no room for it (keys_check). */
 void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, size_t n,
 	       size_t record);
 

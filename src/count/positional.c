@@ -3,7 +3,7 @@
  * positional: bytes to counts by positional population counts, without a store for each byte.
  *
  * A table of counts takes a load, an addition and a store for each byte, and the stores limit it to
- * one byte per cycle (codes.c). This loop takes half a cycle, whatever the data:
+ * one byte per cycle (codes.c). This loop takes 0.5 cycles, whatever the data:
  *
  * SPLIT. The two highest bits of a byte choose one of four "groups". Compressing 64 bytes by a mask
  * for each group appends the bytes of the group to its buffer.
@@ -12,19 +12,19 @@
  * the byte sets that bit: the instruction ignores all higher bits, so the byte need not be isolated
  * from its neighbours above. Eight bytes make a vector of eight words.
  *
- * ADD. Each of the 512 bits of these vectors is a number to add. Full adders of two instructions add
- * them to eight "planes": plane i holds bit i of 512 sums. A "unit" is 16 vectors, 128 bytes; after
- * 15 units the sums are at most 240, and still fit the planes.
+ * ADD. Each of the 512 bits of these vectors is a number to add. Full adders of two instructions
+ * add them to eight "planes": plane i holds bit i of 512 sums. A "unit" is 16 vectors, 128 bytes;
+ * after 15 units the sums are at most 240, and still fit the planes.
  *
- * FLUSH. The sums of the eight words are added, for each of their 64 bits. Transposing a plane makes
- * the eight bits that belong together a byte, whose population count is their sum.
+ * FLUSH. The sums of the eight words are added, for each of their 64 bits. Transposing a plane
+ * makes the eight bits that belong together a byte, whose population count is their sum.
  *
- * It needs AVX-512 with VBMI, VBMI2, BITALG and GFNI (Ice Lake, Zen 4 and later). Compressing goes to
- * a register and is then stored, as compressing to memory is slow on Zen 4. Small loops are unrolled
- * by pragma: otherwise gcc -O2 keeps the planes in memory, which takes 1.4 times as long.
+ * It needs AVX-512 with VBMI, VBMI2, BITALG and GFNI (Ice Lake, Zen 4 and later). Compressing goes
+ * to a register and is then stored, as compressing to memory is slow on Zen 4. Small loops are
+ * unrolled by pragma: otherwise gcc -O2 keeps the planes in memory, which takes 1.4 times as long.
  *
  * Bytes of 2 to 4 interleaved channels are first split the same way, with constant masks. From 5
- * channels on, the split costs what the loop gains.
+ * channels on, the split costs as much as the loop gains.
  */
 #include "count/codes.h"
 
@@ -59,7 +59,7 @@ enum {
 
 _Static_assert(16 * UNITS_MOST < 1 << PLANES, "the sums fit the planes");
 
-/* The bytes of a group that were split off, the first `held` of which are not yet counted. */
+/* The bytes that were split off for a group; the first `held` are not yet counted. */
 struct group {
 	__m512i plane[PLANES];
 	size_t units; /* added to the planes since the last flush */
@@ -128,7 +128,7 @@ INLINE __m512i plane_sums(__m512i plane)
 	return _mm512_popcnt_epi8(bits);
 }
 
-/* Sums of four planes, of which the first has weight 1. */
+/* Sums of four planes; the first has weight 1. */
 INLINE __m512i four_sums(const __m512i plane[4])
 {
 	__m512i sum = plane_sums(plane[3]);
@@ -204,7 +204,7 @@ WIDE static void split(struct group groups[GROUPS], const unsigned char *p, size
 		groups[g].held = (size_t)(to[g] - groups[g].bytes);
 }
 
-/* Count what is left of a group. Zeros fill its last unit; each was counted as the first code. */
+/* Count a group's remaining bytes. Zeros fill its last unit; their counts are then subtracted. */
 WIDE static void finish(struct group *g, uint32_t *counts)
 {
 	if (g->held > 0) {
@@ -257,7 +257,7 @@ INLINE void split_channels(unsigned char to[][CHANNEL_BLOCK + VECTOR], const uns
 			const __m512i v = _mm512_loadu_si512(p + at * channels + k * VECTOR);
 #pragma GCC unroll 4
 			for (unsigned c = 0; c < channels; c++) {
-				/* The channel has that many bytes in the vectors before this one. */
+				/* The channel's bytes in the vectors before this one. */
 				const unsigned before = (k * VECTOR + channels - 1 - c) / channels;
 				const unsigned skip = before * channels + c - k * VECTOR;
 

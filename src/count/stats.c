@@ -320,9 +320,9 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 }
 
 /*
- * Add a sample of 4 bytes or 8 of a float type, or of an integer type, to all but the digest. What
- * all channels have in common is in `all`, and sum and square are those of s: each line of s that is
- * not read saves a miss.
+ * Add a sample of 4 bytes or 8 of a float type, or of an integer type, to all but the digest. `all`
+ * holds everything that the channels have in common; sum and square belong to s. Each line of s
+ * that is not read saves a miss.
  */
 INLINE void add_one(struct stats *s, int128_t *sum, int128_t *square_sum, const struct stats *all,
 		    uint64_t bits, uint32_t bytes, bool real)
@@ -374,7 +374,7 @@ INLINE void add_run(struct stats *stats, const struct stats *all, size_t first,
 	}
 }
 
-/* The loop of stats_add_across: a tile of channels stays in L1 while all records are added to it. */
+/* The loop of stats_add_across: a tile of channels stays in L1 while all records are added. */
 INLINE void add_across(struct stats *stats, size_t channels, size_t first, const unsigned char *p,
 		       size_t n, uint32_t size, bool real, const uint32_t *words)
 {

@@ -65,8 +65,8 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n);
 
 /*
- * The same for many channels, of which a call has few samples each: the first sample is of channel
- * `first`. There are no digests. `words` gives what is counted for each code of 16 bits, or is NULL.
+ * The same for many channels, with few samples of each in a call: the first sample is of channel
+ * `first`. There are no digests. `words` gives the word to count for each 16-bit code, or is NULL.
  */
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 		      const unsigned char *samples, size_t n, const uint32_t *words);

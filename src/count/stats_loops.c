@@ -138,7 +138,7 @@ static void keys(const unsigned char *p, size_t n, uint64_t bias, bool wide, str
 
 /* ---- cells of a digest ---- */
 
-/* Integers of 24 bits are words of 32 bits too, so their sign is that of key - bias. */
+/* Integers of 24 bits are words of 32 bits too, so key - bias has their sign. */
 static void cells32(const unsigned char *p, size_t n, const struct digest_rule *rule,
 		    uint32_t *restrict indices)
 {

@@ -3,10 +3,10 @@
  * document: turns a text into a histogram.
  *
  * A document is one histogram, or an object of channels, whose names begin with "channel", or of
- * keys, whose names are "key=" and the key (write_json.c). The table MEMBERS is the tree of members that define a histogram. The reader walks the whole text,
- * keeps the plain values and lists of this tree, which must not occur twice, and skips everything
- * else. At the end of a channel it takes the counts; the first channel creates the histogram, and
- * later ones must agree with it.
+ * keys, whose names are "key=" and the key (write_json.c). The table MEMBERS is the tree of members
+ * that define a histogram. The reader walks the whole text, keeps the plain values and lists of
+ * this tree, which must not occur twice, and skips everything else. At the end of a channel it
+ * takes the counts; the first channel creates the histogram, and later ones must agree with it.
  */
 #include "document/members.h"
 

@@ -37,8 +37,8 @@ int documents_open(struct documents **out, const char *path, struct fail *fail);
 int documents_next(struct documents *d, struct document *document, struct fail *fail);
 
 /*
- * Read a file that holds exactly one document. -1: *document is empty, and *fail says what the file
- * holds instead.
+ * Read a file that holds exactly one document. -1: *document is empty, and *fail says what is
+ * wrong with the file.
  */
 int document_only(struct document *document, const char *path, struct fail *fail);
 

@@ -26,7 +26,9 @@
  */
 int into_check(const char *path, struct fail *fail);
 
-/* Read FILE's document, for the bins of this run. 1: the caller frees it. 0: there is no FILE yet. */
+/*
+ * Read FILE's document, for the bins of this run. 1: the caller frees it. 0: there is no FILE yet.
+ */
 int into_read(const char *path, struct document *document, struct fail *fail);
 
 /*

@@ -13,8 +13,8 @@
 
 /*
  * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
- * is written as a string), plain values of a channel (from UNDER on), and plain values common to all
- * channels (from SAMPLES on, except that each key has samples of its own).
+ * is written as a string), plain values of a channel (from UNDER on), and plain values common to
+ * all channels (from SAMPLES on, except that each key has samples of its own).
  */
 #define MEMBER_LIST(X)                           \
 	X(WRITER_INFO, "writer_info", HISTOGRAM) \
@@ -65,7 +65,9 @@
 	X(UPPER, "upper", AXIS)                  \
 	X(BINS, "bins", AXIS)
 
-/* DOCUMENT has the members of a HISTOGRAM, or channels or keys. Members of UNKNOWN are UNKNOWN too. */
+/*
+ * DOCUMENT has the members of a HISTOGRAM, or channels or keys. Members of UNKNOWN are UNKNOWN too.
+ */
 #define MEMBER(id, name, in) id,
 enum document_member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
 

@@ -47,10 +47,10 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 
 /* The name of an input; "-": standard input. */
 const char *row_name(const struct row_spec *spec, size_t path);
-/* What the first column of pictures and tables holds, and whether these are names. */
+/* The title of the first column of pictures and tables, and whether it holds names. */
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
-/* What it holds: the name of a row that is named. */
+/* The name of a row, if rows are named. */
 const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist);
 /* What it holds for other rows: a channel, or the offset or the record where the row begins. */

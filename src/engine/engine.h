@@ -6,9 +6,9 @@
  * adds its counts to the totals when it ends or a snapshot asks for them. It has its own thread and
  * memory and never prints.
  *
- * An engine is a way to count: on the CPU (cpu.c) or the GPU (gpu/gpu_engine.c). A worker works in turns,
- * each on the first engine that can take one (worker.c). The worker has a pointer to each engine's
- * private state.
+ * An engine is a way to count: on the CPU (cpu.c) or the GPU (gpu/gpu_engine.c). A worker works in
+ * turns, each on the first engine that can take one (worker.c). The worker has a pointer to each
+ * engine's private state.
  */
 #ifndef GPUHIST_ENGINE_H
 #define GPUHIST_ENGINE_H

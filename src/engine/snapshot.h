@@ -48,7 +48,7 @@ void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg
 void snapshot_lock_take(struct holder *h);
 void snapshot_unlocks(struct holder *h);
 
-/* Flushes the holder and removes it; its worker counts no more. Does nothing if not joined. */
+/* Flushes and removes the holder; its worker has stopped counting. Does nothing if not joined. */
 void snapshot_leave(struct holder *h);
 
 /*

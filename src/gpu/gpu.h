@@ -64,8 +64,8 @@ struct slot {
 	size_t at;             /* offset in that room, or in the table (ORDER_FETCH) */
 	uint32_t *cells;       /* counters fetched by gpu_done; valid until gpu_free */
 	/*
-	 * --auto: before gpu_submit, the k and extent of the samples counted so far; after gpu_done,
-	 * the k of the counters and the extent of the chunk's samples.
+	 * --auto: before gpu_submit, the k and extent of the samples counted so far; after
+	 * gpu_done, the k of the counters and the extent of the chunk's samples.
 	 */
 	int k;
 	struct extent extent;

@@ -4,8 +4,8 @@
  * the CPU counts the chunks that the GPU has not.
  *
  * A chunk is committed when its slot is done and its counters, unless they stay on the device
- * (gpu_resident.h), sum to its samples. Only then do we return it to the source; until then it is in
- * our own memory.
+ * (gpu_resident.h), sum to its samples. Only then do we return it to the source; until then it is
+ * in our own memory.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
  *	                     a driver call or a kernel does not return
  *	it does not start    it is not ready after START_LOOKS
  *
- * link_close shuts the socket down and joins the thread, which kills the GPU process. gpu_reap waits
- * for its end, END_LOOKS at most: a process inside a driver call may never exit, and a driver may
- * take longer to release a device than anyone would wait for.
+ * link_close shuts the socket down and joins the thread, which kills the GPU process. gpu_reap
+ * waits for its end, END_LOOKS at most: a process inside a driver call may never exit, and a driver
+ * may take longer to release a device than anyone would wait for.
  */
 #include "gpu/gpu_state.h"
 
@@ -106,7 +106,7 @@ static int spawn(struct link *link)
 
 /* ---- listening ---- */
 
-/* Waits for the end of *helper for up to `looks` ms, and sets it to 0. Returns its status, or -1. */
+/* Waits up to `looks` ms for the end of *helper, and sets it to 0. Returns its status, or -1. */
 static int await_end(pid_t *helper, unsigned looks)
 {
 	int status = -1;
@@ -173,7 +173,7 @@ static void make_plain(char *text, size_t size)
 			*text = '?';
 }
 
-/* Handles one message. Returns false if no more will come. */
+/* Handles one message. Returns false if it was the last one. */
 static bool listen_once(struct gpu *gpu)
 {
 	struct notice notice = {.kind = 0};

@@ -8,13 +8,14 @@
  * memory free, the GPU's start fails and says so.
  *
  * A chunk is committed when the device has counted it: the number of committed samples grows, and
- * the lane returns the chunk to the source. When all workers have ended, gpu_resident_fetch() adds the
- * table to the totals. Its counters must sum to the number of committed samples.
+ * the lane returns the chunk to the source. When all workers have ended, gpu_resident_fetch() adds
+ * the table to the totals. Its counters must sum to the number of committed samples.
  *
  * From the first commit on, only the table has the counts of the returned chunks. If the GPU fails
  * after that, the table is lost and the run fails. run_job() then starts over on the CPU, if all
  * inputs are files. So under auto, a job that reads a stream gets no such table (run_prepare.c).
- * Before the first commit, the CPU can count the chunks still in their slots, as after any GPU failure.
+ * Before the first commit, the CPU can count the chunks still in their slots, as after any GPU
+ * failure.
  */
 #ifndef GPUHIST_GPU_RESIDENT_H
 #define GPUHIST_GPU_RESIDENT_H

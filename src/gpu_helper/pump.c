@@ -4,8 +4,8 @@
  * slot when its order is done.
  *
  * The samples are copied from pinned (page-locked) memory, and two streams are a double buffer: one
- * copies a chunk while the other counts, so that copies and kernels overlap and the bus never waits.
- * With one stream it would be idle for a third of the time (make bench-overlap):
+ * copies a chunk while the other counts, so that copies and kernels overlap and the bus never
+ * waits. With one stream it would be idle for a third of the time (make bench-overlap):
  *
  *	stream 0   [ to the device ][count][to host]  [ to the device ][count][to host]
  *	stream 1                    [ to the device ] [count][to host]

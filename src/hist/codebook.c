@@ -19,7 +19,7 @@ static int widen(struct codebook *book, const struct axis *axis)
 		return -1;
 	for (uint32_t code = 0; code < CODES; code++) {
 		const uint32_t word = book->words[code] = sample_widened(type, code);
-		if (ranks) /* the ranks of finite samples are those of their type */
+		if (ranks) /* finite samples have the ranks of their type */
 			book->ranks[code] = isfinite(float_of_bits(word))
 						    ? sample_swapped(type, code)
 							      << (32 - type->bits)

@@ -14,7 +14,7 @@
 
 struct codebook {
 	uint32_t codes; /* number of codes; 0: a larger type, whose cells are bins */
-	size_t stride; /* counts from one channel to the next: codes, or 2^16 for unpacked ones, or words */
+	size_t stride;  /* counts from one channel to the next: codes, 2^16 if unpacked, or words */
 	uint16_t *ordered; /* all codes in the order of values; NaNs come first and last; owned */
 	uint32_t *cell;    /* the cell of each code; NULL: the samples give the range; owned */
 	/* Types that are binned: the word that is counted for each code (counting.words); owned. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* compare: Kolmogorov and Smirnov's distance, Wasserstein's, and Jensen and Shannon's divergence. */
+/*
+ * compare: Kolmogorov and Smirnov's distance, Wasserstein's, and Jensen and Shannon's divergence.
+ */
 #include "hist/compare.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@
 
 /* ---- sums ---- */
 
-/* A sum of many terms, of which roundings do not add up (Neumaier). */
+/* A sum of many terms whose rounding errors do not add up (Neumaier). */
 struct total {
 	double sum, lost;
 };
@@ -156,10 +158,10 @@ static void add_divergence(struct total *t, uint64_t a, double n, uint64_t b, do
 /* The sums while a channel's bins are walked through. */
 struct sums {
 	uint64_t n[2];     /* samples of each side but NaN */
-	uint64_t below[2]; /* of them, those below where the walk is */
+	uint64_t below[2]; /* samples of each side below the current edge */
 	uint128_t worst;   /* the largest difference of below[0] n[1] and below[1] n[0] */
 	struct total moved, divergence;
-	double before; /* the middle of the step before; NaN: there is none */
+	double before; /* the middle of the step before; NaN at the first step */
 };
 
 static uint128_t difference(const struct sums *s)
@@ -244,7 +246,7 @@ static int refuse_empty(const struct hist *h, const char *name, struct fail *fai
 	return 0;
 }
 
-/* For pictures: the reference's counts in the bins of h, which of[0] has, too. */
+/* For pictures: set the reference's counts in the bins of h, which are also the bins of of[0]. */
 static int set_reference(struct hist *h, struct walk w, struct fail *fail)
 {
 	const uint32_t bins = axis_bins(&h->axis);
@@ -262,8 +264,8 @@ static int set_reference(struct hist *h, struct walk w, struct fail *fail)
 }
 
 /*
- * Compare each key with the reference's. One that only one side has, or whose samples are all NaN on
- * one side, differs as much as can be; if no key can be compared, *fail says so.
+ * Compare each key with the reference's. One that only one side has, or whose samples are all NaN
+ * on one side, differs as much as can be; if no key can be compared, *fail says so.
  */
 static int compare_keys(struct hist *h, struct walk w, struct fail *fail)
 {

@@ -2,8 +2,8 @@
 /*
  * compare: how far a histogram is from a reference with the same bins (--compare).
  *
- * Nothing is interpolated: shares are compared where bins end. Bins of AUTO and RANKS at different k
- * are joined to those of the larger k.
+ * Nothing is interpolated: shares are compared at the ends of bins. If AUTO or RANKS have different
+ * k, bins of the smaller k are joined to bins of the larger one.
  */
 #ifndef GPUHIST_COMPARE_H
 #define GPUHIST_COMPARE_H
@@ -15,7 +15,7 @@
 struct comparison {
 	double ks; /* the largest difference between the shares of samples below a value */
 	double at; /* the least such value; NaN: the shares do not differ anywhere */
-	/* Of the samples at the middles of their bins, in their unit; NaN: some are in no bin. */
+	/* samples taken at the middles of their bins, in their unit; NaN: some are out of range */
 	double wasserstein;
 	double divergence; /* Jensen-Shannon, in bits */
 };
@@ -23,8 +23,8 @@ struct comparison {
 /*
  * Compare each channel with the reference's, which has the same channels and an axis that fits
  * (axis_fits), and set h->compared. Keys are compared by name; the KS of one that only h has, or
- * that has no samples besides NaN on one side, is 1, and all else unknown. -1: a side, or each key on
- * one of them, has no samples besides NaN (STATUS_DATA), or no memory.
+ * that has no samples besides NaN on one side, is 1, and all else unknown. -1: a side, or each key
+ * on one of them, has no samples besides NaN (STATUS_DATA), or no memory.
  */
 int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail);
 

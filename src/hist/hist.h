@@ -56,14 +56,14 @@ struct hist_stats {
 struct hist {
 	struct axis axis;
 	uint32_t channels;
-	uint64_t *count;        /* the bins of each channel after those of the one before; owned */
-	size_t stride;          /* counts from a channel's first bin to the next channel's */
-	struct hist_flow *flow; /* of each channel; owned (hist_open) */
-	uint64_t samples;       /* samples of all channels, as the workers read them */
-	bool extent;            /* least and greatest are known: runs of types of up to 16 bits */
-	double least, greatest; /* the extremes of the finite samples of all channels */
-	struct hist_stats *stats;       /* --stats: figures of each channel; owned; else NULL */
-	struct quantiles asked;         /* the quantiles of the figures */
+	uint64_t *count;          /* the bins of all channels, channel after channel; owned */
+	size_t stride;            /* counts from a channel's first bin to the next channel's */
+	struct hist_flow *flow;   /* of each channel; owned (hist_open) */
+	uint64_t samples;         /* samples of all channels, as the workers read them */
+	bool extent;              /* least and greatest are known: runs of types of up to 16 bits */
+	double least, greatest;   /* the extremes of the finite samples of all channels */
+	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
+	struct quantiles asked;   /* the quantiles of the figures */
 	struct hist_quantile *quantile; /* asked.n of each channel (hist_quantile_of); owned */
 	struct comparison *compared;    /* --compare: of each channel; owned; else NULL */
 	/* --compare, for pictures: the reference's counts in the bins of each channel, as if it had
@@ -78,15 +78,15 @@ struct hist {
 };
 
 /*
- * --by: the key of a channel. Whole numbers are in ascending order, texts in byte order. A histogram
- * of keys may have none; even then it has the arrays of one channel, which are 0.
+ * --by: the key of a channel. Whole numbers are in ascending order, texts in byte order. A
+ * histogram of keys may have none; even then it has the arrays of one channel, which are 0.
  */
 struct hist_key {
 	char *name;       /* text, or a whole number in digits, without zeros before it; owned */
 	uint64_t samples; /* samples that have it */
 };
 
-/* What each count below ENTROPY_TERMS adds to the entropy of n samples; 0: not computed yet. */
+/* The terms by which counts below ENTROPY_TERMS enter the entropy of n samples; 0: not computed. */
 #define ENTROPY_TERMS 1024u
 struct entropy_terms {
 	uint64_t n;
@@ -115,8 +115,8 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 
 /*
  * After hist_reserve, for --stats: hist_fill will expect counts with counts_keep_stats. Types of
- * more than 16 bits have digests of so many digits. Smaller types need one only in documents; 0:
- * without.
+ * more than 16 bits have digests of that many digits. Smaller types need a digest only in
+ * documents; 0: none.
  */
 int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digits,
 		    struct fail *fail);
@@ -177,7 +177,8 @@ static inline void hist_mark(uint64_t *marks, uint32_t place)
 
 /*
  * Add a histogram with the same axis (axis_fits) and channels; both have passed their audit. If
- * both have statistics, hist_set_stats computes those of the sum. With AUTO and RANKS, it has the bins that a run over all samples makes.
+ * both have statistics, hist_set_stats computes the statistics of the sum. With AUTO and RANKS, the
+ * sum has the bins that a run over all samples makes.
  * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), and h is unchanged; or no memory, or
  * too many keys, and h is only to be freed.
  */
@@ -221,7 +222,7 @@ void hist_drop_stats(struct hist *h);
 bool hist_has_values(const struct hist *h, uint32_t channel);
 int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail);
 
-/* Free what the histogram owns. */
+/* Free everything that the histogram owns. */
 void hist_free(struct hist *h);
 
 /* Check that bins + under + over + nan = samples; otherwise STATUS_INTERNAL. */

@@ -12,7 +12,7 @@
  *
  * With AUTO and RANKS, the bins of each histogram depend on its samples: they have their own span.
  * The k of the sum is the smallest one, not below the k of either histogram, at which their bins
- * together are no more than the limit. That is the auto_k of all samples: the auto_k of a subset is
+ * together do not exceed the limit. That is the auto_k of all samples: the auto_k of a subset is
  * never larger (auto.h), and a sample's bin at one k determines its bin at every larger k.
  */
 

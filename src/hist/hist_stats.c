@@ -181,7 +181,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	struct hist_stats *const s = begin(h, channel);
 	struct digest before = s->digest;
 
-	/* Swap the digests, so that those of the next row are empty. */
+	/* Swap the digests, so that the next row begins with an empty one. */
 	digest_clear(&before);
 	s->digest = sums->digest;
 	sums->digest = before;
@@ -334,7 +334,7 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 
 /* ---- adding ---- */
 
-/* Add the figures of more samples to those of some; both have means of at least one sample. */
+/* Add the figures of more samples; both sides have the mean of at least one sample. */
 static void add_moments(struct stats_result *to, const struct stats_result *more)
 {
 	const long double a = to->number, b = more->number, n = a + b;

@@ -5,17 +5,19 @@
 
 #include "hist/hist.h"
 
-/* Set the figures from the sums, of which the digest is taken, and the bins. */
+/* Set the figures from the sums, whose digest moves to the histogram, and from the bins. */
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 			struct entropy_terms *terms);
 
-/* Set the figures from the counts of codes, of which n were seen, and add these to the sums. */
+/*
+ * Set the figures from the counts of n different codes that were seen, and add these to the sums.
+ */
 void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 			 const uint64_t *count, uint32_t n, struct hist_scratch *scratch);
 
 /*
  * Add the figures of a histogram with the same axis and channels, so that hist_set_stats can
- * compute those of the sum; if either has none, the sum has none. -1: no memory.
+ * compute the figures of the sum; if one side has none, neither has the sum. -1: no memory.
  */
 int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail);
 

@@ -34,8 +34,8 @@ struct codes {
 };
 
 /*
- * How far the level of `to` samples is above that of `from` samples. The product of sines does not
- * cancel; beyond the middle the sine is that of the other end.
+ * Return the difference of the levels that have `from` and `to` samples below. The product of sines
+ * does not cancel; beyond the middle, the sine is taken from the other end.
  */
 static double rise(const struct codes *c, uint64_t from, uint64_t to)
 {
@@ -61,8 +61,8 @@ static double excess(const struct codes *c, uint64_t from, uint64_t to, uint32_t
 }
 
 /*
- * The error of a count n is its root. Codes of a sine are hit least in its middle, where the level
- * rises by pi for each whole share.
+ * The error of a count n is its square root. The codes in the middle of a sine are hit least; the
+ * level rises there by pi for each whole share.
  */
 static double error_of(const struct codes *c)
 {

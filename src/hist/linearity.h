@@ -21,7 +21,7 @@ struct linearity {
 	double *dnl, *inl;    /* of all bins of the channel, 0 outside; in memory of channel 0 */
 	uint32_t worst_dnl, worst_inl; /* the first bins of the largest magnitudes */
 	uint64_t missing;              /* codes between first and last without samples */
-	double error; /* standard error of DNL at a code of mean width, where it is largest */
+	double error; /* standard error of DNL at a code of mean width, at the worst level */
 };
 
 /* Why these bins tell no linearity; NULL: they do. */

@@ -134,7 +134,7 @@ enum kind {
 	KIND_JSON
 };
 
-/* Identifies n first bytes; `ended`: the input has no more. Pure. */
+/* Identifies n first bytes; `ended`: these are all. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
 		       size_t n, bool ended, const struct input_format **format)
 {
@@ -219,7 +219,7 @@ static const char *promise_of(const struct content *c, const struct content_rule
 	return packed && !c->is_zstd ? ".zst" : first_promise(name, packed ? end : whole);
 }
 
-/* Are n first bytes those of the format that the name promises? */
+/* Do n first bytes belong to the format that the name promises? */
 static bool keeps(const char *promise, enum kind kind, const unsigned char *bytes, size_t n)
 {
 	const struct input_format *format;

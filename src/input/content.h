@@ -39,7 +39,7 @@ struct content {
 	bool absent;             /* a safetensors file without the tensor, hence without samples */
 	char near[TENSOR_NEAR];  /* if absent: a similar name of a tensor in the file; or "" */
 	bool shorter;            /* a safetensors file that lacks bytes after the tensor */
-	struct header header;    /* its header; the format is NULL if there is none */
+	struct header header;    /* its header; the format is NULL without one */
 	struct header_scan scan; /* the scan of the header */
 };
 

@@ -41,7 +41,7 @@ struct header {
 	bool within;         /* the samples are one tensor of a file; others may follow */
 	uint64_t end;        /* offset of the end of the file; HEADER_TO_END: unknown */
 	uint32_t axes;       /* array: number of axes */
-	uint64_t last;       /* array: length of the last axis, or 1 if there is none */
+	uint64_t last;       /* array: length of the last axis, or 1 without axes */
 	bool fortran;        /* array: neighbours in memory are not along the last axis */
 	uint32_t valid_bits; /* valid upper bits of each sample; 0: all */
 };
@@ -54,7 +54,7 @@ enum header_result {
 };
 
 struct header_scan {
-	uint64_t at;          /* offset of the bytes to read next, after those of the last step */
+	uint64_t at;          /* offset of the next bytes to read, after the last step's */
 	size_t want;          /* number of bytes to read next, 1 to HEADER_PIECE */
 	struct header header; /* the result */
 	char why[HEADER_WHY]; /* for BAD: the reason */
@@ -91,7 +91,7 @@ void header_text(char text[HEADER_TEXT], const struct header *header);
 
 /* ---- functions of header.c for the formats ---- */
 
-/* Asks for n bytes, `skip` bytes after those of this step. */
+/* Asks for n bytes, `skip` bytes after the bytes of this step. */
 enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n);
 enum header_result header_bad(struct header_scan *h, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -45,7 +45,7 @@ int json_open(struct json *r, const char *path, struct fail *fail);
 /* Accepts {0}. */
 void json_close(struct json *r);
 
-/* 1: a document begins here. 0: there are no more. */
+/* 1: a document begins here. 0: the last one has been read. */
 int json_begin(struct json *r, struct fail *fail);
 
 /* Skip white space and return the next byte without consuming it; 0 at the end; or -1. */

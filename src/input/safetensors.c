@@ -181,8 +181,8 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 }
 
 /*
- * Takes the next tensor; *more: a member follows it. 0: there are no more. -1: *why is its fault, or
- * the text's.
+ * Takes the next tensor; *more: a member follows it. 0: the last one was taken. -1: *why is its
+ * fault, or the text's.
  */
 static int take_next(struct words *text, struct tensor *t, bool *more, const char **why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sigmf: reads X.sigmf-meta, which says what the samples in X.sigmf-data are. */
+/* sigmf: reads X.sigmf-meta, which describes the samples in X.sigmf-data. */
 #ifndef GPUHIST_INPUT_SIGMF_H
 #define GPUHIST_INPUT_SIGMF_H
 

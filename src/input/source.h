@@ -108,7 +108,7 @@ bool source_compressed(const struct source_spec *spec);
  */
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail);
 
-/* The header of the first input; its format is NULL if there is none or it was not read. */
+/* The header of the first input; its format is NULL if it was not read or does not exist. */
 const struct header *source_said(const struct source *s);
 
 /*
@@ -144,8 +144,8 @@ struct chunk {
 
 /*
  * Takes the next records. Blocks while an input has no bytes. chunk->bytes == 0: all inputs have
- * ended, or source_stop was called. -1: an input failed, and no more chunks follow; all readers get
- * the same *fail, the first failure in the order of the inputs and their bytes.
+ * ended, or source_stop was called. -1: an input failed, and this was the last chunk; all readers
+ * get the same *fail, the first failure in the order of the inputs and their bytes.
  */
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail);
 

@@ -196,7 +196,7 @@ static bool takes_type(const struct source *s, const struct input *in)
 	struct sample_type type;
 	bool pair;
 
-	if (h->format) /* then the first type is that of names, or a default */
+	if (h->format) /* then the first type comes from names, or is a default */
 		return s->spec.type_said && same_type(&h->type, &s->use.type);
 	if (first_named(&type, &pair, s->spec.paths[in->index], suffix))
 		return same_type(&type, &first->type) && (pair ? 2 : 1) == first->channels;

@@ -67,7 +67,7 @@ struct input {
 
 	uint64_t at;   /* offset of the next byte to read or cut, or UNKNOWN */
 	bool busy;     /* a reader has the turn to read or cut the next bytes */
-	bool ended;    /* no more bytes are read or cut */
+	bool ended;    /* its last bytes were read or cut */
 	bool shorter;  /* the file is smaller than it was */
 	unsigned lent; /* chunks of it that callers have yet to return */
 	bool spent;    /* all of it was handed out, and a reader was woken for the next input */

@@ -102,7 +102,7 @@ struct source {
 	struct bytes_shared shared;
 	struct readers readers;
 	struct input *inputs;  /* live inputs, in the order of the paths */
-	struct input *current; /* the last live input, until no more of it is read or cut */
+	struct input *current; /* the last live input, until all of it is read or cut */
 	struct first first;
 	struct next next;
 	struct told told;

@@ -10,7 +10,7 @@
  * least, and gives the turn back; the bytes behind the last newline are carried to the next block.
  * So are read: streams; a FILE's first lines, until the one that decides on the table was found;
  * the end of a file, which may have grown. A block of a stream ends with the bytes that have
- * arrived, so its numbers wait for no more than their line's end.
+ * arrived, so its numbers wait only for their line's end.
  *
  * PARALLEL READING. Between its first lines and its end, a file is cut at offsets. A line belongs
  * to the block in which it begins: the reader skips up to the first newline at or after the byte

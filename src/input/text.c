@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * text: decides how the lines of a FILE are read, and reads the lines that text_loops.c leaves:
- * those with quotes, blank lines, comments, long lines, and bad ones, of which it says why.
+ * lines with quotes, blank lines, comments, long lines, and bad lines, for which it gives the
+ * reason.
  */
 #include "input/text.h"
 

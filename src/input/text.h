@@ -56,7 +56,7 @@ struct text_marks {
 	uint64_t odd[TEXT_WORDS + 1];        /* quotes, and CRs that are not before LF */
 };
 
-/* Some whole lines, each with its newline, and what was read of them. */
+/* Some whole lines, each with its newline, and the results of reading them. */
 struct text_lines {
 	const char *at, *end; /* lines to read; TEXT_PAD bytes after them may be read, too */
 	bool first;           /* they are the first of the text */
@@ -76,7 +76,7 @@ static inline uint32_t text_bytes(const struct text_spec *spec)
 
 /*
  * Reads lines up to the first that is not blank or a comment, which decides on the table, and past
- * it if it is a header. 0: there is none. -1: bad input (why).
+ * it if it is a header. 0: no such line. -1: bad input (why).
  */
 int text_begin(struct text_table *t, const struct text_spec *spec, struct text_lines *l);
 

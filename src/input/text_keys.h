@@ -4,9 +4,9 @@
  *
  * All readers share one table, into which keys are only inserted. Looking a key up takes no lock,
  * inserting one does. A slot holds the first bytes of its key, and the table has only two to four
- * slots for each key, so that hundreds of keys stay in L1. When it is full, it is copied to a larger
- * one; the old one stays, because others may be reading it. They miss only keys that are newer, and
- * look for those again with the lock.
+ * slots for each key, so that hundreds of keys stay in L1. When it is full, it is copied to a
+ * larger one; the old one stays, because others may be reading it. They miss only keys that are
+ * newer, and look for those again with the lock.
  */
 #ifndef GPUHIST_INPUT_TEXT_KEYS_H
 #define GPUHIST_INPUT_TEXT_KEYS_H

@@ -147,7 +147,9 @@ INLINE const char *digits(const char *p, uint64_t *n)
 	for (;; p += 8) {
 		memcpy(&d, p, 8);
 		d ^= 0x3030303030303030;
-		/* Only the lowest byte that is no digit matters, so carries out of others do not. */
+		/*
+		 * Only the lowest byte that is no digit matters, so carries out of others do not.
+		 */
 		other = ((d + 0x0606060606060606) | d) & 0xf0f0f0f0f0f0f0f0;
 		if (other != 0)
 			break;
@@ -245,7 +247,10 @@ INLINE const char *line_end(const struct text_marks *m, const char *p, uint64_t 
 	return NULL;
 }
 
-/* Finds the n-th separator from p on, n > 0. If there are not that many, returns the end of the marks. */
+/*
+ * Finds the n-th separator from p on, n > 0. If there are not that many, returns the end of the
+ * marks.
+ */
 INLINE const char *separator_from(const struct text_marks *m, const char *p, uint64_t n)
 {
 	for (size_t at = (size_t)(p - m->from); at < 64 * m->words; at += TOGETHER) {

@@ -291,7 +291,7 @@ static bool get_head(struct zstd_job *j, size_t n)
 
 /*
  * Fetches the next block. Leaves a file's packed bytes for later, if the file was long enough when
- * it was opened; waits for no more of a stream than this block. False: no block, or a bad one.
+ * it was opened; of a stream, waits only for this block. False: no block, or a bad one.
  */
 static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {

@@ -115,7 +115,7 @@ struct blocks {
 	struct block_counts at;
 	uint64_t end; /* decoded bytes of the blocks with a place */
 	bool fetching, scanning, executing;
-	bool over;    /* no more blocks are fetched */
+	bool over;    /* the last block was fetched */
 	bool refused; /* a block was refused */
 	struct on_device device;
 };

@@ -16,9 +16,9 @@
  * that pays (zstd_cost.h).
  *
  * Batches keep one order from find to done, in whichever room they are, and all batches of a frame
- * precede those of the next. So the contents of a taken room precede, in the inputs, everything
- * that waits for a room, and will be handed out and counted. A job does not end before its batches
- * are done.
+ * precede the batches of the next. So the contents of a taken room precede, in the inputs,
+ * everything that waits for a room, and will be handed out and counted. A job does not end before
+ * its batches are done.
  *
  * Why every wait ends. Everything before the first batch that is not done gets counted, which frees
  * rooms. Then any reader can find the batch, read its packed bytes and send them, and one reader
@@ -244,7 +244,7 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 	return orders_packed(o, &d->scan, room, batch->bytes);
 }
 
-/* Gives the frame up: libzstd decodes it again, or tells what is wrong. */
+/* Gives the frame up: libzstd decodes it again, or reports the error. */
 static void refuse(struct zstd_job *j, const char *why)
 {
 	j->blocks->refused = true;

@@ -21,8 +21,8 @@
  * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
  * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes. If
  * records are ordered, nothing behind a failure is handed out, so no frame's bytes are handed out
- * before the checksums of the frames before it are right: libzstd checks those of CALLS, and the
- * pieces after a job of another kind wait until it is retired.
+ * before the checksums of the frames before it are right: libzstd checks the checksums of CALLS,
+ * and the pieces after a job of another kind wait until it is retired.
  */
 #include "input/zstd_job.h"
 

@@ -150,7 +150,7 @@ struct zstd_input {
  */
 void cut_plan(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c);
 
-/* Plans a cut in steps. If it was planned in blocks, it needs no more memory than before. */
+/* Plans a cut in steps. If it was planned in blocks, it needs at most the memory planned before. */
 void cut_as_steps(const struct source *s, struct cut *c);
 
 /* ---- zstd_cut.c: frames cut off ---- */

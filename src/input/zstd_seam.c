@@ -170,7 +170,7 @@ void seams_free(struct seam *seams)
 
 /* ---- bytes after the samples ---- */
 
-/* Copies those of the `room` bytes at offset `from` that are in a piece at offset `at`. */
+/* Copies the part of the `room` bytes at offset `from` that is in a piece at offset `at`. */
 static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
 		 size_t room)
 {
@@ -341,7 +341,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 
 	if (p->from == 0)
 		keep_rest(p, at);
-	if (begin >= end) { /* no more bytes of it are wanted */
+	if (begin >= end) { /* nothing of it is wanted */
 		hold(p, p->bytes);
 		release_unlocks(s, p);
 		return;

@@ -74,7 +74,7 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	return -1;
 }
 
-/* Save the counts next to the file that `out` would replace, or else in a directory; close `out`. */
+/* Save the counts next to the file that `out` would replace, or in a directory; close `out`. */
 static int save_beside(struct output *out, const struct hist *hist, const struct provenance *from,
 		       char name[PATH_MAX], struct fail *fail)
 {
@@ -94,7 +94,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 						  : save_in_folders(hist, from, name, fail);
 }
 
-/* Save the counts, of which some do not fit; close `out`. Returns -1. */
+/* Save the counts if some do not fit into their counters; close `out`. Returns -1. */
 static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
 			 uint64_t counts, struct fail *fail)
 {

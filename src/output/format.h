@@ -59,7 +59,7 @@ struct style {
 	struct canvas canvas;
 };
 
-/* Where the counts come from, over all inputs and channels, for formats that record it. */
+/* The origin of the counts, over all inputs and channels, for formats that record it. */
 struct provenance {
 	uint64_t inputs;  /* number of inputs read */
 	uint64_t bytes;   /* decoded bytes of all inputs, including skipped and tail */

@@ -243,8 +243,8 @@ static bool keep_group(int fd, const struct stat *now, const struct stat *old)
 
 /*
  * Gives the new file fd the permissions of the file at path, whose state is *old. Set-user-ID and
- * set-group-ID are left out, as when another user writes to a file. Where the group or the list
- * cannot be kept, the group gets no more rights than others have. -1 and errno if the mode cannot
+ * set-group-ID are left out, as when another user writes to a file. If the group or the access list
+ * cannot be kept, the group gets only the rights that others have. -1 and errno if the mode cannot
  * be set.
  */
 static int keep_permissions(int fd, const char *path, const struct stat *old)
@@ -552,8 +552,8 @@ bool output_failed(const struct output *o)
 }
 
 /*
- * The size of the file stays what was written. Not posix_fallocate, which writes every block if the
- * file system cannot allocate.
+ * The size of the file does not change. This does not use posix_fallocate, which writes every block
+ * if the file system cannot allocate.
  */
 int output_reserve(struct output *o, uint64_t bytes, const char *advice, struct fail *fail)
 {

@@ -62,7 +62,7 @@ static bool is_power(const struct edges *edges, uint32_t i)
 	return fabs(frexp(edges_value(edges, i), &exponent)) <= 0.5;
 }
 
-/* The bin at which bars of bins first .. end - 1 may begin, so that powers of two are between bars. */
+/* Return a first bin for bars of bins first .. end - 1, so that powers of two are between bars. */
 static uint32_t find_start(const struct picture *p, uint32_t first, uint32_t end)
 {
 	const struct edges *const edges = &p->hist->axis.edges;

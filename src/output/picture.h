@@ -70,7 +70,7 @@ double picture_value(const struct picture *p, uint32_t channel, uint32_t k);
 /* The value of the reference (--compare) in bar k, if it had as many samples; 0: none. */
 double picture_reference(const struct picture *p, uint32_t channel, uint32_t k);
 
-/* Where a logarithmic scale of values begins: the power of ten below the smallest. */
+/* The start of a logarithmic scale of values: the power of ten below the smallest. */
 double picture_base(const struct picture *p);
 
 /* Do all bars hold `per` bins? */

@@ -41,7 +41,7 @@ struct plot {
 	int label_width, count_width, bar; /* in characters */
 	bool counts;                       /* write counts and percentages */
 	uint32_t across, blocks;           /* panels side by side; blocks of panels */
-	bool gaps; /* there is room for blank lines beside the bin of zero */
+	bool gaps;                         /* blank lines set the bin of zero apart */
 };
 
 /* ---- labels ---- */

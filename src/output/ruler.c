@@ -18,7 +18,7 @@ static double edge(const struct ruler *r, uint32_t i)
 {
 	const double x = edges_value(&r->axis->edges, i);
 
-	/* Beside a bin of 0: the bin of -1 is a doubling wide, like that of 1. */
+	/* Next to a bin of 0: the bin of -1 is a doubling wide, like the bin of 1. */
 	return x == 0 && i == r->zero && i > 0 ? -0.5 : bounded(x);
 }
 
@@ -47,7 +47,7 @@ void ruler_zero(struct ruler *r, const struct axis *axis)
 		return;
 	const uint32_t zero = first_edge(&axis->edges, bins, true),
 		       positive = first_edge(&axis->edges, bins, false);
-	/* With --log=auto, 0 has a bin of its own, so in integers the one before it ends with -1. */
+	/* With --log=auto, 0 has its own bin, so in integers the bin before it ends with -1. */
 	const bool apart = axis_kind_of(axis)->spacing == SPACING_RANKS && axis->edges.integers &&
 			   zero > 0 && zero < positive && edges_value(&axis->edges, zero) == 0;
 	r->zero = apart ? zero : zero > 0 ? zero - 1 : 0;
@@ -198,7 +198,7 @@ static double bin_at(const struct ruler *r, double x)
 	return low + fmin(fmax((x - at[0]) / (at[1] - at[0]), 0), 1);
 }
 
-/* What a cell of the axis is worth: 1 / its width. */
+/* The weight of a cell of the axis: 1 / its width. */
 static double weight_of(const struct strip *s, const struct strip_cell *cell)
 {
 	const struct ruler *const r = &s->ruler;

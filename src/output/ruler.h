@@ -2,7 +2,7 @@
 /*
  * ruler: the axis of values in a picture: which bins lie where, how wide they are, and the ticks.
  *
- * UNITS. The width of bins is what a picture divides counts by. On a logarithmic axis it is in
+ * UNITS. A picture divides counts by the width of bins. On a logarithmic axis it is in
  * doublings, log2(upper / lower), so smooth data looks smooth; on a linear axis it is a number of
  * bins if all are equally wide, else a difference of values.
  *
@@ -74,8 +74,8 @@ struct ruler {
 void ruler_zero(struct ruler *r, const struct axis *axis);
 
 /*
- * After ruler_zero, make the axis of bins first .. end - 1. cells > 0: the band and its gaps are
- * whole cells of an axis that has so many.
+ * After ruler_zero, make the axis of bins first .. end - 1. cells > 0: the axis has that many
+ * cells, and the band and its gaps are whole cells.
  */
 void ruler_make(struct ruler *r, uint32_t first, uint32_t end, uint32_t cells);
 
@@ -88,8 +88,8 @@ double ruler_width(const struct ruler *r, uint32_t first, uint32_t end);
 /* ---- cells ---- */
 
 /*
- * A strip cuts the axis into cells of equal length. A cell holds bins begin .. end, of which the
- * first and the last may be fractions; its value is their count times its weight.
+ * A strip cuts the axis into cells of equal length. A cell holds bins begin .. end; the first
+ * and the last may be fractions. Its value is their count times its weight.
  */
 #define STRIP_CELLS 400u
 struct strip {

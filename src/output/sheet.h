@@ -4,8 +4,8 @@
  * heat map or, with --stats, as curves.
  *
  * A row is a strip: cells of equal length on the axis (ruler.h), each holding its samples divided
- * by its width, so flat data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full, neighbouring rows are
- * joined in pairs, and from then on twice as many input rows form one row.
+ * by its width, so flat data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full,
+ * neighbouring rows are joined in pairs, and from then on twice as many input rows form one row.
  */
 #ifndef GPUHIST_OUTPUT_SHEET_H
 #define GPUHIST_OUTPUT_SHEET_H

@@ -607,7 +607,7 @@ static void write_map(struct output *out, const struct sheet *s)
 	const struct scale none = {.lo = 0};
 	struct scale x = s->strip.ruler.x,
 		     y = scale_of_rows(s, (unsigned)height / 40 + 1, UINT_MAX);
-	/* With several channels, a line for their names below that of the colours. */
+	/* With several channels, a line for their names below the line of the colours. */
 	const int top = TOP + PANEL_TOP + (channels > 1 ? PANEL_TOP : 0);
 	const int gap = ACROSS / channels / 5 < MAP_GAP ? ACROSS / channels / 5 : MAP_GAP;
 	struct panel p = {0, top, 0, height, &x, named ? &none : &y, true};
@@ -712,7 +712,7 @@ static struct scale scale_of_curves(const struct sheet *s, uint32_t low, uint32_
 
 static void write_curves(struct output *out, const struct sheet *s)
 {
-	/* A channel has a panel; that of the entropy comes before it, unless quantiles are drawn. */
+	/* Each channel has a panel, preceded by one for the entropy unless quantiles are drawn. */
 	const bool both = !s->quantiles && sheet_has_entropy(s->axis);
 	const int each_channel = both ? 2 : 1, panels = each_channel * (int)s->channels;
 	const int fit = 800 / panels - PANEL_TOP - PANEL_GAP;

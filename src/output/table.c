@@ -13,7 +13,7 @@
 #define CELLS_MOST (16 + QUANTILES_MAX)
 #define TEXT (NUMBER_TEXT + 8)
 #define NUMBER 8u      /* columns of a number that shows two digits, whatever it is */
-#define NUMBER_MOST 11 /* wider columns show no more */
+#define NUMBER_MOST 11 /* a wider column shows nothing more */
 #define COUNT 9
 #define SHARE 6
 #define CHANNEL 3u
@@ -66,7 +66,7 @@ static unsigned width_of(const struct columns *p, size_t i)
 	return COLUMNS[i].width == NUMBER ? p->number : COLUMNS[i].width;
 }
 
-/* Take up to `n` columns of this width from what is left; returns how many fit. */
+/* Take up to `n` columns of this width from the space left; returns how many fit. */
 static unsigned take(unsigned *left, unsigned n, unsigned width)
 {
 	const unsigned fit = *left / (width + 1), some = fit < n ? fit : n;

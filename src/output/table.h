@@ -17,7 +17,7 @@
 struct table {
 	const struct canvas *canvas;
 	const struct quantiles *asked;
-	const char *name;  /* what the first column holds */
+	const char *name;  /* the title of the first column */
 	bool names;        /* the first column holds names, not numbers */
 	bool shape;        /* the second column holds a shape, and samples are not counted */
 	uint32_t channels; /* above 1: a column for the channel's number */

@@ -30,7 +30,7 @@ static void put_linearity(struct csv_line *l, bool has, double x)
 }
 
 /*
- * End a row whose first field is there: write its edges and a count per channel, which is
+ * End a row whose first field is written: write its edges and a count per channel, which is
  * count[c * stride] for channel c. With --linearity, DNL and INL of this bin follow, if it has any.
  */
 static void end_row(struct listing *t, const char *lower, const char *upper, const uint64_t *count,

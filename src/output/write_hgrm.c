@@ -62,7 +62,7 @@ static void put_levels(struct output *out, const struct hist *hist, uint32_t cha
 		if (!isfinite(value))
 			continue;
 		sum += count;
-		/* In 16 bits, -0 has a cell of its own before that of 0. */
+		/* In 16 bits, -0 has a cell of its own, before the cell of 0. */
 		uint32_t next = i + 1;
 		if (signbit(value) && digest_next(&s->digest, &next, &count) &&
 		    next == s->digest.rule.zero)

@@ -4,7 +4,8 @@
  * hist. The document is one line: one histogram or, with several channels, an object whose members
  * channel0, channel1 ... are histograms. With --by these are "key=" and the key: the schema wants
  * names that are not empty, and a key could have the name of a member of a histogram. Without any
- * key there is one empty histogram, "key". Versions before 0.4 find no histogram in such a document.
+ * key there is one empty histogram, "key". Versions before 0.4 find no histogram in such a
+ * document.
  *
  * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise
  * its edges are listed. boost-histogram, on which hist is built, computes edge i as

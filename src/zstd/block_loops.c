@@ -126,7 +126,7 @@ static bool streams_begin(struct streams *s, const struct block *b, unsigned cha
 	return true;
 }
 
-/* Returns how many turns neither read nor write too far, if each makes up to so many literals. */
+/* Returns the number of turns, of up to that many literals, that neither read nor write too far. */
 INLINE size_t streams_turns(const struct streams *s, size_t literals)
 {
 	size_t turns = SIZE_MAX;
@@ -276,8 +276,8 @@ INLINE uint64_t entry_get(const struct block_coder *c, unsigned kind, uint64_t s
 }
 
 /*
- * The last three offsets, which may be symbols. As an array, or copied as a whole, they would lie in
- * memory, not in registers.
+ * The last three offsets, which may be symbols. As an array, or copied as a whole, they would lie
+ * in memory, not in registers.
  */
 struct repeats {
 	uint32_t first, second, third;

@@ -49,7 +49,7 @@ extern const struct block_loops block_loops_base, block_loops_avx2;
 size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
 			 unsigned log, unsigned codes);
 
-/* Builds the table of pairs from that of literals, unless the coder has it. */
+/* Builds the table of pairs from the table of literals, unless the coder has it. */
 void block_pairs_build(struct block_coder *c);
 
 /* Build a block's tables, unless the coder has them. Return NULL, or why they are refused. */

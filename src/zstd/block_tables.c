@@ -58,7 +58,8 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
 
 /*
  * Fills a table with the states of its codes. A code stands for numbers of extra[code] bits above a
- * base. The numbers of the first code begin at `base`, those of the next one behind these.
+ * base. The numbers of the first code begin at `base`, and the numbers of the next code follow
+ * them.
  */
 static void spread(struct entry *table, const struct block_shares *shares, uint32_t base,
 		   const uint8_t *extra)

@@ -2,7 +2,7 @@
 /*
  * frames: finds the frames of a compressed input by their headers and block headers, three bytes in
  * 50,000, without decoding them. The thread with the input's turn calls these functions, without a
- * lock. They wait for no more of a stream than a header needs: the next bytes may never come.
+ * lock. They wait only for the bytes of a header: the next bytes of a stream may never come.
  */
 #ifndef GPUHIST_ZSTD_FRAMES_H
 #define GPUHIST_ZSTD_FRAMES_H
@@ -46,8 +46,8 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const char *why);
 
 /*
- * What is wrong with a damaged frame depends on who reads it: a false length may lead beyond the end
- * of the input, or to a block that cannot be decoded. The message does not.
+ * The damage to a frame looks different to each reader: a false length may lead beyond the end of
+ * the input, or to a block that cannot be decoded. The message does not.
  */
 #define FRAMES_DAMAGED "it is damaged, or the input ends inside it"
 #define FRAMES_CHECKSUM "its checksum is wrong"

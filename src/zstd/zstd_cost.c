@@ -45,8 +45,8 @@
  * until the cores have decoded all frames before it.
  *
  * Two threads gain from blocks only with mostly literals. On one thread of an EPYC, the decoder of
- * blocks takes as long as libzstd for literals, but 0.7 to 1.5 ns of 9 to 11 more for a sequence. It
- * has 0.87 to 0.95 of libzstd's speed for text and 10-bit numbers, and 0.80 for a random walk of
+ * blocks takes as long as libzstd for literals, but 0.7 to 1.5 ns of 9 to 11 more for a sequence.
+ * It has 0.87 to 0.95 of libzstd's speed for text and 10-bit numbers, and 0.80 for a random walk of
  * level 19. So one thread leaves long frames to libzstd, in STEPS.
  */
 static bool device_may(const struct zstd_facts *f)

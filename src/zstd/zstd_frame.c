@@ -98,7 +98,7 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 
 void frame_add_block(struct frame *f, const struct frame_block *b)
 {
-	/* A block decodes to no more than the window allows. */
+	/* A block decodes to at most a window. */
 	f->blocks += f->header.window < b->most ? f->header.window : b->most;
 	f->walked += FRAME_BLOCK_HEADER + b->stored;
 }
