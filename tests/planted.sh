@@ -13,11 +13,14 @@ mkdir -p "$copy/tree"
 git ls-files -z Makefile src tests kernels packaging/needs.c packaging/packaging.mk | xargs -0 cp --parents -t "$copy/tree"
 passed=0 failed=0
 
-# plant NAME FILE SED [TRANSCRIPT]: make the bug with SED, which changes at most two lines of FILE.
+# plant NAME FILE SED [TRANSCRIPT or source_jobs]: make the bug with SED, which changes at most two lines of FILE.
 plant() {
 	name=$1 file=$2 change=$3 transcript=${4:-}
 	target='SCHED=1 build/sched/schedules' test="build/sched/schedules 1 $seconds"
-	[ -z "$transcript" ] || target='NVCC= gpuhist' test="sh tests/cli.sh ./gpuhist $transcript"
+	case $transcript in
+	source_jobs) target='NVCC= build/source_jobs' test="build/source_jobs 1 100000 $((3 * seconds))" ;;
+	?*) target='NVCC= gpuhist' test="sh tests/cli.sh ./gpuhist $transcript" ;;
+	esac
 	case " $only " in
 	*" $name "* | '  ') ;;
 	*) return ;;
@@ -37,7 +40,7 @@ plant() {
 		echo "$name: not seen by ${transcript:-$(grep schedules "$copy/log")}"
 		failed=$((failed + 1))
 	else
-		echo "$name: seen: $(grep -m 1 '^scene\|^---' "$copy/log")"
+		echo "$name: seen: $(grep -m 1 '^scene\|^---\|^job' "$copy/log")"
 		passed=$((passed + 1))
 	fi
 	cp "$file" "$copy/tree/$file"
@@ -61,5 +64,19 @@ plant leaving src/each/each.c '/^static void rest_active/,/^}/s/^\t\twake_all(e)
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output
+# The source's records, places and failures: seen by its jobs.
+last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
+plant last_wins src/input/source_ends.c "$last_wins" source_jobs
+plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
+plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->first) % record);/rest = record - (size_t)(begin % record);/' source_jobs
+plant unsized_place src/input/zstd_job.c 's/^\tplace(s, j->next, end);/\tplace(s, j->next, j->decoded);/' source_jobs
+plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->first),/larger(at + p->from, p->begin == 0 ? in->first : 0),/' source_jobs
+plant checksum src/input/zstd_job.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
+plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
+plant left src/input/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
+plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
+plant due src/input/source_ends.c 's/^\treturn nothing_left(s, in) || (in->zstd .*/\treturn true;/' source_jobs
+plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
+plant gathered src/input/zstd_plan.c 's/c->content == UNKNOWN || f.header.content == UNKNOWN/c->content == UNKNOWN/' source_jobs
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

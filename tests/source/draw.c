@@ -348,7 +348,7 @@ static void draw_device(struct device_plan *d, bool checked)
 	*d = (struct device_plan){.has = true,
 				  .rooms = 1 + (unsigned)below(10),
 				  .looks = once_in(8) ? 1 + (unsigned)below(3) : 0,
-				  .demanded = once_in(2),
+				  .demanded = !once_in(3),
 				  .vanishes = fault == 3,
 				  .never = once_in(9)};
 	if (fault < (checked ? 3 : 2))
@@ -431,7 +431,7 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 		job->cap = use->record * (1 + (size_t)below(500));
 	job->unpacked = once_in(2);
 	job->stop = once_in(25) ? 1 + (unsigned)below(9) : 0;
-	if (long_one && once_in(2))
+	if (long_one && !once_in(3))
 		draw_device(&job->device, all_sums && !open->no_check && use->limit == NO_LIMIT);
 }
 

@@ -352,7 +352,7 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	v->first = skip < NO_LIMIT - o->begin ? o->begin + skip : NO_LIMIT;
 	if (o->format && o->samples != NO_LIMIT)
 		bound = o->begin + o->samples;
-	if (*left != NO_LIMIT && v->first < NO_LIMIT - model_bytes(use, *left))
+	if (*left < NO_LIMIT / 2 / use->record && v->first < NO_LIMIT / 2)
 		limit = v->first + model_bytes(use, *left);
 	limit = limit > bound ? NO_LIMIT : limit;
 	const uint64_t reach = f.bytes < limit ? f.bytes : limit,

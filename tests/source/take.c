@@ -234,9 +234,9 @@ static void *work(void *arg)
 			source_stop(s);
 	}
 	const struct want again = {.room = room, .cap = job->cap, .lent = open->ordered};
-	CHECK(source_take(r, &again, &c, &(struct fail){.status = STATUS_OK}) == w->rc &&
-		      c.bytes == 0,
-	      "records after the end");
+	const int rc = source_take(r, &again, &c, &(struct fail){.status = STATUS_OK});
+	/* The last chunk of another reader may have shown a failure since. */
+	CHECK((rc == w->rc || w->rc == 0) && c.bytes == 0, "records after the end");
 	free(room);
 	return NULL;
 }
@@ -261,7 +261,7 @@ static void check_places(const struct job *job, const struct truth *t, struct ex
 {
 	size_t input = 0, at = 0;
 
-	if (t->unclear || job->setup.open.parts > 0)
+	if (t->unclear || job->setup.open.parts > 0 || job->device.wrong > 0)
 		return;
 	qsort(e, n, sizeof(*e), by_place);
 	for (size_t i = 0; i < n; i++) {
