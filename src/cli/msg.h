@@ -54,4 +54,8 @@ int msg_lost(void);
 /* Would writing a message return (even with an error) without waiting? */
 bool msg_ready(void);
 
+/* Format and arguments of a number with its noun: "1 input", "2 inputs". */
+#define COUNTED "%llu %s%s"
+#define COUNT(n, what) (unsigned long long)(n), what, (n) == 1 ? "" : "s"
+
 #endif

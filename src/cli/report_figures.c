@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* report_figures: tables of figures on stderr, with a column per channel, and lines for --linearity. */
+#include "cli/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/msg.h"
+#include "each/list.h"
+#include "hist/compare.h"
+#include "output/figures.h"
+#include "output/picture.h"
+
+/* ---- --stats ---- */
+
+/* Rows of the table, before the quantiles. */
+static const struct {
+	const char *name;
+	enum figure figure;
+} ROWS[] = {
+	{"channel", FIGURE_SAMPLES}, /* its number instead */
+	{"count", FIGURE_COUNT},
+	{"zeros", FIGURE_ZEROS},
+	{"-inf", FIGURE_BELOW},
+	{"inf", FIGURE_ABOVE},
+	{"nan", FIGURE_NAN},
+	{"minimum", FIGURE_LEAST},
+	{"at minimum", FIGURE_AT_LEAST},
+	{"maximum", FIGURE_GREATEST},
+	{"at maximum", FIGURE_AT_GREATEST},
+	{"never hit", FIGURE_NEVER_HIT},
+	{"mean", FIGURE_MEAN},
+	{"std", FIGURE_DEVIATION},
+	{"entropy", FIGURE_ENTROPY},
+};
+#define FIGURE_ROWS (sizeof(ROWS) / sizeof(ROWS[0]))
+
+/*
+ * Shorten numbers to six digits, except whole ones. A rounded number from 10^15 on looks whole
+ * although its last digits say nothing.
+ */
+static void shorten(char text[NUMBER_TEXT], bool rounded)
+{
+	if (text[0] != '\0' && (!edge_is_whole(text) || (rounded && strlen(text) > 15)))
+		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
+}
+
+/* Format a cell of the table; may be "". */
+static void cell_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row)
+{
+	const bool any = hist->stats[channel].of.number > 0;
+	const enum figure figure = row < FIGURE_ROWS ? ROWS[row].figure : FIGURE_SAMPLES;
+
+	text[0] = '\0';
+	if (row >= FIGURE_ROWS)
+		hist_stats_format_quantile(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
+	else if (row > 0)
+		figure_text(text, hist, channel, figure);
+	else if (hist->channels > 1)
+		number_format_count(text, channel);
+	/* Infinities and NaNs are shown only if there are any, zeros if any sample is finite. */
+	if (FIGURE_BELOW <= figure && figure <= (any ? FIGURE_NAN : FIGURE_ZEROS) &&
+	    strcmp(text, "0") == 0)
+		text[0] = '\0';
+	if (row >= FIGURE_ROWS || (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY))
+		shorten(text, figure == FIGURE_MEAN || figure == FIGURE_DEVIATION);
+}
+
+/* A row's name of a table with a column for each channel, and its cells, which may be "". */
+struct channel_table {
+	const char *title;
+	int width; /* of the names */
+	size_t rows;
+	void (*name)(char text[NUMBER_TEXT], const struct hist *hist, size_t row);
+	void (*cell)(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row);
+};
+
+static void row_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
+{
+	if (row < FIGURE_ROWS) {
+		snprintf(text, NUMBER_TEXT, "%s", ROWS[row].name);
+		return;
+	}
+	quantile_name(text, &hist->asked, (unsigned)(row - FIGURE_ROWS));
+	strcat(text, "%");
+}
+
+/* Print a row for channels first .. end - 1, unless all its cells are empty. */
+static void report_row(const struct channel_table *t, const struct hist *hist, uint32_t first,
+		       uint32_t end, size_t row, int width)
+{
+	char name[NUMBER_TEXT], cell[NUMBER_TEXT], line[FAIL_TEXT];
+	size_t used = 0, said = 0;
+
+	for (uint32_t c = first; c < end; c++) {
+		t->cell(cell, hist, c, row);
+		said += strlen(cell);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "  %-*s",
+					 c + 1 < end ? width : 0, *cell ? cell : "-");
+	}
+	t->name(name, hist, row);
+	if (said > 0)
+		msg_asked("%s: %-*s%s", t->title, t->width, name, line);
+}
+
+/*
+ * Print a line for each channel, as many as have columns in a table, unless the output has the
+ * figures of all.
+ */
+static void report_list(const struct job *job, const struct hist *hist)
+{
+	const uint32_t left =
+		layout_is_many(hist->channels) ? hist->channels - LAYOUT_CHANNELS_FEW : 0;
+	struct hist some = *hist;
+	struct fail lost = {.status = STATUS_OK};
+	struct style style = job->style;
+	struct output *out;
+
+	if (!job->output_none && list_has_figures(job->format))
+		return;
+	if (output_open(&out, "/dev/stderr", &lost) != 0)
+		return;
+	msg_progress("");
+	terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
+	some.channels -= left;
+	list_table(out, &some, &style);
+	(void)output_commit(out, &lost);
+	if (left > 0)
+		msg_asked(COUNTED "; csv, tsv and json have the figures of all",
+			  COUNT(left, hist->by ? "more key" : "more channel"));
+}
+
+/* Print a table, of as many channels side by side as the terminal has room for. */
+static void report_channels(const struct channel_table *t, const struct hist *hist)
+{
+	const int columns =
+		(int)msg_columns() - (int)strlen(t->title) - (int)strlen(": ") - t->width;
+	int longest = 1;
+	char cell[NUMBER_TEXT];
+
+	for (uint32_t c = 0; c < hist->channels; c++)
+		for (size_t row = 0; row < t->rows; row++) {
+			t->cell(cell, hist, c, row);
+			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
+		}
+	const uint32_t each = columns > longest + 2 ? (uint32_t)(columns / (longest + 2)) : 1;
+	for (uint32_t first = 0; first < hist->channels; first += each) {
+		const uint32_t left = hist->channels - first;
+		for (size_t row = 0; row < t->rows; row++)
+			report_row(t, hist, first, first + (left < each ? left : each), row,
+				   longest);
+	}
+}
+
+/* Does -q leave a table to the JSON, which has its figures? */
+static bool json_has_them(const struct job *job)
+{
+	return job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none;
+}
+
+void report_stats(const struct job *job, const struct hist *hist)
+{
+	const struct channel_table table = {"stats", 10, FIGURE_ROWS + hist->asked.n, row_name,
+					    cell_text};
+
+	/* A document's figures may have been added although nobody asked for them. */
+	if (!hist->stats || !job->tabled || json_has_them(job))
+		return;
+	if (hist_is_list(hist))
+		report_list(job, hist);
+	else
+		report_channels(&table, hist);
+}
+
+/* ---- --compare ---- */
+
+enum compared_row { COMPARED_CHANNEL, COMPARED_KS, COMPARED_AT, COMPARED_MOVED, COMPARED_BITS };
+
+static void compared_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
+{
+	static const char *const NAMES[] = {"channel", "KS", "KS at", "Wasserstein", "JS, bits"};
+
+	snprintf(text, NUMBER_TEXT, "%s", row == COMPARED_CHANNEL && hist->by ? "key" : NAMES[row]);
+}
+
+static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
+			  size_t row)
+{
+	const struct comparison *const c = &hist->compared[channel];
+	const double x = row == COMPARED_KS      ? c->ks
+			 : row == COMPARED_AT    ? c->at
+			 : row == COMPARED_MOVED ? c->wasserstein
+						 : c->divergence;
+
+	text[0] = '\0';
+	if (row == COMPARED_CHANNEL && hist->by)
+		snprintf(text, NUMBER_TEXT, "%s", hist->key[channel].name);
+	else if (row == COMPARED_CHANNEL && hist->channels > 1)
+		number_format_count(text, channel);
+	else if (row > COMPARED_CHANNEL && !isnan(x))
+		snprintf(text, NUMBER_TEXT, "%.6g", x);
+}
+
+/* Warn about keys that only one side of a comparison has. */
+static void warn_lacking(const struct hist *hist, const struct hist *from, const char *where)
+{
+	uint32_t first = 0;
+	const uint32_t n = hist_keys_lacking(hist, from, &first);
+
+	if (n > 0)
+		msg_warning(COUNTED " %s not in %s, such as %.60s", COUNT(n, "key"),
+			    n == 1 ? "is" : "are", where, from->key[first].name);
+}
+
+void report_comparison(const struct job *job, const struct hist *hist)
+{
+	const struct channel_table table = {"compare", 11, COMPARED_BITS + 1, compared_name,
+					    compared_cell};
+
+	uint32_t worst;
+
+	if (!hist->compared || json_has_them(job))
+		return;
+	if (!hist_is_list(hist)) {
+		report_channels(&table, hist);
+		return;
+	}
+	warn_lacking(job->reference, hist, job->compare);
+	warn_lacking(hist, job->reference, "these inputs");
+	comparison_worst(hist, &worst);
+	for (size_t row = 0; row < table.rows; row++)
+		report_row(&table, hist, worst, worst + 1, row, 0);
+}
+
+/* ---- --linearity ---- */
+
+static void describe_worst(char text[80], const struct hist *hist, const double *values,
+			   uint32_t bin)
+{
+	char code[NUMBER_TEXT];
+
+	edges_format(&hist->axis.edges, bin, code);
+	snprintf(text, 80, "%.3f at %.20s", values[bin], code);
+}
+
+void report_linearity(const struct hist *hist)
+{
+	char dnl[80], inl[80], channel[32] = "";
+
+	for (uint32_t c = 0; c < hist->channels && hist->linearity; c++) {
+		const struct linearity *const l = &hist->linearity[c];
+		describe_worst(dnl, hist, l->dnl, l->worst_dnl);
+		describe_worst(inl, hist, l->inl, l->worst_inl);
+		if (hist->channels > 1)
+			snprintf(channel, sizeof(channel), "channel %lu: ", (unsigned long)c);
+		msg_asked("linearity: %sDNL %s, INL %s, " COUNTED ", standard error of DNL %.2g",
+			  channel, dnl, inl, COUNT(l->missing, "missing code"), l->error);
+	}
+}
