@@ -43,7 +43,6 @@ struct counter {
 	uint32_t *table;        /* c->tables tables */
 	struct stats *stats;    /* counting_adds_stats: statistics of each channel; else NULL */
 	uint64_t unsettled;     /* samples in stats since settle_digests */
-	bool shares_stats;      /* there is no memory for its own: the totals take its samples */
 	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct binning binning; /* the job's rule, or one for the samples seen so far */
 	int k;                  /* k of that rule */
@@ -451,21 +450,19 @@ static void flush_stats(struct counter *counter)
 }
 
 /*
- * Now and then, move the statistics to the totals if a count may come near 2^32, or if the digests
- * of all workers take too much memory. Then this worker has none of its own from here on: to fill
- * and move them again and again would take ten times as long.
+ * Now and then, move the statistics to the totals if the digests of all workers take too much
+ * memory, or if a count may come near 2^32.
  */
 static void settle_digests(struct counter *counter)
 {
-	bool fits = true;
+	bool fits = counter->stats[0].digest.pending < UINT32_MAX / 2;
 
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		fits &= digest_charge(&counter->stats[c].digest);
 	counter->unsettled = 0;
-	if (fits && counter->stats[0].digest.pending < UINT32_MAX / 2)
+	if (fits)
 		return;
 	flush_stats(counter);
-	counter->shares_stats = !fits;
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		digest_shrink(&counter->stats[c].digest);
 }
@@ -493,10 +490,6 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	add_bins(counter, samples, ranks, n);
 	if (!counter->stats || layout_is_many(c->channels))
 		return;
-	if (counter->shares_stats) {
-		counts_count_stats(counter->counts, samples, n);
-		return;
-	}
 	stats_add_channels(counter->stats, c->channels, samples, n);
 	counter->unsettled += n;
 	if (counter->unsettled >= SETTLE)

@@ -43,34 +43,19 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 	return 0;
 }
 
-/* Charge the digests of the totals; note if they take too much by themselves. */
-static void charge(struct counts *counts)
+void counts_add_stats(struct counts *counts, const struct stats *stats)
 {
 	uint64_t charged = 0;
 
+	lock_take(&counts->lock);
 	for (uint32_t c = 0; c < counts->stats_channels; c++) {
 		struct digest *const digest = &counts->stats[c].digest;
+		stats_merge(&counts->stats[c], &stats[c]);
 		(void)digest_charge(digest);
 		charged += digest->charged;
 		if (digest->memory && charged > digest->memory->most)
 			__atomic_store_n(&counts->lost, true, __ATOMIC_RELAXED);
 	}
-}
-
-void counts_add_stats(struct counts *counts, const struct stats *stats)
-{
-	lock_take(&counts->lock);
-	for (uint32_t c = 0; c < counts->stats_channels; c++)
-		stats_merge(&counts->stats[c], &stats[c]);
-	charge(counts);
-	lock_drop(&counts->lock);
-}
-
-void counts_count_stats(struct counts *counts, const unsigned char *samples, size_t n)
-{
-	lock_take(&counts->lock);
-	stats_add_channels(counts->stats, counts->stats_channels, samples, n);
-	charge(counts);
 	lock_drop(&counts->lock);
 }
 

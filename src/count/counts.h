@@ -52,9 +52,6 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 /* Add a worker's statistics of all channels. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
 
-/* Add samples of all channels to the statistics, for a worker without memory for its own. */
-void counts_count_stats(struct counts *counts, const unsigned char *samples, size_t n);
-
 /* -1: the digests of the totals, or the keys, take too much (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);
 
