@@ -63,10 +63,13 @@ static bool grow(struct text_keys *k)
 /* Insert a key. Returns its place; one too many: it has none, or there is no memory. */
 static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 {
-	char *const copy = malloc(length + TEXT_KEYS_PAD);
 	uint32_t place;
 
-	if (!copy || k->n == TEXT_KEYS_MOST || (k->n >> (k->slots->bits - 1) && !grow(k))) {
+	if (k->n == TEXT_KEYS_MOST)
+		return TEXT_KEYS_MOST + 1;
+	char *const copy = malloc(length + TEXT_KEYS_PAD);
+	if (!copy || (k->n >> (k->slots->bits - 1) && !grow(k))) {
+		k->lost = true;
 		free(copy);
 		return TEXT_KEYS_MOST + 1;
 	}

@@ -43,9 +43,10 @@ struct text_slots {
 };
 
 struct text_keys {
-	struct text_slots *slots;   /* the newest ones; owned; atomic */
-	struct lock lock;           /* held while a key is inserted */
-	uint32_t n;                 /* number of keys */
+	struct text_slots *slots; /* the newest ones; owned; atomic */
+	struct lock lock;         /* held while a key is inserted */
+	uint32_t n;               /* number of keys */
+	bool lost;                /* there was no memory for a key, whose number is none of these */
 	char *name[TEXT_KEYS_MOST]; /* the text of each key, by its number; owned */
 };
 
