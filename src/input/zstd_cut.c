@@ -115,6 +115,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
+			source_call(s); /* to open the next input */
 			return;
 		}
 		if (in->zstd->cut.what == CUT_JOB && !job_fits(s, in->zstd->cut.need))
