@@ -27,15 +27,15 @@ struct offer {
 	size_t stops; /* the writer stops here, and stays until the job ends; or 0 */
 	bool paced;   /* the writer waits until the whole records that it wrote are delivered */
 	/* What its samples were made of, before they were packed and damaged. */
-	size_t plain;           /* bytes, with a header */
-	const char *format;     /* of its header; NULL: none */
-	unsigned char said[64]; /* the header's first bytes */
-	uint64_t begin;         /* bytes of the header */
-	uint64_t samples;       /* bytes of samples that it announces; NO_LIMIT: all that follow */
-	bool chunks;            /* more may follow the samples, and ends here: */
-	const char *behind;     /* why what follows is refused; or NULL */
-	bool packed;            /* in zstd */
-	bool foreign;           /* the frames may be damaged */
+	size_t plain;            /* bytes, with a header */
+	const char *format;      /* of its header; NULL: none */
+	unsigned char said[512]; /* the header */
+	uint64_t begin;          /* bytes of the header */
+	uint64_t samples;        /* bytes of samples that it announces; NO_LIMIT: all that follow */
+	bool chunks;             /* more may follow the samples, and ends here: */
+	const char *behind;      /* why what follows is refused; or NULL */
+	bool packed;             /* in zstd */
+	bool foreign;            /* the frames may be damaged */
 	size_t end[FRAMES_KNOWN]; /* where its first frames end, before it was damaged */
 	unsigned frames;
 };

@@ -148,7 +148,9 @@ static void decode(struct frames *f, const unsigned char *p, size_t n, uint64_t 
 	const uint64_t made = f->bytes - f->from;
 	if (made > declared)
 		f->bytes = f->from + (size_t)declared;
-	if (made > declared || (!f->why && declared != NO_LIMIT && made < declared))
+	/* That is seen before a wrong checksum. */
+	if (made > declared ||
+	    (declared != NO_LIMIT && made < declared && (!f->why || strcmp(f->why, DAMAGED) != 0)))
 		bad(f, DAMAGED);
 	f->vague = f->why && declared != NO_LIMIT;
 	f->pos += pos;
@@ -241,6 +243,7 @@ static bool look_inside(struct truth *t, const struct job *job, size_t i, struct
 		fails(t, i, true, STATUS_DATA, "%s is not compressed by zstd", name);
 	else if (job->setup.open.parts > 0 && packed)
 		fails(t, i, true, STATUS_USAGE, "%s is compressed, but --part", name);
+	t->unclear |= job->setup.open.parts > 0 && packed && o->foreign; /* or its header is bad */
 	if (t->must)
 		return false;
 	while (packed && next_frame(f, job, o->bytes, o->size, o->foreign))
@@ -333,13 +336,17 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	v->bytes = f.bytes;
 	if (!opens)
 		return false;
-	if (o->format && f.why && f.from < o->begin) { /* was the header seen, and does it end? */
-		t->unclear |= *left != NO_LIMIT || f.bytes < o->begin;
+	if (o->format && f.why && f.from < o->begin) { /* was the header seen? */
+		t->unclear |= *left != NO_LIMIT || f.vague;
 		free(v->data);
 		v->data = NULL;
-		return meet_damage(t, job, i, &f, NO_LIMIT);
+		const bool goes_on = meet_damage(t, job, i, &f, NO_LIMIT);
+		if (strcmp(f.why, DAMAGED) == 0) /* or the header is called cut */
+			snprintf(t->text, sizeof(t->text), "%s", shown(job, i));
+		return goes_on;
 	}
-	const size_t head = o->begin < 64 ? (size_t)o->begin : 64;
+	const size_t head = (size_t)o->begin;
+	t->unclear |= o->foreign && o->behind; /* it may be damaged, too */
 	t->unclear |= o->format && memcmp(f.data, o->said, head < f.bytes ? head : f.bytes) != 0;
 	if (o->format && f.bytes < o->begin) {
 		fails(t, i, true, STATUS_DATA,

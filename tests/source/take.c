@@ -21,6 +21,12 @@
 #include "../unpack_soft.h"
 #include "input/source_state.h"
 
+/* Small jobs have not the memory that they take from the budget. */
+#ifdef SMALL_JOBS
+#define LOOKS false
+#else
+#define LOOKS true
+#endif
 #define FD_FIRST 100 /* of the inputs: messages have these numbers */
 
 typedef unsigned long long ull;
@@ -214,7 +220,7 @@ static void *work(void *arg)
 		w->rc = source_take(r, &want, &c, &w->fail);
 		if (w->rc != 0 || c.bytes == 0)
 			break;
-		if (i % 4 == 0)
+		if (i % 4 == 0 && LOOKS)
 			look(s);
 		CHECK(use->packed > 1 || c.bytes % use->record == 0, "part of a record");
 		if (c.piece || open->ordered)
@@ -270,6 +276,8 @@ static void check_places(const struct job *job, const struct truth *t, struct ex
 			      "input %zu, byte %zu comes twice", e[i].input, e[i].from);
 			continue;
 		}
+		if (t->late && e[i].input > t->input)
+			break; /* the model ends before */
 		while (input < e[i].input && input < OFFERS && at == t->view[input].wanted) {
 			input++;
 			at = 0;
