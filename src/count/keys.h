@@ -38,7 +38,7 @@ struct keys {
 	uint32_t n;       /* number of keys; atomic */
 	bool many;        /* there are more than `most`; atomic */
 	bool lost;        /* statistics need more than memory.most; atomic */
-	bool out;         /* out of memory for those of a key; atomic */
+	bool out;         /* there was no memory for the statistics of a key; atomic */
 	struct lock lock; /* held while a key is inserted */
 
 	/* --stats */

@@ -283,7 +283,7 @@ static int take_key(struct documents *d, uint32_t *c, struct fail *fail)
 	return 0;
 }
 
-/* Put the keys in order. -1: one is there twice. */
+/* Sort the keys. -1: the document has a key twice. */
 static int order_keys(struct documents *d, struct fail *fail)
 {
 	struct hist *const h = &d->document->hist;

@@ -25,7 +25,7 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* Find the bin of zero. If there is none, all bins are above or below it; false: no such bin. */
+/* Parse the bin of zero. "none": all bins are above zero, or all below. False: it is malformed. */
 static bool parse_zero(struct edges_spec *zero, const struct edges_spec *range, const char *text)
 {
 	zero->lo = zero->hi = range->hi.value > 0 ? range->lo : range->hi;

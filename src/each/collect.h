@@ -17,7 +17,7 @@ struct part {
 };
 
 struct result {
-	struct result *next;    /* in the list of waiting results, of which the last has none */
+	struct result *next;    /* in the list of waiting results; NULL in the last one */
 	struct result *before;  /* in that list; the first has none */
 	struct rows *owner;     /* the worker that fills it */
 	size_t path;            /* input of its records */
