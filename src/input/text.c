@@ -292,8 +292,8 @@ static bool is_empty(const struct text_table *t, struct span line)
 
 /* ---- lines ---- */
 
-/* Writes the number of the key in a field. */
-static void take_key(const struct text_table *t, struct span field, unsigned char *out)
+/* Writes the number of the key in a field. False: the field cannot be a key. */
+static bool take_key(const struct text_table *t, struct span field, unsigned char *out)
 {
 	const struct span trimmed = trim(field), key = unquote(field);
 	const bool quoted = key.p > trimmed.p;
@@ -307,12 +307,14 @@ static void take_key(const struct text_table *t, struct span field, unsigned cha
 			text[n++] = *p;
 			p += *p == '"' && p + 1 < key.end && p[1] == '"';
 		}
-		number = text ? text_keys_number(t->spec->keys, text, n) : UINT32_MAX;
+		number = text ? text_keys_number(t->spec->keys, text, n)
+			      : text_keys_lose(t->spec->keys);
 		free(text);
 	} else {
 		number = text_keys_number(t->spec->keys, key.p, length);
 	}
 	memcpy(out, &number, sizeof(number));
+	return number != TEXT_KEYS_BAD;
 }
 
 /* Takes the field of a line. Returns 1; -1: the line is bad. */
@@ -342,8 +344,8 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 	const char *const what = text_field(t, l, field.p, field.end, out);
 	if (what)
 		return refuse(t, l, line, field, what);
-	if (t->by > 0)
-		take_key(t, key, out + t->spec->type.bits / 8);
+	if (t->by > 0 && !take_key(t, key, out + t->spec->type.bits / 8))
+		return bad(t, l, line, "has NUL bytes");
 	return 1;
 }
 

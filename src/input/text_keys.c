@@ -84,10 +84,20 @@ static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 	return k->n;
 }
 
+uint32_t text_keys_lose(struct text_keys *k)
+{
+	lock_take(&k->lock);
+	k->lost = true;
+	lock_drop(&k->lock);
+	return TEXT_KEYS_MOST;
+}
+
 uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length)
 {
 	uint32_t place;
 
+	if (memchr(text, '\0', length))
+		return TEXT_KEYS_BAD;
 	lock_take(&k->lock);
 	text_keys_slot(k->slots, text, length, &place);
 	if (place == 0)

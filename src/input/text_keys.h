@@ -21,6 +21,7 @@
 #include "bins/wide.h"
 
 #define TEXT_KEYS_MOST 65536u
+#define TEXT_KEYS_BAD UINT32_MAX     /* number of a text that cannot be a key */
 #define TEXT_KEYS_PIECE ((size_t)32) /* bytes of a key that are compared together */
 #define TEXT_KEYS_PAD ((size_t)32)   /* bytes after a key that may be read */
 
@@ -53,8 +54,14 @@ struct text_keys {
 struct text_keys *text_keys_new(void);    /* NULL: no memory */
 void text_keys_free(struct text_keys *k); /* accepts NULL */
 
-/* Insert a key that was not found, unless it has been inserted since. Returns its number. */
+/*
+ * Insert a key that was not found, unless it has been inserted since. Returns its number. A text
+ * with a NUL byte is no key, as names end at the first one.
+ */
 uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length);
+
+/* There is no memory for the text of a key. Returns a number that no key has. */
+uint32_t text_keys_lose(struct text_keys *k);
 
 static inline struct text_piece text_piece_at(const char *p, size_t left)
 {

@@ -345,6 +345,8 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 			break;
 		if (by > 0) {
 			const uint32_t index = take_key(t->spec->keys, m, key, end);
+			if (index == TEXT_KEYS_BAD)
+				break;
 			memcpy(out + sample, &index, sizeof(index));
 		}
 		out += bytes;

@@ -27,6 +27,9 @@ run gpuhist --text=ms --by=name -t u16 -r 0:8 -b 2 -f tsv -T 1 keys.csv
 shell 'printf "x 7\ny 8\nx 9\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "x 7\n8\n" | gpuhist --text=2 --by=1 -r 0:10 -b 1'
 shell 'printf "1 x\n8\n" | gpuhist --text=1 --by=2 --skip-bad -r 0:10 -b 1'
+# A key with a NUL byte is a bad line, with quotes and without, whichever key is first
+shell 'printf "a 1\na\0b 2\n" | gpuhist --text=2 --by=1 -r 0:4 -b 1'
+shell 'printf "\"\0\",1\n,2\n\"a\"\"\0\",3\n" | gpuhist --text=2 --by=1 --skip-bad -r 0:4 -b 1'
 # The largest number of keys, and one more
 shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 | tail -n 1'
 shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'

@@ -118,6 +118,7 @@ for type in 0 1 2 3 4 5 6; do
 	{ bytes $type 3 0 2 && printf ' 1 2  3\n4\t5 6 7\n\001 x 18446744073709551615\n'; } | seed text
 	{ bytes $type 4 1 99 0 1 && printf 'u\t"v"\tw\n\t\t\n\001\001\001\t1.0\t\n1\t2,5\t\n'; } | seed text
 	{ bytes $type 11 0 9 && printf '1,"a, b"\n2,\n3,"x""y"\n4, plain\r\n5,"plain"\n'; } | seed text
+	{ bytes $type 11 0 9 && printf '1,"\0a"\n2,\n3,\0"\n4,\n'; } | seed text # keys with NUL bytes
 	{ bytes $type 24 1 40 0 2 && printf 'k;v\n\001;1\n\001y;2\n;3\nshort;4\n'; } | seed text
 	{ bytes $type 4 1 0 0 1 && printf '"v\0\0",v\n1,2\n'; } | seed text # NUL bytes after a name
 done

@@ -296,6 +296,9 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 		m->key[before] = key;
 	if (m->number == 0 || (m->spec.by && m->by == 0))
 		return false;
+	if (m->n > before && m->by > 0 &&
+	    memchr(bare(key).p, '\0', (size_t)(bare(key).end - bare(key).p)))
+		return false;
 	/* Without a sample, a first line that has the column is a header. */
 	const bool header = naming || (headed && fields >= m->number && m->n == before);
 	return header || (fields >= m->number && fields >= m->by);

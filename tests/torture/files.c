@@ -137,7 +137,7 @@ void make_text(void)
 	for (unsigned i = 0; i < 20000; i++)
 		fprintf(f, "\"%u, %u\",%.*g\r\n", below(9), i, 1 + below(17), below(700) / 7.0);
 	for (unsigned i = 0; i < 40; i++)
-		fprintf(few, "x %u\n", below(65536));
+		fprintf(few, i % 8 ? "x %u\n" : "\"x \"\"\" %u\n", below(65536));
 	if (fclose(f) != 0 || fclose(few) != 0)
 		die("text");
 }
