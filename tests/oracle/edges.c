@@ -317,8 +317,9 @@ static void set_default(struct job *job)
 		job->axis = RATIONAL;
 		full_range(job);
 		job->bins = (uint64_t)1 << job->type->bits;
-	} else if ((job->rows.size || is_list(job)) && job->stats && !job->by.bins_given) {
-		job->bins = 1; /* rows of figures need no bins */
+	} else if ((job->rows.size || is_list(job)) && job->stats && !job->by.bins_given &&
+		   !job->closed && !job->clamp) {
+		job->bins = 1; /* rows of figures need no bins, and no options for them */
 		set_range(job, "full");
 	} else {
 		set_automatic(job);
