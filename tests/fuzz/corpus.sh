@@ -43,6 +43,9 @@ options --part=3/8 -o 3.json -b 4
 options --each=64K -t u8 -f plot -p
 options --each=file -o rows.npy -r 0:1:0.1 -t f32 --flow
 options -t u2bit --each 1e3 --stats
+options -t f32 --each 1e3 --stats
+options -t u32 -c 100 --stats=50
+options -t u16 --record=8 --by=u8@2 --stats
 options --part=auto -o part.%K.json --part 2147483648/2147483648
 options --no --c --raw=1 --bogus -xq
 options -t u16be -b 65536 --range full

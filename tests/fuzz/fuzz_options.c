@@ -23,6 +23,20 @@ static enum options_result parse(struct job *job, char *const *words, int count,
 	return options_parse(job, count, argv, fail);
 }
 
+static enum axis_kind kind_asked(const struct job *job, const struct shape *shape)
+{
+	return axis_settle(&job->bins.edges, &shape->axis.type).kind;
+}
+
+/* Rows of figures need no bins: one holds all values. */
+static bool has_figures_alone(const struct job *job, const struct shape *shape)
+{
+	const bool rows = job->each > 0 || job->by_text || layout_is_many(shape->channels);
+
+	return rows && job->quantiles.n > 0 && kind_asked(job, shape) == AXIS_AUTO &&
+	       shape->axis.kind == AXIS_RANGE && axis_bins(&shape->axis) == 1;
+}
+
 /*
  * If an input may give the type, options that u32 cannot have are refused only when it is opened.
  * The caller frees the edges.
@@ -33,8 +47,8 @@ static bool refused_by_run(struct shape *shape, const struct job *job)
 
 	if (job_shape(shape, job, &(struct header){.format = NULL}, &fail) == 0) {
 		REQUIRE(shape->axis.clamp == job->bins.clamp &&
-				shape->axis.kind ==
-					axis_settle(&job->bins.edges, &shape->axis.type).kind,
+				(shape->axis.kind == kind_asked(job, shape) ||
+				 has_figures_alone(job, shape)),
 			"another axis");
 		return false;
 	}
@@ -150,7 +164,8 @@ static void give_again(const struct job *job, const struct shape *shape)
 	struct fail fail;
 	char why[AXIS_WHY];
 
-	if (strstr(text, "--edges=@")) { /* a pipe is read only once */
+	/* A pipe is read only once; they do not name --stats, without which rows need bins. */
+	if (strstr(text, "--edges=@") || has_figures_alone(job, shape)) {
 		free(text);
 		return;
 	}
