@@ -167,7 +167,7 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	device_leave(s, j);
 	blocks_free(j->blocks);
 	j->blocks = NULL;
-	cut_as_steps(s, &j->cut);
+	cut_as_steps(&s->use, &j->cut);
 	j->known = j->decoded;
 	j->known_sum = xxh64_end(&j->sum.hash);
 	j->decoded = 0;

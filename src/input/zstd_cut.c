@@ -90,8 +90,7 @@ static void start_job(struct source *s, struct input *in)
 static void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
-	const uint64_t at = in->at;
-	const bool room = device_has_room(s);
+	const struct planner p = {&s->spec, &s->use, in, in->at, device_has_room(s)};
 
 	(void)q;
 	if (in->zstd->open) {
@@ -104,13 +103,13 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 			s->budget.held += s->shared.kept - in->zstd->kept;
 			in->zstd->kept = s->shared.kept;
 		}
-		const bool enough = at != UNKNOWN && at >= in->limit;
+		const bool enough = p.at != UNKNOWN && p.at >= in->limit;
 		in->busy = true;
 		lock_drop(&s->lock);
 		if (enough)
 			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
-			cut_plan(s, in, at, room, &in->zstd->cut);
+			cut_plan(&p, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {

@@ -24,6 +24,8 @@
 #include "zstd/frames.h"
 
 struct source;
+struct source_spec;
+struct source_use;
 struct budget;
 struct input;
 struct request;
@@ -144,14 +146,20 @@ struct zstd_input {
 /* Packed bytes that a file's frame is followed ahead of its decoder. */
 #define AHEAD ((uint64_t)64 << 20)
 
-/*
- * Finds the next job of an input, whose decoded bytes begin at `at`, and plans its memory. `room`:
- * the device can take one more frame. No lock, but the input's turn.
- */
-void cut_plan(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c);
+/* What a cut is planned with. */
+struct planner {
+	const struct source_spec *spec;
+	const struct source_use *use;
+	struct input *in;
+	uint64_t at; /* offset of the next job's first decoded byte, below in->limit; or UNKNOWN */
+	bool room;   /* the device can take one more frame */
+};
+
+/* Finds the next job of an input, and plans its memory. No lock, but the input's turn. */
+void cut_plan(const struct planner *p, struct cut *c);
 
 /* Plans a cut in steps. If it was planned in blocks, it needs at most the memory planned before. */
-void cut_as_steps(const struct source *s, struct cut *c);
+void cut_as_steps(const struct source_use *use, struct cut *c);
 
 /* ---- zstd_cut.c: frames cut off ---- */
 

@@ -10,9 +10,9 @@
  */
 #include "base/huge.h"
 #include "zstd/block.h"
-#include "input/source_state.h"
 #include "zstd/unpacker.h"
 #include "zstd/zstd_cost.h"
+#include "input/source_input.h"
 #include "input/zstd_decode.h"
 
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
@@ -26,46 +26,59 @@
 
 typedef unsigned long long ull;
 
+/* Returns how many decoded bytes -n or --part leaves; NO_END: no end, or not known. */
+static uint64_t bytes_wanted(const struct planner *p)
+{
+	const uint64_t limit = p->in->limit;
+
+	return limit == NO_END || p->at == UNKNOWN ? NO_END : limit - p->at;
+}
+
+/* May -n or --part end in the frame? */
+static bool ends_in(const struct planner *p, const struct frame *f)
+{
+	return p->in->limit != NO_END && (p->at == UNKNOWN || f->header.content >= bytes_wanted(p));
+}
+
 /* ---- headers ---- */
 
 /*
  * Returns an -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less
  * if the tables of a single worker take more.
  */
-static ull memory_for(const struct source *s, uint64_t need)
+static ull memory_for(const struct planner *p, uint64_t need)
 {
-	const uint64_t tables = s->spec.memory - s->use.memory,
+	const uint64_t tables = p->spec->memory - p->use->memory,
 		       least = need + (tables > need ? tables : need);
 
 	return (least + (1 << 20) - 1) >> 20;
 }
 
 /* Refuses a frame that cannot be decoded, or not with this much memory. */
-static int refuse(const struct source *s, const struct input *in, const struct frame *f,
-		  struct fail *fail)
+static int refuse(const struct planner *p, const struct frame *f, struct fail *fail)
 {
 	const uint64_t need = f->header.window;
 
 	if (f->header.dictionary)
 		return frames_bad(
-			in->bytes, f->offset, fail,
+			p->in->bytes, f->offset, fail,
 			"it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
-	if (need <= s->use.memory || f->header.content < s->use.memory / 2)
+	if (need <= p->use->memory || f->header.content < p->use->memory / 2)
 		return 0;
 	if (need > (uint64_t)1 << 31)
-		return frames_bad(in->bytes, f->offset, fail,
+		return frames_bad(p->in->bytes, f->offset, fail,
 				  "its window is larger than 2 GiB, which libzstd does not decode");
 	return fail_set(fail, STATUS_LIMIT,
 			"%s: zstd frame at offset %llu: its window of %llu bytes needs -M %lluM",
-			in->name, (ull)f->offset, (ull)need, memory_for(s, need));
+			p->in->name, (ull)f->offset, (ull)need, memory_for(p, need));
 }
 
 /* Finds the header of the next frame of data, after skippable ones, and moves zstd->pos there. */
-static enum find next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
+static enum find next_header(const struct planner *p, struct frame *f, struct fail *fail)
 {
-	const enum find found = frames_next(in->bytes, &in->zstd->pos, f, fail);
+	const enum find found = frames_next(p->in->bytes, &p->in->zstd->pos, f, fail);
 
-	return found == FIND_FRAME && refuse(s, in, f, fail) != 0 ? FIND_BAD : found;
+	return found == FIND_FRAME && refuse(p, f, fail) != 0 ? FIND_BAD : found;
 }
 
 /* ---- the memory of a job ---- */
@@ -80,10 +93,10 @@ static bool small_window(const struct frame *f)
 }
 
 /* Plans the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
-static void plan(const struct source *s, struct cut *c, enum how how, uint64_t room,
+static void plan(const struct source_use *use, struct cut *c, enum how how, uint64_t room,
 		 uint64_t context)
 {
-	const uint32_t record = s->use.record;
+	const uint32_t record = use->record;
 	const bool calls = how == HOW_CALLS;
 
 	c->how = how;
@@ -91,34 +104,34 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	c->packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
 	c->context = context;
 	c->blocks = 0;
-	for (c->pieces = calls || s->use.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
+	for (c->pieces = calls || use->threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
 		c->need = huge_grown(c->room) * c->pieces + huge_grown(c->packed) + c->context +
 			  c->seams;
-		if (c->pieces == 1 || c->need <= s->use.memory)
+		if (c->pieces == 1 || c->need <= use->memory)
 			return;
 	}
 }
 
-void cut_as_steps(const struct source *s, struct cut *c)
+void cut_as_steps(const struct source_use *use, struct cut *c)
 {
-	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
+	plan(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
 /* Plans the job of a frame whose end was found. `many`: more frames like it are left. */
-static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool many)
+static void plan_found(const struct planner *p, struct cut *c, const struct frame *f, bool many)
 {
 	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
-	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
+	const bool waits = f->header.content == UNKNOWN || p->spec->ordered;
 	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
 	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
-	plan(s, c, HOW_CALLS, f->bound,
-	     frame_in_steps(f, s->spec.no_check) ? steps : CONTEXT_BYTES);
+	plan(p->use, c, HOW_CALLS, f->bound,
+	     frame_in_steps(f, p->spec->no_check) ? steps : CONTEXT_BYTES);
 	const struct cut calls = *c;
-	if (small_window(f) || f->bound > most || c->need > s->use.memory) {
-		cut_as_steps(s, c);
+	if (small_window(f) || f->bound > most || c->need > p->use->memory) {
+		cut_as_steps(p->use, c);
 		if (!small_window(f) && f->bound <= most && calls.need < c->need)
 			*c = calls;
 	}
@@ -127,10 +140,10 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 /* ---- a long frame in blocks ---- */
 
 /* Plans a job in blocks, if that fits the memory. The memory suffices for steps, too. */
-static void plan_blocks(const struct source *s, struct cut *c)
+static void plan_blocks(const struct source_use *use, struct cut *c)
 {
 	const struct cut steps = *c;
-	const unsigned threads = s->use.threads;
+	const unsigned threads = use->threads;
 	const unsigned most = (unsigned)lesser(larger(4 * threads, SLOTS_LEAST), SLOTS_MOST);
 
 	c->how = HOW_BLOCKS;
@@ -141,16 +154,16 @@ static void plan_blocks(const struct source *s, struct cut *c)
 			blocks_bytes(lesser(c->window, c->content), c->pieces, threads);
 		c->blocks = larger(bytes, steps.need);
 		c->need = c->blocks + huge_grown(c->packed) + c->seams;
-		if (c->need <= s->use.memory)
+		if (c->need <= use->memory)
 			return;
 	}
 	*c = steps;
 }
 
 /* Plans a job in blocks that a device decodes, with memory for steps, should the device fail. */
-static void plan_device(const struct source *s, struct cut *c)
+static void plan_device(const struct source_use *use, struct cut *c)
 {
-	cut_as_steps(s, c);
+	cut_as_steps(use, c);
 	c->how = HOW_BLOCKS;
 	c->room = c->packed = c->context = 0;
 	c->pieces = 0;
@@ -159,24 +172,24 @@ static void plan_device(const struct source *s, struct cut *c)
 }
 
 /* Estimates the packed bytes from this frame on: later inputs are taken to be as large as this. */
-static uint64_t packed_left(const struct source *s, const struct input *in, const struct frame *f)
+static uint64_t packed_left(const struct planner *p, const struct frame *f)
 {
-	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
+	const uint64_t size = bytes_size(p->in->bytes);
+	const uint64_t here = size > f->offset ? size - f->offset : 0;
 
-	return here + (s->spec.path_count - in->index - 1) * size;
+	return here + (p->spec->path_count - p->in->index - 1) * size;
 }
 
 /*
  * Are fewer frames like this one left than readers, as far as it was followed? If not, each reader
  * decodes a frame of its own, which takes less CPU time, unless frames are so long that the next
- * one is not found in time. `last`: -n may end in this one.
+ * one is not found in time.
  */
-static bool few_left(const struct source *s, const struct input *in, const struct frame *f,
-		     bool last)
+static bool few_left(const struct planner *p, const struct frame *f)
 {
 	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
 
-	return last || stored >= AHEAD || stored > packed_left(s, in, f) / s->use.threads;
+	return ends_in(p, f) || stored >= AHEAD || stored > packed_left(p, f) / p->use->threads;
 }
 
 /* Literals and sequences of some blocks of a frame. */
@@ -228,88 +241,78 @@ static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, s
 }
 
 /* Is the frame long enough to decode in blocks, and its window small enough? */
-static bool is_long(const struct input *in, const struct frame *f, uint64_t at)
+static bool is_long(const struct planner *p, const struct frame *f)
 {
-	uint64_t bytes = lesser(f->header.content, f->bound);
+	const uint64_t bytes = lesser(f->header.content, f->bound);
 
-	if (in->limit != NO_END && at != UNKNOWN)
-		bytes = lesser(bytes, in->limit - at);
-	return f->header.window <= BLOCK_WINDOW_MAX && bytes > WHOLE_MAX;
+	return f->header.window <= BLOCK_WINDOW_MAX && lesser(bytes, bytes_wanted(p)) > WHOLE_MAX;
 }
 
 /*
  * Would a device decode the rest of the inputs, from this frame on, sooner than the cores? Scans
  * the blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
  */
-static bool device_pays(const struct source *s, struct input *in, const struct frame *f,
-			uint64_t at, bool ready, const struct ahead *first)
+static bool device_pays(const struct planner *p, const struct frame *f, bool ready,
+			const struct ahead *first)
 {
 	struct ahead w = {.scan = first->scan};
-	const uint64_t content = f->header.content, left = packed_left(s, in, f);
+	const uint64_t content = f->header.content, left = packed_left(p, f);
 	const bool ends = f->stored != UNKNOWN && f->stored > 0; /* its end was found */
-	const uint64_t stored = ends ? f->stored : larger(bytes_size(in->bytes) - f->offset, 1);
+	const uint64_t stored = ends ? f->stored : larger(bytes_size(p->in->bytes) - f->offset, 1);
 
-	if (ends || !scan_blocks(in, f->offset + f->walked, WORK_BLOCKS, &w))
+	if (ends || !scan_blocks(p->in, f->offset + f->walked, WORK_BLOCKS, &w))
 		w = *first;
 	const double ratio = content != UNKNOWN ? (double)content / (double)stored
 						: (double)f->blocks / (double)f->walked;
-	double bytes = (double)left * ratio, share = 1;
-	if (in->limit != NO_END && at != UNKNOWN && (double)(in->limit - at) < bytes)
-		share = (double)(in->limit - at) / bytes;
+	const double bytes = (double)left * ratio, wanted = (double)bytes_wanted(p),
+		     share = wanted < bytes ? wanted / bytes : 1;
 	const double blocks = share * (double)left / (double)w.packed;
 	const struct zstd_work work = {.literals = (double)w.literals * blocks,
 				       .sequences = (double)w.sequences * blocks,
 				       .bytes = share * bytes,
-				       .checked = !s->spec.no_check};
-	return zstd_device_pays(&work, s->use.threads, ready);
+				       .checked = !p->spec->no_check};
+	return zstd_device_pays(&work, p->use->threads, ready);
 }
 
-/* Returns the state of the device for this frame. `room`: the device can take one more frame. */
-static unsigned device_of(const struct source *s, const struct frame *f, bool room)
+/* Returns the state of the device for this frame. */
+static unsigned device_of(const struct planner *p, const struct frame *f)
 {
-	const struct unpacker *const u = s->use.unpacker;
+	const struct unpacker *const u = p->use->unpacker;
 	size_t bytes;
 
-	if (!u || !room || f->header.window > UNPACKER_WINDOW)
+	if (!u || !p->room || f->header.window > UNPACKER_WINDOW)
 		return DEVICE_NONE;
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
 
-/* What a cut is planned with. */
-struct place {
-	uint64_t at; /* offset of the first decoded byte; or UNKNOWN */
-	bool last;   /* -n may end in the frame */
-	bool room;   /* the device can take one more frame */
-};
-
 /* Chooses who decodes the cut's first frame, which libzstd could. Starts the device if it pays. */
-static enum zstd_way choose(const struct source *s, struct input *in, const struct cut *c,
-			    const struct frame *f, const struct place *p)
+static enum zstd_way choose(const struct planner *p, const struct cut *c, const struct frame *f)
 {
+	struct input *const in = p->in;
 	/* A stream may be quiet for long. */
-	const unsigned most = !in->is_file && s->spec.prompt ? 1 : WORK_BLOCKS;
-	const unsigned device = device_of(s, f, p->room);
+	const unsigned most = !in->is_file && p->spec->prompt ? 1 : WORK_BLOCKS;
+	const unsigned device = device_of(p, f);
 	struct zstd_facts facts = {.one_call = c->how == HOW_CALLS,
 				   .file = in->is_file,
 				   .read = c->from == FROM_MEMORY,
-				   .large = is_long(in, f, p->at),
-				   .few = few_left(s, in, f, p->last),
+				   .large = is_long(p, f),
+				   .few = few_left(p, f),
 				   .sized = f->header.content != UNKNOWN,
-				   .ordered = s->spec.ordered,
-				   .threads = s->use.threads,
+				   .ordered = p->spec->ordered,
+				   .threads = p->use->threads,
 				   .device = device,
-				   .demanded = device != DEVICE_NONE && s->use.unpacker->demanded};
+				   .demanded = device != DEVICE_NONE && p->use->unpacker->demanded};
 	struct ahead first;
 
 	if (zstd_asks(&facts) && (facts.dense = blocks_pay(in, f, most, &first))) {
 		facts.literals = first.literals >= LITERALS_OF_TWO * first.sequences;
 		facts.pays = device != DEVICE_NONE && !facts.demanded && facts.few && in->is_file &&
-			     device_pays(s, in, f, p->at, device == DEVICE_READY, &first);
+			     device_pays(p, f, device == DEVICE_READY, &first);
 	}
 	const enum zstd_way way = zstd_way(&facts);
 	if (way != WAY_START)
 		return way;
-	if (s->use.start(s->use.arg) && device_of(s, f, p->room) == DEVICE_READY)
+	if (p->use->start(p->use->arg) && device_of(p, f) == DEVICE_READY)
 		return WAY_DEVICE;
 	facts.device = DEVICE_NONE;
 	return zstd_way(&facts);
@@ -322,46 +325,47 @@ static uint64_t weight(const struct frame *f)
 }
 
 /* Is there a small frame at `offset`? In a stream, only bytes already read count. */
-static bool next_small(struct source *s, struct input *in, uint64_t offset, struct frame *f)
+static bool next_small(const struct planner *p, uint64_t offset, struct frame *f)
 {
+	struct input *const in = p->in;
 	struct fail bad = {.status = STATUS_OK};
 	enum frame_kind kind = FRAME_SHORT;
 	size_t got;
 
 	return frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
-	       refuse(s, in, f, &bad) == 0 &&
+	       refuse(p, f, &bad) == 0 &&
 	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
 	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
-	       !small_window(f) && !frame_in_steps(f, s->spec.no_check) && f->bound <= BATCH_BYTES;
+	       !small_window(f) && !frame_in_steps(f, p->spec->no_check) && f->bound <= BATCH_BYTES;
 }
 
 /*
  * Adds the small frames after a first one to its cut. A bad frame is left for the next cut, which
  * reports it.
  */
-static void gather(struct source *s, struct input *in, const struct frame *first, struct cut *c)
+static void gather(const struct planner *p, const struct frame *first, struct cut *c)
 {
 	const struct cut alone = *c;
 	uint64_t sum = first->bound, most = sum, weights = weight(first);
 	struct frame f;
 
 	while (weights < BATCH_BYTES && c->stored < BATCH_BYTES &&
-	       next_small(s, in, c->offset + c->stored, &f)) {
+	       next_small(p, c->offset + c->stored, &f)) {
 		c->stored += f.stored;
 		c->content = c->content == UNKNOWN || f.header.content == UNKNOWN
 				     ? UNKNOWN
 				     : c->content + f.header.content;
-		c->checksum = s->spec.no_check; /* else libzstd checks them */
+		c->checksum = p->spec->no_check; /* else libzstd checks them */
 		sum += f.bound;
 		most = larger(most, f.bound);
 		weights += weight(&f);
 	}
 	/* Frames that declare no size have loose bounds: the piece holds as many as fit. */
-	plan(s, c, HOW_CALLS, sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES),
+	plan(p->use, c, HOW_CALLS, sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES),
 	     CONTEXT_BYTES);
-	if (c->need > s->use.memory) {
+	if (c->need > p->use->memory) {
 		*c = alone;
-		plan_found(s, c, first, false);
+		plan_found(p, c, first, false);
 	}
 }
 
@@ -371,21 +375,21 @@ static void gather(struct source *s, struct input *in, const struct frame *first
  * Follows the frame to its end, or far enough to know who decodes it. Its damage may lie behind
  * -n's last record, or be the place where --finish ended the stream: then the decoder finds out.
  */
-static enum find walk_frame(const struct source *s, struct input *in, const struct place *p,
-			    struct frame *f, struct fail *fail)
+static enum find walk_frame(const struct planner *p, struct frame *f, struct fail *fail)
 {
+	struct input *const in = p->in;
 	const uint64_t content = f->header.content;
 	const uint64_t most = in->is_file ? FIND_MAX : in->zstd->kept - PACKED_BYTES;
 	enum find found = FIND_FAR;
 
 	if (in->is_file || content == UNKNOWN || content <= FIND_MAX)
 		/* If rows are wanted at once, follow only bytes already read. */
-		found = frames_walk(in->bytes, f, most, !in->is_file && s->spec.prompt, fail);
+		found = frames_walk(in->bytes, f, most, !in->is_file && p->spec->prompt, fail);
 	/* Follow a file's frame until it is known whether all readers decode it. */
-	while (found == FIND_FAR && in->is_file && (s->use.threads > 1 || s->use.unpacker) &&
-	       !few_left(s, in, f, p->last))
+	while (found == FIND_FAR && in->is_file && (p->use->threads > 1 || p->use->unpacker) &&
+	       !few_left(p, f))
 		found = frames_walk(in->bytes, f, f->walked + most, false, fail);
-	if (found == FIND_BAD && (p->last || bytes_finished(in->bytes))) {
+	if (found == FIND_BAD && (ends_in(p, f) || bytes_finished(in->bytes))) {
 		found = FIND_FAR;
 		f->stored = 0;
 		fail->status = STATUS_OK;
@@ -394,66 +398,63 @@ static enum find walk_frame(const struct source *s, struct input *in, const stru
 }
 
 /* Plans the job of a frame; `whole`: its end was found. */
-static void plan_frame(struct source *s, struct input *in, const struct place *p,
-		       const struct frame *f, bool whole, struct cut *c)
+static void plan_frame(const struct planner *p, const struct frame *f, bool whole, struct cut *c)
 {
-	c->from = in->is_file ? FROM_FILE : whole ? FROM_MEMORY : FROM_STREAM;
+	c->from = p->in->is_file ? FROM_FILE : whole ? FROM_MEMORY : FROM_STREAM;
 	if (whole && f->bound <= BATCH_BYTES / 4 && !small_window(f)) {
 		c->stored = f->stored;
-		gather(s, in, f, c);
+		gather(p, f, c);
 	} else if (whole) {
-		plan_found(s, c, f, !few_left(s, in, f, p->last));
+		plan_found(p, c, f, !few_left(p, f));
 	} else {
-		cut_as_steps(s, c);
+		cut_as_steps(p->use, c);
 	}
-	const enum zstd_way way = choose(s, in, c, f, p);
+	const enum zstd_way way = choose(p, c, f);
 	if (way == WAY_DEVICE)
-		plan_device(s, c);
+		plan_device(p->use, c);
 	else if (way == WAY_BLOCKS)
-		plan_blocks(s, c);
-	if (c->how == HOW_CALLS && s->spec.ordered && !s->spec.no_check)
+		plan_blocks(p->use, c);
+	if (c->how == HOW_CALLS && p->spec->ordered && !p->spec->no_check)
 		c->checksum = false; /* libzstd checks it before a byte is handed out */
 }
 
 /* Refuses records that are too large for the memory. */
-static bool fits(const struct source *s, const struct input *in, struct cut *c)
+static bool fits(const struct planner *p, struct cut *c)
 {
-	if (c->seams == 0 || c->need <= s->use.memory)
+	if (c->seams == 0 || c->need <= p->use->memory)
 		return true;
 	fail_set(&c->fail, STATUS_LIMIT,
-		 "%s: zstd frame at offset %llu: its records of %lu bytes need -M %lluM", in->name,
-		 (ull)c->offset, (unsigned long)s->use.record, memory_for(s, c->need));
+		 "%s: zstd frame at offset %llu: its records of %lu bytes need -M %lluM",
+		 p->in->name, (ull)c->offset, (unsigned long)p->use->record,
+		 memory_for(p, c->need));
 	return false;
 }
 
-void cut_plan(struct source *s, struct input *in, uint64_t at, bool room, struct cut *c)
+void cut_plan(const struct planner *p, struct cut *c)
 {
+	struct zstd_input *const z = p->in->zstd;
 	struct frame f;
 
 	*c = (struct cut){.content = UNKNOWN, .stored = UNKNOWN};
-	enum find found = next_header(s, in, &f, &c->fail);
-	c->offset = in->zstd->pos;
+	enum find found = next_header(p, &f, &c->fail);
+	c->offset = z->pos;
 	if (found == FIND_FRAME) {
-		const uint64_t content = f.header.content;
-		const bool last = in->limit != NO_END && (at == UNKNOWN || content == UNKNOWN ||
-							  content >= in->limit - at);
-		const struct place place = {at, last, room};
-		c->content = content;
+		c->content = f.header.content;
 		c->window = f.header.window;
 		c->header = f.header.bytes;
 		c->checksum = f.header.checksum;
-		found = walk_frame(s, in, &place, &f, &c->fail);
-		plan_frame(s, in, &place, &f, found == FIND_FRAME, c);
-		in->zstd->walk = f; /* for walking on while a file's frame is decoded */
-		if (last)
-			in->zstd->walk.stored = 0; /* nothing after it may be wanted */
+		found = walk_frame(p, &f, &c->fail);
+		plan_frame(p, &f, found == FIND_FRAME, c);
+		z->walk = f; /* for walking on while a file's frame is decoded */
+		if (ends_in(p, &f))
+			z->walk.stored = 0; /* nothing after it may be wanted */
 	}
 	/* The file was longer when it was opened. */
-	if (found == FIND_NONE && in->zstd->pos < bytes_size(in->bytes)) {
-		fail_set(&c->fail, STATUS_DATA, "%s became shorter while it was read", in->name);
+	if (found == FIND_NONE && z->pos < bytes_size(p->in->bytes)) {
+		fail_set(&c->fail, STATUS_DATA, "%s became shorter while it was read", p->in->name);
 		found = FIND_BAD;
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
-		  : found == FIND_BAD || !fits(s, in, c)      ? CUT_BAD
+		  : found == FIND_BAD || !fits(p, c)          ? CUT_BAD
 							      : CUT_JOB;
 }
