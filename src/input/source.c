@@ -268,7 +268,7 @@ static uint64_t expected(const struct zstd_job *j)
 
 	if (j->cut.content == UNKNOWN || j->at == UNKNOWN)
 		return 0;
-	if (j->cut.how == HOW_BLOCKS)
+	if (!how_is_libzstd(j->cut.how))
 		return offset_sum(j->at, j->cut.content);
 	if (!is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
@@ -284,7 +284,7 @@ uint64_t source_expected(struct source *s)
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		const uint64_t all = lesser(expected(j), j->in->limit);
 		/* Whether to use a device for a long frame was decided when the frame was cut. */
-		if (j->cut.how == HOW_BLOCKS && j->cut.from == FROM_FILE)
+		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE)
 			bytes = source_counted(s);
 		else if (all > 0)
 			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +

@@ -85,7 +85,7 @@ struct budget {
 struct decoding {
 	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
 	unsigned jobs;              /* live jobs */
-	unsigned decoding;          /* jobs that a thread decodes, except BLOCKS */
+	unsigned decoding;          /* jobs that a thread decodes with libzstd */
 	struct rooms *rooms;        /* the unpacker's, once it is used; or NULL */
 	unsigned on_device;         /* jobs that use the unpacker */
 };

@@ -153,7 +153,10 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 
 /* ---- the job's beginning and end ---- */
 
-struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may)
+typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
+
+/* Finds the first job in blocks that `may` allows, or returns NULL. */
+static struct zstd_job *find(const struct source *s, const struct request *q, blocks_ready *may)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
@@ -194,7 +197,7 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	lock_take(&s->lock);
 	j->blocks = b;
-	if (!b || (job_is_devices(j) && !device_begin(s, j)))
+	if (!b || (j->cut.how == HOW_DEVICE && !device_begin(s, j)))
 		go_in_steps(s, j);
 }
 
@@ -243,8 +246,6 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 
 	/* A request that already has bytes waits for no stream. */
 	if (stream && q->got > 0)
-		return false;
-	if (job_is_devices(j))
 		return false;
 	if (!blocks_begun(j))
 		return j->running == 0;
@@ -515,17 +516,17 @@ static void unpack_unlocks(struct source *s, struct zstd_job *j, const struct re
 
 static bool unpack_ready(const struct source *s, const struct request *q)
 {
-	return blocks_find(s, q, may_fetch) || blocks_find(s, q, may_unpack);
+	return find(s, q, may_fetch) || find(s, q, may_unpack);
 }
 
 static void unpack_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_fetch);
+	struct zstd_job *const j = find(s, q, may_fetch);
 
 	if (j)
 		fetch_unlocks(s, j, q);
 	else
-		unpack_unlocks(s, blocks_find(s, q, may_unpack), q);
+		unpack_unlocks(s, find(s, q, may_unpack), q);
 }
 
 const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
@@ -544,7 +545,7 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 static bool execute_ready(const struct source *s, const struct request *q)
 {
-	return blocks_find(s, q, may_execute);
+	return find(s, q, may_execute);
 }
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
@@ -590,7 +591,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 
 static void execute_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_execute);
+	struct zstd_job *const j = find(s, q, may_execute);
 	struct blocks *const b = j->blocks;
 
 	j->running++;

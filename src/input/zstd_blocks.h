@@ -126,12 +126,6 @@ static inline bool blocks_begun(const struct zstd_job *j)
 	return j->blocks && __atomic_load_n(&j->taken, __ATOMIC_RELAXED) > 0;
 }
 
-/* Is the frame the device's? */
-static inline bool job_is_devices(const struct zstd_job *j)
-{
-	return j->cut.how == HOW_BLOCKS && j->cut.pieces == 0;
-}
-
 /* Bytes after the last block. */
 static inline size_t blocks_trailer(const struct zstd_job *j)
 {
@@ -142,11 +136,6 @@ static inline size_t blocks_trailer(const struct zstd_job *j)
 
 /* Makes j->blocks, and takes the frame's header; without memory or device, libzstd goes on. */
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j);
-
-typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
-
-/* Finds the first job in blocks that `may` allows, or returns NULL. */
-struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may);
 
 /* Returns how many decoded bytes of the frame are wanted; NO_END, if -n ends with the frame. */
 uint64_t blocks_wanted(const struct zstd_job *j);

@@ -75,7 +75,7 @@ static void start_job(struct source *s, struct input *in)
 		/* A large job that is not the last is worth one more worker. */
 		s->wanted |= s->wait.sleepers == 0 && (c->how != HOW_CALLS || c->room >= LARGE) &&
 			     (!in->is_file || in->zstd->open == j ||
-			      in->zstd->pos < bytes_size(in->bytes) || c->how == HOW_BLOCKS);
+			      in->zstd->pos < bytes_size(in->bytes) || !how_is_libzstd(c->how));
 		source_call(s);
 	}
 	const bool bad = c->what == CUT_BAD;

@@ -393,7 +393,7 @@ static struct zstd_piece *free_piece(struct zstd_job *j)
 /* May a thread decode the job now? A request that already has bytes waits for no stream. */
 static bool may_run(struct zstd_job *j, const struct request *q)
 {
-	return j->cut.how != HOW_BLOCKS && !j->running && !j->ended && free_piece(j) &&
+	return how_is_libzstd(j->cut.how) && !j->running && !j->ended && free_piece(j) &&
 	       !(j->cut.from == FROM_STREAM && q->got > 0);
 }
 
@@ -421,7 +421,7 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j)
 	const uint64_t at = j->at + j->decoded;
 	size_t room = PIECE_BYTES;
 
-	if (j->decoded < j->known) /* BLOCKS has handed it out */
+	if (j->decoded < j->known) /* it was handed out before the restart */
 		return (size_t)lesser(room, j->known - j->decoded);
 	if (j->at == UNKNOWN)
 		return room;
@@ -438,7 +438,7 @@ void job_close_open(struct zstd_job *j)
 	j->in->zstd->pos = j->cut.offset + used(j);
 }
 
-/* Does libzstd decode other bytes than BLOCKS has handed out, as far as libzstd gets? */
+/* Does libzstd decode other bytes than were handed out before it restarted, as far as it gets? */
 static bool differs(struct zstd_job *j, bool ended)
 {
 	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||

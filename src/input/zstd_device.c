@@ -48,7 +48,7 @@ static struct batch *batch_of(struct rooms *r, uint64_t number)
 /* Is the job's frame the device's, with batches not yet found? */
 static bool is_bound(const struct zstd_job *j)
 {
-	return job_is_devices(j) && !j->ended &&
+	return j->cut.how == HOW_DEVICE && !j->ended &&
 	       !(blocks_begun(j) && (j->blocks->over || j->blocks->refused));
 }
 

@@ -124,7 +124,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->ended = j->broken = false;
 	j->sum = (struct checksum){.follows = c->checksum,
 				   .adds = !s->spec.no_check &&
-					   (c->checksum || c->how == HOW_BLOCKS)};
+					   (c->checksum || !how_is_libzstd(c->how))};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	decoder_begin(j->decoder);
@@ -287,7 +287,7 @@ void jobs_settle(struct source *s, struct input *in)
 
 	for (struct zstd_job *j; (j = *link) != NULL;) {
 		/* Is no part of it being decoded, handed out, counted or added up? */
-		const bool quiet = (j->ended || j->cut.how == HOW_BLOCKS) && j->running == 0 &&
+		const bool quiet = (j->ended || !how_is_libzstd(j->cut.how)) && j->running == 0 &&
 				   !j->sum.busy && !j->made;
 		if (quiet && !j->ended)
 			blocks_check(s, j);

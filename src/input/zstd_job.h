@@ -11,7 +11,8 @@
  *           not declare its size: one call of libzstd for each, into one piece
  *   STEPS   any other frame, a piece at a time
  *   BLOCKS  a long frame, if there are more readers than such frames: all decode it, without
- *           libzstd, and each block is a piece (zstd_blocks.c); or a device does (zstd_device.c)
+ *           libzstd, and each block is a piece (zstd_blocks.c)
+ *   DEVICE  a long frame of a file: a device decodes its blocks, many to a piece (zstd_device.c)
  *
  * A job's packed bytes are in memory, if all were read from a stream, in a file, or still in a
  * stream, which the decoder then reads.
@@ -50,8 +51,14 @@ struct chunk;
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks of a job being decoded or counted, at most */
 
-enum how { HOW_CALLS, HOW_STEPS, HOW_BLOCKS };
+enum how { HOW_CALLS, HOW_STEPS, HOW_BLOCKS, HOW_DEVICE };
 enum from { FROM_MEMORY, FROM_FILE, FROM_STREAM };
+
+/* Does libzstd decode the job? */
+static inline bool how_is_libzstd(enum how how)
+{
+	return how == HOW_CALLS || how == HOW_STEPS;
+}
 
 /* The next job of an input, and the memory that it takes. */
 struct cut {
@@ -65,11 +72,11 @@ struct cut {
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
 	uint64_t window;  /* bytes of a single frame's window */
 	size_t header;    /* bytes of a single frame's header */
-	unsigned pieces;  /* pieces of CALLS and STEPS, or slots of BLOCKS; 0: a device's frame */
+	unsigned pieces;  /* pieces of CALLS and STEPS, or slots of BLOCKS */
 	uint64_t room;    /* bytes of a piece */
 	uint64_t packed;  /* memory for compressed bytes */
 	uint64_t context; /* memory of libzstd */
-	uint64_t blocks;  /* memory of BLOCKS */
+	uint64_t blocks;  /* memory of BLOCKS or DEVICE */
 	uint64_t seams;   /* memory for parts of records */
 	uint64_t need;    /* all memory of the job */
 	struct fail fail; /* CUT_BAD: why */
@@ -80,7 +87,7 @@ struct zstd_piece {
 	struct zstd_piece *next; /* the piece decoded after it, in the job */
 	unsigned char *room;
 	size_t size;
-	const unsigned char *data; /* its bytes, in `room` or in memory of BLOCKS */
+	const unsigned char *data; /* its bytes, in `room` or in memory of BLOCKS or DEVICE */
 	size_t bytes;
 	uint64_t begin; /* offset among the job's decoded bytes */
 	size_t from;    /* bytes at its beginning that were handed out or are not wanted */
@@ -89,8 +96,8 @@ struct zstd_piece {
 };
 
 /*
- * A frame's checksum, computed here instead of by libzstd. BLOCKS hashes frames without one, too,
- * to tell whether libzstd decodes the same bytes, should it have to.
+ * A frame's checksum, computed here instead of by libzstd. BLOCKS and DEVICE hash frames without
+ * one, too, to tell whether libzstd decodes the same bytes, should it have to.
  */
 struct checksum {
 	bool follows; /* the frame has a checksum after its last block, hidden from libzstd */
@@ -111,7 +118,7 @@ struct zstd_job {
 	struct cut cut;
 	uint64_t at;      /* offset of its first decoded byte, or UNKNOWN */
 	uint64_t decoded; /* bytes decoded so far */
-	unsigned running; /* threads decoding it; more than one only in BLOCKS */
+	unsigned running; /* threads decoding it; several only if not by libzstd */
 	bool ended;       /* it has been decoded as far as it will be */
 	bool broken;      /* --finish ended the input inside this job */
 	struct checksum sum;
@@ -122,8 +129,8 @@ struct zstd_job {
 	struct zstd_piece *ready; /* the first of these not yet handed out to its end */
 	uint64_t taken; /* packed bytes taken from the input; other threads read it unlocked */
 	struct decoder *decoder;
-	struct blocks *blocks; /* state of BLOCKS, or NULL */
-	uint64_t known;        /* bytes handed out by BLOCKS before libzstd restarted the frame */
+	struct blocks *blocks; /* state of BLOCKS or DEVICE, or NULL */
+	uint64_t known;        /* bytes handed out before libzstd restarted the frame */
 	uint64_t known_sum;    /* their checksum */
 	uint64_t held;         /* bytes of the budget */
 };
@@ -172,9 +179,9 @@ bool device_wait_unlocks(struct source *s); /* zstd_device.c */
 /* Notes for -v whether a cut waits for memory while decoders are idle. */
 void cut_waits(struct source *s);
 
-/* ---- zstd_blocks.c: BLOCKS ---- */
+/* ---- zstd_blocks.c: BLOCKS and DEVICE ---- */
 
-/* Bytes of memory that BLOCKS takes with this many slots. */
+/* Bytes of memory for blocks with this many slots; 0: for those of a device. */
 uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
 uint64_t blocks_hold(const struct blocks *b); /* the memory of b in bytes; 0 for NULL */
 void blocks_free(struct blocks *b);

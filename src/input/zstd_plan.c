@@ -160,11 +160,11 @@ static void plan_blocks(const struct source_use *use, struct cut *c)
 	*c = steps;
 }
 
-/* Plans a job in blocks that a device decodes, with memory for steps, should the device fail. */
+/* Plans a job that a device decodes, with memory for steps, should the device fail. */
 static void plan_device(const struct source_use *use, struct cut *c)
 {
 	cut_as_steps(use, c);
-	c->how = HOW_BLOCKS;
+	c->how = HOW_DEVICE;
 	c->room = c->packed = c->context = 0;
 	c->pieces = 0;
 	c->blocks = larger(blocks_bytes(0, 0, 0), c->need - c->seams);

@@ -238,7 +238,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 			link = &each->next;
 		}
 	}
-	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
+	if (freed && !j->ended && (!j->running || !how_is_libzstd(j->cut.how)))
 		source_call(s); /* the job can go on */
 }
 
@@ -263,7 +263,7 @@ static void release_unlocks(struct source *s, struct zstd_piece *p)
 /* May the piece be lent, instead of copied? */
 static bool may_lend(const struct zstd_piece *p, const struct request *q)
 {
-	return q->want->lent || (q->want->unpacked && q->got == 0 && job_is_devices(p->job));
+	return q->want->lent || (q->want->unpacked && q->got == 0 && p->job->cut.how == HOW_DEVICE);
 }
 
 /* Lends n bytes of the piece, from `from` on. */
