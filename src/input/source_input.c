@@ -270,7 +270,8 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 		/* The slice that owns the bytes after the last record checks them. */
 		in->limit = in->part.ends ? NO_END : in->first + in->part.to;
 		in->first += in->part.from;
-	} else if (left != UINT64_MAX && left / packed < (NO_END - 1 - in->first) / record) {
+	} else if (left != UINT64_MAX && in->first < NO_END &&
+		   left / packed < (NO_END - 1 - in->first) / record) {
 		in->limit = in->first + layout_records_bytes(left, record, packed);
 	}
 	/* If the samples end before -n does, the bytes after them are checked. */

@@ -21,3 +21,5 @@ for at in $((size - 4)) $((size / 2)); do
 		head -n "$(wc -l <found.csv)" good.csv | cmp - found.csv && wc -l <found.csv
 	done
 done | sort -n | uniq -c
+# The end of -S and -n is past 2^64: the damage is reported as without them
+shell 'head -c 20000 partaa.zst | gpuhist -t u8 -n 1 -S 18446744073709551615'

@@ -30,8 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   header_known(t.view[0].data, t.view[0].bytes);
 	if (!known)
 		take_all(&job, &t);
-	if (take_failed() > 0)
+	if (take_failed() > 0) {
 		job_describe(&job);
+		fflush(stdout);
+	}
 	REQUIRE(take_failed() == 0, "not as the model says");
 	model_free(&t);
 	job_free(&job);
