@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_decode: decodes jobs of CALLS and STEPS with libzstd. */
+/*
+ * zstd_decode: decodes jobs of CALLS and STEPS with libzstd. No lock: the thread that decodes a job
+ * has it for itself, and nothing else is looked at.
+ */
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H
 
@@ -22,7 +25,13 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail);
  */
 bool frame_in_steps(const struct frame *f, bool no_check);
 
-/* Closes the open job: the input goes on after its frame. */
-void job_close_open(struct zstd_job *j);
+/*
+ * Decodes up to cap bytes into a piece; if `prompt`, of a stream, no more than came without a wait
+ * after the first. True: the job has ended; j->fail says whether it failed.
+ */
+bool decoder_fill(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt);
+
+/* Returns the packed bytes of the job that are decoded. */
+uint64_t decoder_used(const struct zstd_job *j);
 
 #endif

@@ -241,6 +241,12 @@ void job_end(struct source *s, struct zstd_job *j)
 
 /* ---- ends ---- */
 
+void job_close_open(struct zstd_job *j)
+{
+	j->in->zstd->open = NULL;
+	j->in->zstd->pos = j->cut.offset + decoder_used(j);
+}
+
 bool job_sum_differs(const struct zstd_job *j)
 {
 	const struct checksum *const sum = &j->sum;

@@ -204,6 +204,9 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 /* Makes the cut the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
+/* Closes the open job: the input goes on after its frame. */
+void job_close_open(struct zstd_job *j);
+
 /* Ends a job, and gives the job after it its place. */
 void job_end(struct source *s, struct zstd_job *j);
 

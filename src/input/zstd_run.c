@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_run: the task "decode". A thread decodes a job while the job has a free piece, because a
+ * window that moves between cores costs a fifth. Other readers count its pieces meanwhile. If no
+ * piece is free, or all readers decode, the thread stops and counts a piece itself.
+ */
+#include "input/source_state.h"
+#include "input/zstd_decode.h"
+
+static struct zstd_piece *free_piece(struct zstd_job *j)
+{
+	for (unsigned i = 0; i < j->cut.pieces; i++)
+		if (j->own[i].state == PIECE_FREE)
+			return &j->own[i];
+	return NULL;
+}
+
+/* May a thread decode the job now? A request that already has bytes waits for no stream. */
+static bool may_run(struct zstd_job *j, const struct request *q)
+{
+	return how_is_libzstd(j->cut.how) && !j->running && !j->ended && free_piece(j) &&
+	       !(j->cut.from == FROM_STREAM && q->got > 0);
+}
+
+static struct zstd_job *next_job(const struct source *s, const struct request *q)
+{
+	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		if (may_run(j, q))
+			return j;
+	return NULL;
+}
+
+static bool decode_ready(const struct source *s, const struct request *q)
+{
+	return s->zstd.decoding < s->use.decoders && next_job(s, q);
+}
+
+/*
+ * Returns how much of a piece to decode next: up to the end of -n, otherwise so that the next piece
+ * begins with a record. 0: nothing. If -n or a slice ends together with the frame, asks for one
+ * more byte: none should come, and libzstd checks the frame's end.
+ */
+static size_t room_wanted(const struct source *s, const struct zstd_job *j)
+{
+	const struct input *const in = j->in;
+	const uint64_t at = j->at + j->decoded;
+	size_t room = PIECE_BYTES;
+
+	if (j->decoded < j->known) /* it was handed out before the restart */
+		return (size_t)lesser(room, j->known - j->decoded);
+	if (j->at == UNKNOWN)
+		return room;
+	if (at >= in->limit)
+		return j->decoded > 0 && j->decoded == j->cut.content;
+	if (at > in->first && s->use.record <= room && j->cut.how == HOW_STEPS)
+		room -= (size_t)((at + room - in->first) % s->use.record);
+	return (size_t)lesser(room, in->limit - at);
+}
+
+/* Does libzstd decode other bytes than were handed out before it restarted, as far as it gets? */
+static bool differs(struct zstd_job *j, bool ended)
+{
+	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||
+	    (j->decoded == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
+		return false;
+	if (bytes_changed(j->in->bytes))
+		fail_set(&j->fail, STATUS_DATA, "%s changed while it was read", j->in->name);
+	fail_set(&j->fail, STATUS_INTERNAL,
+		 "internal error: %s: zstd frame at offset %llu differs when decoded again; please "
+		 "report this",
+		 j->in->name, (unsigned long long)j->cut.offset);
+	return true;
+}
+
+/* Decodes into a free piece, and may end the job. */
+static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
+{
+	const size_t cap = room_wanted(s, j);
+	const bool again = j->decoded < j->known;
+	bool ended = cap == 0;
+
+	p->state = PIECE_FILLING;
+	p->begin = j->decoded;
+	p->bytes = 0;
+	if (!ended) {
+		lock_drop(&s->lock);
+		ended = decoder_fill(j, p, cap, s->spec.prompt);
+		if (again && j->sum.adds)
+			xxh64_add(&j->sum.hash, p->data, p->bytes);
+		lock_take(&s->lock);
+	}
+	j->decoded += p->bytes;
+	ended |= again && differs(j, ended);
+	if (p->bytes > 0 && !again)
+		job_add(s, p);
+	else
+		p->state = PIECE_FREE;
+	if (ended && j->in->zstd->open == j) {
+		job_close_open(j);
+		source_call(s); /* the next frame can be cut off */
+	}
+	if (ended)
+		job_end(s, j);
+}
+
+static void decode_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = next_job(s, q);
+	struct zstd_piece *p;
+
+	j->running = true;
+	s->zstd.decoding++;
+	/* Stop soon: a reader that decodes serves no other reader and no device. */
+	do {
+		p = free_piece(j);
+		fill_unlocks(s, j, p);
+	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
+		 s->zstd.on_device == 0);
+	j->running = false;
+	/* Any reader may go on with this job, or with another one if all decoders were busy. */
+	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
+		source_call(s);
+	s->zstd.decoding--;
+	if (piece_task.ready(s, q))
+		piece_task.run_unlocks(s, q);
+}
+
+const struct task decode_task = {decode_ready, decode_run_unlocks};
