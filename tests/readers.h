@@ -60,7 +60,7 @@ static inline void look(struct worker *w)
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept : 0;
-	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next) {
+	for (const struct zstd_job *j = s->budget.free_jobs; j; j = j->next) {
 		w->again |= j->known > 0;
 		w->beyond |= job_takes(j, &(struct cut){.pieces = 0}) > j->held;
 	}
@@ -69,7 +69,7 @@ static inline void look(struct worker *w)
 		w->again |= j->known > 0;
 		w->beyond |= j->running == 0 && job_takes(j, &(struct cut){.pieces = 0}) > j->held;
 	}
-	w->beyond |= s->zstd.jobs > 1 && s->budget.held > s->budget.memory + kept;
+	w->beyond |= s->budget.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);
 }
 

@@ -330,10 +330,9 @@ void source_close(struct source *s)
 	}
 	if (s->first.input)
 		input_free(s, s->first.input);
-	jobs_free(s);
+	budget_free(&s->budget);
 	text_free_blocks(s);
 	free(s->zstd.rooms);
-	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wait.pipe[0]);
 	close(s->wait.pipe[1]);
 	pthread_cond_destroy(&s->wait.wake);

@@ -74,20 +74,11 @@ struct told {
 	unsigned tellers; /* threads that are in a call */
 };
 
-/* Memory for jobs. */
-struct budget {
-	uint64_t memory; /* bytes of the budget */
-	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
-	uint64_t kept;   /* bytes held by free jobs */
-};
-
 /* Decoding, of all inputs (zstd_job.h). */
 struct decoding {
-	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
-	unsigned jobs;              /* live jobs */
-	unsigned decoding;          /* jobs that a thread decodes with libzstd */
-	struct rooms *rooms;        /* the unpacker's, once it is used; or NULL */
-	unsigned on_device;         /* jobs that use the unpacker */
+	unsigned decoding;   /* jobs that a thread decodes with libzstd */
+	struct rooms *rooms; /* the unpacker's, once it is used; or NULL */
+	unsigned on_device;  /* jobs that use the unpacker */
 };
 
 struct source {

@@ -6,8 +6,8 @@
 #ifndef GPUHIST_ZSTD_BLOCKS_H
 #define GPUHIST_ZSTD_BLOCKS_H
 
+#include "input/zstd_job.h"
 #include "zstd/block.h"
-#include "input/source_state.h"
 #include "zstd/unpacker.h"
 
 /* A block in work. */

@@ -22,8 +22,8 @@ static bool cut_ready(const struct source *s, const struct request *q)
 	if (!in || !in->zstd || in->busy || (q->got > 0 && !in->is_file))
 		return false;
 	if (in->zstd->cut.what == CUT_JOB)
-		return job_fits(s, in->zstd->cut.need);
-	if (s->zstd.jobs - s->zstd.on_device >= 2 * s->use.decoders)
+		return budget_fits(&s->budget, in->zstd->cut.need);
+	if (s->budget.jobs - s->zstd.on_device >= 2 * s->use.decoders)
 		return false;
 	if (!in->zstd->open)
 		return true;
@@ -117,7 +117,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 			source_call(s); /* to open the next input */
 			return;
 		}
-		if (in->zstd->cut.what == CUT_JOB && !job_fits(s, in->zstd->cut.need))
+		if (in->zstd->cut.what == CUT_JOB && !budget_fits(&s->budget, in->zstd->cut.need))
 			return;
 	}
 	start_job(s, in);
@@ -138,9 +138,9 @@ void cut_waits(struct source *s)
 	const struct input *const in = s->current;
 
 	if (in && in->zstd && !in->busy && in->zstd->cut.what == CUT_JOB &&
-	    s->zstd.jobs < s->use.decoders &&
-	    (s->totals.zstd.held == 0 || s->zstd.jobs < s->totals.zstd.held))
-		s->totals.zstd.held = s->zstd.jobs;
+	    s->budget.jobs < s->use.decoders &&
+	    (s->totals.zstd.held == 0 || s->budget.jobs < s->totals.zstd.held))
+		s->totals.zstd.held = s->budget.jobs;
 }
 
 /* ---- the input's kind ---- */

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "base/little.h"
+#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 #include "zstd/zstd_orders.h"
 

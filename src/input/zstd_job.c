@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_job: the memory of jobs, their places among the decoded bytes, their ends.
+ * zstd_job: the places of jobs among the decoded bytes, and their ends.
  *
  * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
  * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed
  * out from then on, because the place tells which bytes to skip, where -n ends, and which records
  * span pieces (zstd_seam.c). Until then the pieces wait, but no thread does.
- *
- * Memory. A job takes all memory that it will need from the budget before it joins the list. If
- * that does not fit, the job is not started: the cut waits in zstd_input.cut. A job that would not
- * fit even alone has one piece instead of four, and a frame is decoded in steps. Ended jobs keep
- * their buffers for the next ones, because mapping them again for each frame took longer than
- * decoding it.
  *
  * Checksums. libzstd does not see the checksum of a job of one frame. The threads that count its
  * pieces compute it, in the frame's order and one at a time. A piece is free once it is counted and
@@ -24,97 +18,18 @@
  * before the checksums of the frames before it are right: libzstd checks the checksums of CALLS,
  * and the pieces after a job of another kind wait until it is retired.
  */
-#include "input/zstd_job.h"
-
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/huge.h"
+#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 #include "input/zstd_decode.h"
 
-/* ---- memory ---- */
-
-static bool budget_has(const struct budget *b, uint64_t bytes)
-{
-	return b->held + bytes <= b->memory;
-}
-
-/* Makes a job without buffers. NULL: no memory. */
-static struct zstd_job *make(void)
-{
-	struct zstd_job *const j = calloc(1, sizeof(*j));
-
-	if (j && !(j->decoder = decoder_new())) {
-		free(j);
-		return NULL;
-	}
-	return j;
-}
-
-static void free_job(struct zstd_job *j)
-{
-	decoder_free(j->decoder);
-	for (unsigned i = 0; i < PIECES; i++)
-		free(j->own[i].room);
-	blocks_free(j->blocks);
-	free(j);
-}
-
-/* Takes a free job with its buffers; NULL: none is left. */
-static struct zstd_job *reuse(struct source *s)
-{
-	struct zstd_job *const j = s->zstd.free_jobs;
-
-	if (j) {
-		s->zstd.free_jobs = j->next;
-		s->budget.kept -= j->held;
-	}
-	return j;
-}
-
-bool job_fits(const struct source *s, uint64_t need)
-{
-	return s->zstd.jobs == 0 || budget_has(&s->budget, need);
-}
-
-uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
-{
-	uint64_t sum =
-		decoder_takes(j->decoder, c) + c->seams + larger(blocks_hold(j->blocks), c->blocks);
-
-	for (unsigned i = 0; i < PIECES; i++)
-		sum += larger(j->own[i].size, i < c->pieces ? huge_grown(c->room) : 0);
-	return sum;
-}
-
-/* Makes a job for the cut, with the buffers of an ended job if they fit the budget. */
-static struct zstd_job *take_job(struct source *s, const struct cut *c)
-{
-	struct zstd_job *j = reuse(s);
-
-	if (j) {
-		j->held = job_takes(j, c);
-		while (s->zstd.free_jobs && !budget_has(&s->budget, s->budget.kept + j->held))
-			free_job(reuse(s));
-		if (budget_has(&s->budget, j->held))
-			return j;
-		free_job(j);
-	}
-	if ((j = make()) != NULL)
-		j->held = c->need;
-	return j;
-}
-
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c)
 {
-	struct zstd_job *const j = take_job(s, c);
+	struct zstd_job *const j = budget_take(&s->budget, c);
 
 	if (!j)
 		return NULL;
-	s->budget.held += j->held;
-	s->zstd.jobs++;
 	j->next = NULL;
 	j->in = in;
 	j->cut = *c;
@@ -156,20 +71,13 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 {
 	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
 		z->jobs = j->next;
-		s->budget.held -= j->held;
-		free_job(j);
+		budget_give(&s->budget, j);
 	}
-}
-
-void jobs_free(struct source *s)
-{
-	while (s->zstd.free_jobs)
-		free_job(reuse(s));
 }
 
 bool jobs_backlog(const struct source *s)
 {
-	return (s->current || s->zstd.jobs > 0) && s->wait.sleepers == 0;
+	return (s->current || s->budget.jobs > 0) && s->wait.sleepers == 0;
 }
 
 /* ---- places ---- */
@@ -275,11 +183,7 @@ static void retire(struct source *s, struct zstd_job **link)
 	*link = j->next;
 	if (z->last == &j->next)
 		z->last = link;
-	s->zstd.jobs--;
-	s->budget.held -= j->held;
-	s->budget.kept += j->held;
-	j->next = s->zstd.free_jobs;
-	s->zstd.free_jobs = j;
+	budget_give(&s->budget, j);
 	check_sum(s, j);
 	if (s->spec.ordered) /* the next frame's pieces may have waited for the checksum */
 		source_call_all(s);

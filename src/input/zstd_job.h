@@ -27,7 +27,6 @@
 struct source;
 struct source_spec;
 struct source_use;
-struct budget;
 struct input;
 struct request;
 struct chunk;
@@ -135,6 +134,15 @@ struct zstd_job {
 	uint64_t held;         /* bytes of the budget */
 };
 
+/* Memory for the jobs of all inputs. */
+struct budget {
+	uint64_t memory; /* bytes of the budget */
+	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
+	uint64_t kept;   /* bytes held by free jobs */
+	unsigned jobs;   /* number of live jobs */
+	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
+};
+
 struct seam; /* zstd_seam.c */
 
 struct zstd_input {
@@ -189,17 +197,28 @@ void blocks_free(struct blocks *b);
 /* Ends a job whose decoded bytes are all counted and added up, or restarts it with libzstd. */
 void blocks_check(struct source *s, struct zstd_job *j);
 
-/* ---- zstd_job.c: memory, places, ends ---- */
+/* ---- zstd_memory.c: the memory of jobs ---- */
+
+/* Does a job that needs this much memory fit the budget? The only job always does. */
+bool budget_fits(const struct budget *b, uint64_t need);
+
+/* The memory of a job for this cut; its buffers may be larger already. */
+uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
+
+/* Takes a job with memory for the cut; the buffers are an ended job's, if these fit the budget. */
+struct zstd_job *budget_take(struct budget *b, const struct cut *c); /* NULL: no memory */
+
+/* Gives a job's memory back. Its buffers are kept for the next one. */
+void budget_give(struct budget *b, struct zstd_job *j);
+
+/* Frees the kept buffers. No job is live. */
+void budget_free(struct budget *b);
+
+/* ---- zstd_job.c: places, ends ---- */
 
 /* Iterate over the jobs of an input and of the inputs after it. */
 struct zstd_job *jobs_first(const struct input *in);
 struct zstd_job *jobs_next(const struct zstd_job *j);
-
-/* Does a job that needs this much memory fit the budget? The only job always does. */
-bool job_fits(const struct source *s, uint64_t need);
-
-/* The memory of a job for this cut; its buffers may be larger already. */
-uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 
 /* Makes the cut the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
@@ -228,7 +247,6 @@ bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
  */
 void job_add(struct source *s, struct zstd_piece *p);
 void jobs_free_all(struct source *s, struct zstd_input *z); /* all jobs of an input */
-void jobs_free(struct source *s);                           /* the free jobs */
 
 /* Would one more reader find work? True while frames are left and no reader sleeps. */
 bool jobs_backlog(const struct source *s);

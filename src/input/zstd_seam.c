@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "input/source_state.h"
-#include "input/zstd_blocks.h"
 
 #define COPY_LOCKED 4096u /* copying this many bytes takes no longer than dropping the lock */
 

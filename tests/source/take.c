@@ -148,11 +148,11 @@ static void look(struct source *s)
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept : 0;
-	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
+	for (const struct zstd_job *j = s->budget.free_jobs; j; j = j->next)
 		beyond |= job_takes(j, &(struct cut){.pieces = 0}) > j->held;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		beyond |= j->running == 0 && job_takes(j, &(struct cut){.pieces = 0}) > j->held;
-	beyond |= s->zstd.jobs > 1 && s->budget.held > s->budget.memory + kept;
+	beyond |= s->budget.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);
 	CHECK(!beyond, "more memory than was taken");
 }

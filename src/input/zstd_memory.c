@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_memory: the memory of jobs.
+ *
+ * A job takes all memory that it will need from the budget before it joins the list. If that does
+ * not fit, the job is not started: the cut waits in zstd_input.cut. A job that would not fit even
+ * alone has one piece instead of four, and a frame is decoded in steps. Ended jobs keep their
+ * buffers for the next ones, because mapping them again for each frame took longer than decoding
+ * it.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/huge.h"
+#include "input/zstd_decode.h"
+
+static bool has(const struct budget *b, uint64_t bytes)
+{
+	return b->held + bytes <= b->memory;
+}
+
+/* Makes a job without buffers. NULL: no memory. */
+static struct zstd_job *make(void)
+{
+	struct zstd_job *const j = calloc(1, sizeof(*j));
+
+	if (j && !(j->decoder = decoder_new())) {
+		free(j);
+		return NULL;
+	}
+	return j;
+}
+
+static void free_job(struct zstd_job *j)
+{
+	decoder_free(j->decoder);
+	for (unsigned i = 0; i < PIECES; i++)
+		free(j->own[i].room);
+	blocks_free(j->blocks);
+	free(j);
+}
+
+/* Takes a free job with its buffers; NULL: none is left. */
+static struct zstd_job *reuse(struct budget *b)
+{
+	struct zstd_job *const j = b->free_jobs;
+
+	if (j) {
+		b->free_jobs = j->next;
+		b->kept -= j->held;
+	}
+	return j;
+}
+
+bool budget_fits(const struct budget *b, uint64_t need)
+{
+	return b->jobs == 0 || has(b, need);
+}
+
+uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
+{
+	uint64_t sum =
+		decoder_takes(j->decoder, c) + c->seams + larger(blocks_hold(j->blocks), c->blocks);
+
+	for (unsigned i = 0; i < PIECES; i++)
+		sum += larger(j->own[i].size, i < c->pieces ? huge_grown(c->room) : 0);
+	return sum;
+}
+
+/* Takes a free job, if its buffers, grown for the cut, fit the budget; or returns NULL. */
+static struct zstd_job *reuse_for(struct budget *b, const struct cut *c)
+{
+	struct zstd_job *const j = reuse(b);
+
+	if (!j)
+		return NULL;
+	j->held = job_takes(j, c);
+	while (b->free_jobs && !has(b, b->kept + j->held))
+		free_job(reuse(b));
+	if (has(b, j->held))
+		return j;
+	free_job(j);
+	return NULL;
+}
+
+struct zstd_job *budget_take(struct budget *b, const struct cut *c)
+{
+	struct zstd_job *j = reuse_for(b, c);
+
+	if (!j && (j = make()) != NULL)
+		j->held = c->need;
+	if (j) {
+		b->held += j->held;
+		b->jobs++;
+	}
+	return j;
+}
+
+void budget_give(struct budget *b, struct zstd_job *j)
+{
+	b->jobs--;
+	b->held -= j->held;
+	b->kept += j->held;
+	j->next = b->free_jobs;
+	b->free_jobs = j;
+}
+
+void budget_free(struct budget *b)
+{
+	while (b->free_jobs)
+		free_job(reuse(b));
+	assert(b->jobs == 0 && b->held == 0 && b->kept == 0);
+}
