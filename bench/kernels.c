@@ -214,7 +214,7 @@ static double read_rate(struct piece *s, size_t bytes)
 {
 	struct kernel_plan plan = {0};
 	struct sample_type type;
-	struct edges_spec spec = {.bins = 256, .kind = AXIS_AUTO};
+	struct axis_spec spec = {.bins = 256, .kind = AXIS_AUTO};
 	struct edges edges;
 	struct counting counting;
 	const char *why;
@@ -230,7 +230,7 @@ static double read_rate(struct piece *s, size_t bytes)
 static void make_edges(struct edges *edges, const struct bench_job *job,
 		       const struct sample_type *type)
 {
-	struct edges_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
+	struct axis_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why, *range = job->range ? job->range : "";
 	if (strcmp(range, "list") == 0) {
 		spec.kind = AXIS_EDGES;

@@ -66,7 +66,7 @@ static void *pinned(size_t bytes)
 
 static void open_all(struct slot *slot, CUstream *stream)
 {
-	const struct edges_spec spec = {.bins = BINS, .kind = AXIS_VALUES};
+	const struct axis_spec spec = {.bins = BINS, .kind = AXIS_VALUES};
 	struct sample_type type;
 	struct edges edges;
 	const char *why;

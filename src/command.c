@@ -213,7 +213,7 @@ void command_count(const struct job *asked, struct fail *fail)
 /* Apply -b and --stats to a sum. */
 static int rework(const struct job *job, struct document *total, struct fail *fail)
 {
-	const uint32_t bins = job->bins.edges.bins;
+	const uint32_t bins = job->bins.bins;
 	struct hist *const hist = &total->hist;
 	const bool stats = job->quantiles.n > 0;
 

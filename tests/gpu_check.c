@@ -327,9 +327,9 @@ static void compare_table(const struct subject *s, struct gpu *gpu)
 static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges,
 		       double **list)
 {
-	struct edges_spec spec = {.bins = job->bins,
-				  .closed = job->closed,
-				  .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
+	struct axis_spec spec = {.bins = job->bins,
+				 .closed = job->closed,
+				 .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why;
 
 	*list = NULL;

@@ -24,7 +24,7 @@ static void __attribute__((noreturn)) no_device(const char *what, const char *wh
 
 static struct counting wide_counting(void)
 {
-	const struct edges_spec spec = {.bins = WIDE_BINS, .kind = AXIS_VALUES};
+	const struct axis_spec spec = {.bins = WIDE_BINS, .kind = AXIS_VALUES};
 	struct counting counting;
 	struct sample_type type;
 	struct edges edges;

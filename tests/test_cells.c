@@ -172,7 +172,7 @@ static void every_isa_of(const char *type, const struct sample_type *t, const st
 	}
 }
 
-static void every_isa(const char *type, const struct edges_spec *spec, const char *shown)
+static void every_isa(const char *type, const struct axis_spec *spec, const char *shown)
 {
 	struct sample_type t;
 	struct edges e;
@@ -189,7 +189,7 @@ static void every_isa(const char *type, const struct edges_spec *spec, const cha
 
 static void one(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed)
 {
-	struct edges_spec spec = {.bins = bins, .closed = closed, .kind = AXIS_RANGE};
+	struct axis_spec spec = {.bins = bins, .closed = closed, .kind = AXIS_RANGE};
 
 	spec.full = lo[0] == 'f';
 	if (!spec.full) {
@@ -214,15 +214,15 @@ static void lists(const char *type, bool closed)
 	for (size_t s = 0; s < sizeof(SHAPES) / sizeof(SHAPES[0]); s++)
 		for (uint32_t bins = 1; bins <= 6; bins += 5)
 			every_isa(type,
-				  &(struct edges_spec){.bins = bins,
-						       .closed = closed,
-						       .kind = AXIS_EDGES,
-						       .list = SHAPES[s]},
+				  &(struct axis_spec){.bins = bins,
+						      .closed = closed,
+						      .kind = AXIS_EDGES,
+						      .list = SHAPES[s]},
 				  "list");
 	for (uint32_t i = 0; i <= 3000; i++)
 		many[i] = -1000 + i * 0.7;
 	every_isa(type,
-		  &(struct edges_spec){
+		  &(struct axis_spec){
 			  .bins = 3000, .closed = closed, .kind = AXIS_EDGES, .list = many},
 		  "many");
 }
@@ -247,7 +247,7 @@ static void slots(const char *type, enum axis_kind kind)
 				? (struct extent){0x00800000, 0xff7fffff, 0x7ffffffe, 0x80000001}
 				: (struct extent){0x0010000000000000, 0xffefffffffffffff,
 						  0x7ffffffffffffffe, 0x8000000000000001};
-		const struct edges_spec spec = {.bins = slots, .kind = kind};
+		const struct axis_spec spec = {.bins = slots, .kind = kind};
 		const char *why = NULL;
 		if (edges_init(&e, &spec, &t, &why) != 0) {
 			CHECK(false, "%s %s: %s", type, AXIS_KINDS[kind].name, why);
@@ -315,7 +315,7 @@ int main(void)
 			slots(big, AXIS_RANKS);
 			for (size_t m = 0; m < 8 && TYPES[t][0] != 'f'; m++)
 				every_isa(big,
-					  &(struct edges_spec){.bins = MODULI[m], .kind = AXIS_MOD},
+					  &(struct axis_spec){.bins = MODULI[m], .kind = AXIS_MOD},
 					  "mod");
 		}
 	for (int load = 0; load < LOADS; load++)

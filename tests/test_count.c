@@ -23,7 +23,7 @@ static unsigned long reached[4], tables_reached[9], atomics;
 
 static void set_up(struct sample_type *t, struct edges *e, const char *type, uint32_t bins)
 {
-	struct edges_spec spec = {.bins = bins, .kind = AXIS_RANGE};
+	struct axis_spec spec = {.bins = bins, .kind = AXIS_RANGE};
 	const char *why = NULL;
 
 	sample_type_parse(t, type);

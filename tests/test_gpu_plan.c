@@ -17,7 +17,7 @@
 static bool make_counting(struct counting *c, const char *name, uint32_t bins, const char *range,
 			  const struct layout *asked)
 {
-	struct edges_spec spec = {.bins = bins, .kind = AXIS_VALUES};
+	struct axis_spec spec = {.bins = bins, .kind = AXIS_VALUES};
 	struct sample_type type;
 	struct layout layout;
 	struct edges edges;

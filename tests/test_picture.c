@@ -18,15 +18,15 @@
 static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins, const char *lo,
 			   const char *hi, const double *list)
 {
-	struct axis_spec spec = {.edges = {.kind = kind, .bins = bins, .list = list}};
+	struct axis_spec spec = {.kind = kind, .bins = bins, .list = list};
 	struct sample_type t;
 	struct axis axis = {0};
 	const char *why = NULL;
 
 	CHECK(sample_type_parse(&t, type) == 0, "%s", type);
 	if (lo)
-		CHECK(number_parse(&spec.edges.lo, lo, strlen(lo)) == 0 &&
-			      number_parse(&spec.edges.hi, hi, strlen(hi)) == 0,
+		CHECK(number_parse(&spec.lo, lo, strlen(lo)) == 0 &&
+			      number_parse(&spec.hi, hi, strlen(hi)) == 0,
 		      "%s:%s", lo, hi);
 	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s %s %s: %s", type, lo, hi, why);
 	return axis;
@@ -228,15 +228,15 @@ static struct axis random_axis(uint64_t *seed, double *list)
 	const char *const type = TYPES[check_random(seed) % 8],
 			  *const *const ends = ENDS[check_random(seed) % 6];
 	const uint32_t bins = 1 + (uint32_t)(check_random(seed) % BINS >> check_random(seed) % 10);
-	struct axis_spec spec = {.edges = {.bins = bins, .list = list}};
+	struct axis_spec spec = {.bins = bins, .list = list};
 	struct sample_type t;
 	struct axis axis;
 	const char *why;
 
 	sample_type_parse(&t, type);
-	spec.edges.kind = (enum axis_kind)(check_random(seed) % AXIS_DEFAULT);
-	spec.edges.closed = check_random(seed) % 4 == 0;
-	if (spec.edges.kind == AXIS_RANKS || spec.edges.kind == AXIS_AUTO) {
+	spec.kind = (enum axis_kind)(check_random(seed) % AXIS_DEFAULT);
+	spec.closed = check_random(seed) % 4 == 0;
+	if (spec.kind == AXIS_RANKS || spec.kind == AXIS_AUTO) {
 		/* Keys of finite samples, around zero or on one side of it. */
 		const bool real = t.kind == SAMPLE_FLOAT, wide = t.code_bytes == 8;
 		const uint64_t zero = real                        ? wide ? 1ull << 63 : 1u << 31
@@ -247,7 +247,7 @@ static struct axis random_axis(uint64_t *seed, double *list)
 					     : 0x47000000;
 		const uint64_t a = check_random(seed) % most >> check_random(seed) % 16,
 			       b = check_random(seed) % most;
-		spec.edges.bins = bins + 3;
+		spec.bins = bins + 3;
 		if (axis_init(&axis, &spec, &t, &why) != 0)
 			return axis_of(AXIS_MOD, "u32", bins, NULL, NULL, NULL);
 		const bool below = zero > 0 && check_random(seed) % 2;
@@ -268,8 +268,8 @@ static struct axis random_axis(uint64_t *seed, double *list)
 	double at = check_random(seed) % 3 ? 0.5 : -3;
 	for (uint32_t i = 0; i <= bins; i++)
 		list[i] = at += ldexp(1, (int)(check_random(seed) % 12) - (int)(i % 3));
-	number_parse(&spec.edges.lo, ends[0], strlen(ends[0]));
-	number_parse(&spec.edges.hi, ends[1], strlen(ends[1]));
+	number_parse(&spec.lo, ends[0], strlen(ends[0]));
+	number_parse(&spec.hi, ends[1], strlen(ends[1]));
 	if (axis_init(&axis, &spec, &t, &why) != 0)
 		return axis_of(AXIS_MOD, "u32", bins, NULL, NULL, NULL);
 	return axis;

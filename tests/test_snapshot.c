@@ -77,7 +77,7 @@ static void check_copy(const struct counts *copy, const uint64_t *each, uint64_t
 static void workers(const char *name, const char *type_name, uint32_t bins, uint32_t channels,
 		    bool shared)
 {
-	const struct edges_spec spec = {.bins = bins};
+	const struct axis_spec spec = {.bins = bins};
 	struct sample_type type;
 	struct edges edges;
 	struct fail fail = {.status = STATUS_OK};

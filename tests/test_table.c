@@ -18,7 +18,7 @@ static uint32_t bins;
 static void one(const char *shape, const char *type, uint32_t half_most)
 {
 	for (int closed = 0; closed <= 1; closed++) {
-		const struct edges_spec spec = {
+		const struct axis_spec spec = {
 			.bins = bins, .closed = closed, .kind = AXIS_EDGES, .list = list};
 		struct sample_type t;
 		struct edges e;

@@ -83,7 +83,7 @@ int main(void)
 				   .use.record = 4,
 				   .open.raw = true,
 				   .use.threads = 2};
-	const struct edges_spec bins = {.bins = 1024};
+	const struct axis_spec bins = {.bins = 1024};
 	struct sample_type type;
 	struct edges edges;
 	struct counting counting;

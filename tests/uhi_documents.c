@@ -31,9 +31,9 @@ static struct axis make_axis(const char *type_name, struct axis_spec spec, const
 	const char *why = "not parsed";
 
 	if (colon) {
-		spec.edges.kind = AXIS_RANGE;
-		if (number_parse(&spec.edges.lo, range, (size_t)(colon - range)) != 0 ||
-		    number_parse(&spec.edges.hi, colon + 1, strlen(colon + 1)) != 0)
+		spec.kind = AXIS_RANGE;
+		if (number_parse(&spec.lo, range, (size_t)(colon - range)) != 0 ||
+		    number_parse(&spec.hi, colon + 1, strlen(colon + 1)) != 0)
 			fatal(range, why);
 	}
 	if (sample_type_parse(&type, type_name) != 0 || axis_init(&axis, &spec, &type, &why) != 0)
@@ -102,17 +102,14 @@ static struct axis make_list(uint32_t bins, double last)
 		list[i] = pow(10, (double)i / 7 - 60);
 	list[bins] = fmin(last, 0x1.fffffffffffffp1023);
 	struct axis axis = make_axis(
-		"f64",
-		(struct axis_spec){.edges = {.kind = AXIS_EDGES, .bins = bins, .list = list}},
-		NULL);
+		"f64", (struct axis_spec){.kind = AXIS_EDGES, .bins = bins, .list = list}, NULL);
 	axis.edges.list[bins] = last;
 	return axis;
 }
 
 int main(int argc, char **argv)
 {
-	const struct axis_spec seven = {.edges.bins = 7},
-			       thousand = {.edges.bins = 1000, .edges.closed = true};
+	const struct axis_spec seven = {.bins = 7}, thousand = {.bins = 1000, .closed = true};
 	char name[64];
 
 	if (argc != 2 || chdir(argv[1]) != 0)
@@ -125,7 +122,7 @@ int main(int argc, char **argv)
 	document("log", with_kind(make_list(1000, 1e200), AXIS_LOG), 1);
 	document("listed", with_kind(make_list(3, 1e-3), AXIS_EDGES), 1);
 	document("auto",
-		 with_kind(make_axis("f64", (struct axis_spec){.edges.bins = 64}, "-0.25:0.75"),
+		 with_kind(make_axis("f64", (struct axis_spec){.bins = 64}, "-0.25:0.75"),
 			   AXIS_AUTO),
 		 1);
 	document("auto_past", with_kind(make_list(5, INFINITY), AXIS_AUTO), 1);
@@ -135,7 +132,7 @@ int main(int argc, char **argv)
 	for (uint32_t bins = 1; bins <= BINS_ALL; bins += 1 + bins / 9) {
 		snprintf(name, sizeof(name), "mod%lu", (unsigned long)bins);
 		document(name,
-			 with_kind(make_axis("u32", (struct axis_spec){.edges.bins = bins}, NULL),
+			 with_kind(make_axis("u32", (struct axis_spec){.bins = bins}, NULL),
 				   AXIS_MOD),
 			 1);
 	}

@@ -36,7 +36,7 @@ static inline struct wish make_wish(const char *output, const char *format,
 /* Return an axis of u32 with a bin for each value. */
 static inline struct axis make_axis(uint32_t bins)
 {
-	const struct axis_spec spec = {.edges.bins = bins};
+	const struct axis_spec spec = {.bins = bins};
 	struct sample_type type;
 	struct axis axis;
 	const char *why = NULL;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A bin for each whole number in the range, but BINS_DEFAULT bins if there would be more. */
-static uint32_t bins_of_values(const struct edges_spec *spec, const struct sample_type *type)
+static uint32_t bins_of_values(const struct axis_spec *spec, const struct sample_type *type)
 {
 	const struct number *const lo = &spec->lo, *const hi = &spec->hi;
 	int128_t values = 0;
@@ -22,9 +22,9 @@ static uint32_t bins_of_values(const struct edges_spec *spec, const struct sampl
 	return values > 0 && values <= BINS_DEFAULT ? (uint32_t)values : BINS_DEFAULT;
 }
 
-struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type)
+struct axis_spec axis_settle(const struct axis_spec *spec, const struct sample_type *type)
 {
-	struct edges_spec settled = *spec;
+	struct axis_spec settled = *spec;
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 
 	if (spec->kind == AXIS_DEFAULT) {
@@ -44,7 +44,7 @@ struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,
 	      const char **why)
 {
-	const struct edges_spec settled = axis_settle(&spec->edges, type);
+	const struct axis_spec settled = axis_settle(spec, type);
 
 	if (spec->clamp &&
 	    (!AXIS_KINDS[settled.kind].ordered || AXIS_KINDS[settled.kind].from_samples)) {
@@ -70,15 +70,14 @@ int axis_join(struct axis *axis, uint32_t bins)
 	double *const list = malloc(((size_t)bins + 1) * sizeof(*list));
 	const bool exact = e->form == EDGES_RATIONAL;
 	const int128_t lo = exact ? e->rational.lo : 0, width = exact ? e->rational.width : 0;
-	struct axis_spec spec = {
-		.edges = {.bins = bins,
-			  .kind = axis->kind,
-			  .closed = e->closed,
-			  .lo = {edges_value(e, 0), exact, exact, .integer = lo},
-			  .hi = {edges_value(e, had), exact, exact, .integer = lo + width},
-			  .list = list,
-			  .definition = true},
-		.clamp = axis->clamp};
+	struct axis_spec spec = {.bins = bins,
+				 .kind = axis->kind,
+				 .closed = e->closed,
+				 .lo = {edges_value(e, 0), exact, exact, .integer = lo},
+				 .hi = {edges_value(e, had), exact, exact, .integer = lo + width},
+				 .list = list,
+				 .definition = true,
+				 .clamp = axis->clamp};
 	struct axis joined;
 	const char *why;
 
@@ -92,7 +91,7 @@ int axis_join(struct axis *axis, uint32_t bins)
 			edges_free(&joined.edges);
 			rc = -1;
 		}
-	spec.edges.kind = AXIS_EDGES;
+	spec.kind = AXIS_EDGES;
 	if (rc != 0)
 		rc = axis_init(&joined, &spec, &axis->type, &why);
 	free(list);

@@ -2,8 +2,8 @@
 /*
  * axis: the type of the samples, the bins, and whether samples out of range are clamped.
  *
- * A struct axis_spec is the user's request, kept in the job. Once the type is known, it becomes a
- * struct axis, which is all that counting and writing need.
+ * A struct axis_spec (edges.h) is the user's request, kept in the job. Once the type is known, it
+ * becomes a struct axis, which is all that counting and writing need.
  */
 #ifndef GPUHIST_AXIS_H
 #define GPUHIST_AXIS_H
@@ -13,12 +13,6 @@
 
 #include "bins/edges.h"
 #include "bins/sample.h"
-
-/* The user's request, without the type. */
-struct axis_spec {
-	struct edges_spec edges; /* --bins, --range, --log, --edges, --mod, --auto, --closed */
-	bool clamp;              /* --clamp */
-};
 
 struct axis {
 	enum axis_kind kind;
@@ -32,7 +26,7 @@ struct axis {
  * value for integers with a number of bins, all values for integers of up to 8 bits, and AUTO for
  * everything else. A range of few integers gets a bin for each value.
  */
-struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
+struct axis_spec axis_settle(const struct axis_spec *spec, const struct sample_type *type);
 
 /* -1: the type cannot have these bins, and *why, a static text, gives the reason. */
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,

@@ -93,7 +93,7 @@ static int make_list(struct edges *e)
 }
 
 /* Complete listed edges. -1: *why is as in edges_init, or `refused` if the edges do not rise. */
-static int count_by_list(struct edges *e, const struct edges_spec *spec,
+static int count_by_list(struct edges *e, const struct axis_spec *spec,
 			 const struct sample_type *type, const char *refused, const char **why)
 {
 	bool rises = true;
@@ -107,7 +107,7 @@ static int count_by_list(struct edges *e, const struct edges_spec *spec,
 	return -1;
 }
 
-static int init_list(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+static int init_list(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
 		     const char **why)
 {
 	*why = edges_no_memory;
@@ -117,7 +117,7 @@ static int init_list(struct edges *e, const struct edges_spec *spec, const struc
 	return count_by_list(e, spec, type, "edges must be strictly increasing", why);
 }
 
-static int init_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+static int init_log(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
 		    const char **why)
 {
 	if (!(spec->lo.value > 0 && spec->lo.value < spec->hi.value)) {
@@ -133,7 +133,7 @@ static int init_log(struct edges *e, const struct edges_spec *spec, const struct
 }
 
 /* The edges of residues are the residues themselves, for output. */
-static int init_mod(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+static int init_mod(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
 		    const char **why)
 {
 	struct binning *b = &e->binning;
@@ -167,7 +167,7 @@ void edges_place(struct edges *e, const struct auto_span *span)
 	e->rational.width = bins << span->k;
 }
 
-static int init_auto(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+static int init_auto(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
 		     const char **why)
 {
 	const bool log = spec->kind == AXIS_RANKS;
@@ -196,8 +196,8 @@ void edges_settle(struct edges *e, const struct extent *extent)
 	edges_place(e, &span);
 }
 
-static int init_range(struct edges *e, const struct edges_spec *spec,
-		      const struct sample_type *type, const char **why)
+static int init_range(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
+		      const char **why)
 {
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 	const bool whole = !is_float && spec->lo.whole && spec->hi.whole;
@@ -246,7 +246,7 @@ const struct axis_kind_row AXIS_KINDS[] = {
 	[AXIS_RANKS] = {"log=auto", true, true, SPACING_RANKS, BINS_MAX, init_auto},
 };
 
-int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+int edges_init(struct edges *e, const struct axis_spec *spec, const struct sample_type *type,
 	       const char **why)
 {
 	const struct axis_kind_row *const kind = &AXIS_KINDS[spec->kind];

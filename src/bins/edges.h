@@ -42,12 +42,13 @@ enum axis_spacing {
 	SPACING_FREE,
 };
 
-/* The user's request. */
-struct edges_spec {
+/* The user's request, without the type. */
+struct axis_spec {
 	uint32_t bins; /* AUTO, RANKS: limit of the number of bins; 0: not given */
 	enum axis_kind kind;
 	bool full;            /* RANGE: all values of the type */
 	bool closed;          /* --closed */
+	bool clamp;           /* --clamp */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 finite edges; borrowed */
 	bool definition;      /* EDGES, LOG: no sample will be counted, so no table is needed */
@@ -61,11 +62,11 @@ struct edges;
 struct axis_kind_row {
 	const char *name;  /* of the option, and in a histogram's metadata */
 	bool ordered;      /* bins are in the order of values, and samples may be under or over */
-	bool from_samples; /* the samples determine the range, and edges_spec.bins is a limit */
+	bool from_samples; /* the samples determine the range, and axis_spec.bins is a limit */
 	enum axis_spacing spacing;
 	uint32_t most; /* limit of the number of bins */
 	/* Like edges_init, which has set closed, integers and the number of bins. */
-	int (*init)(struct edges *edges, const struct edges_spec *spec,
+	int (*init)(struct edges *edges, const struct axis_spec *spec,
 		    const struct sample_type *type, const char **why);
 };
 
@@ -104,7 +105,7 @@ struct edges {
  * -1: *why is edges_no_memory or says why the type cannot have these bins; nothing needs to be
  * freed. Call edges_free after the last use of the edges and of every copy of edges->binning.
  */
-int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type,
+int edges_init(struct edges *edges, const struct axis_spec *spec, const struct sample_type *type,
 	       const char **why);
 void edges_free(struct edges *edges);
 extern const char edges_no_memory[];

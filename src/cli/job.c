@@ -363,16 +363,15 @@ static struct axis_spec bins_of(const struct job *job, const struct sample_type 
 	struct axis_spec bins = job->bins;
 	const bool drawn = job->format && job->format->write == write_plot && !job->style.table &&
 			   !sample_is_code(type);
-	const bool asked = bins.edges.kind != AXIS_DEFAULT || bins.edges.bins > 0 ||
-			   bins.edges.closed || bins.clamp;
+	const bool asked = bins.kind != AXIS_DEFAULT || bins.bins > 0 || bins.closed || bins.clamp;
 
 	if (!asked && job->like)
 		return job->like->bins;
 	if (rows && job->quantiles.n > 0 && !asked && !drawn &&
-	    axis_settle(&bins.edges, type).kind == AXIS_AUTO) {
-		bins.edges.kind = AXIS_RANGE;
-		bins.edges.full = true;
-		bins.edges.bins = 1;
+	    axis_settle(&bins, type).kind == AXIS_AUTO) {
+		bins.kind = AXIS_RANGE;
+		bins.full = true;
+		bins.bins = 1;
 	}
 	return bins;
 }
@@ -389,8 +388,7 @@ static int make_axis(struct axis *axis, const struct job *job, const struct samp
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
 		return fail_set(fail, STATUS_USAGE, "--%s %s is invalid for --type %s: %s",
-				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text, type->name,
-				why);
+				AXIS_KINDS[job->bins.kind].name, job->bins_text, type->name, why);
 	return fail_set(fail, STATUS_USAGE, "%s (the type is %s)", why, type->name);
 }
 

@@ -79,7 +79,7 @@ struct job {
 	struct axis_spec bins; /* bins that the user asked for */
 	/* value of --range or --log as the user wrote it, for messages; NULL: none */
 	const char *bins_text;
-	/* numbers of --edges, for bins.edges.list; NULL: not given. Freed by options_free */
+	/* numbers of --edges, for bins.list; NULL: not given. Freed by options_free */
 	double *edges;
 	struct machine machine;
 

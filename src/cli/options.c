@@ -30,7 +30,7 @@
 /* clang-format off */
 static const struct known KNOWN[] = {
 	{"type", 't', "=TYPE", DECIDES, .read = read_type},
-	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.edges.bins, 1, BINS_MAX),
+	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.bins, 1, BINS_MAX),
 		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400"},
 	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends, .text = TO(job.bins_text),
 		.must = "must be LO:HI, LO:HI:STEP or full, with finite numbers, such as -1:1 or 0:1:0.1"},
@@ -45,7 +45,7 @@ static const struct known KNOWN[] = {
 		.must = "must be neighbouring bits of words of 8 or 16, such as 0xfff or 0x3000",
 		.apart = {{"text", "numbers in text have no bits"}}},
 	{"clamp", 0, NULL, DECIDES, FLAG(job.bins.clamp)},
-	{"closed", 0, NULL, DECIDES, FLAG(job.bins.edges.closed)},
+	{"closed", 0, NULL, DECIDES, FLAG(job.bins.closed)},
 	{"skip", 'S', "=SIZE", DECIDES, NUMBER(job.source.skip, 0, UINT64_MAX),
 		.must = "must be a number of bytes below 2^64, " SIZES,
 		.apart = {{"text", "lines have no fixed size; tail -n +101 skips the first 100"}}},
@@ -338,7 +338,7 @@ static int give_implied(struct given *g)
 			"number of bins",
 			value_of(g, bins)->text, g->job.bins_text);
 	if (g->steps > 0)
-		g->job.bins.edges.bins = g->steps;
+		g->job.bins.bins = g->steps;
 	return 0;
 }
 

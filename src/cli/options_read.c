@@ -118,7 +118,7 @@ static double count_steps(const struct number *lo, const struct number *hi,
 static int refuse_step(const struct given *g, const struct known *o, const char *text,
 		       const struct number *step, double steps)
 {
-	const struct number *const lo = &g->job.bins.edges.lo;
+	const struct number *const lo = &g->job.bins.lo;
 	char end[NUMBER_TEXT];
 	struct number hi;
 	bool divides;
@@ -139,7 +139,7 @@ static int refuse_step(const struct given *g, const struct known *o, const char 
 static int read_step(struct given *g, const struct known *o, const char *text,
 		     const char *step_text)
 {
-	const struct edges_spec *const spec = &g->job.bins.edges;
+	const struct axis_spec *const spec = &g->job.bins;
 	struct number step;
 	const char *why = NULL;
 	bool divides;
@@ -164,7 +164,7 @@ static int read_step(struct given *g, const struct known *o, const char *text,
 /* Read --range and --log. */
 int read_ends(struct given *g, const struct known *o, const char *text)
 {
-	struct edges_spec *const spec = &g->job.bins.edges;
+	struct axis_spec *const spec = &g->job.bins;
 	const bool log = strcmp(o->name, "log") == 0;
 	const size_t lo_length = strcspn(text, ":");
 	const char *const hi = text + lo_length + (text[lo_length] == ':');

@@ -71,7 +71,7 @@ static void fill_in(struct given *g)
 static int settle_bins(struct given *g, struct fail *fail)
 {
 	struct job *const job = &g->job;
-	struct edges_spec *const spec = &job->bins.edges;
+	struct axis_spec *const spec = &job->bins;
 
 	spec->kind = AXIS_DEFAULT;
 	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_RANKS; kind++) {

@@ -7,7 +7,7 @@
 #include "document/members.h"
 
 /* Parse LO:HI; false: the text is not a range. */
-static bool parse_range(struct edges_spec *spec, const char *range)
+static bool parse_range(struct axis_spec *spec, const char *range)
 {
 	const char *const colon = strchr(range, ':');
 
@@ -26,7 +26,7 @@ static enum axis_kind kind_of(const char *binning)
 }
 
 /* Parse the bin of zero. "none": all bins are above zero, or all below. False: it is malformed. */
-static bool parse_zero(struct edges_spec *zero, const struct edges_spec *range, const char *text)
+static bool parse_zero(struct axis_spec *zero, const struct axis_spec *range, const char *text)
 {
 	zero->lo = zero->hi = range->hi.value > 0 ? range->lo : range->hi;
 	if (strcmp(text, "none") == 0)
@@ -52,7 +52,7 @@ static uint64_t key_at(const struct sample_type *type, const struct number *edge
  * zero; false: the type has no such range.
  */
 static bool range_extent(struct extent *extent, const struct axis *axis,
-			 const struct edges_spec *range, const struct edges_spec *zero)
+			 const struct axis_spec *range, const struct axis_spec *zero)
 {
 	const struct sample_type *const type = &axis->type;
 	const bool real = type->kind == SAMPLE_FLOAT;
@@ -83,11 +83,11 @@ static bool range_extent(struct extent *extent, const struct axis *axis,
  * samples gave the same bins: at a smaller k both would span too many. For f64, an end of 2^1024 is
  * written as the greatest number (write_json.c), so that number may be a sample.
  */
-static bool place_bins(struct axis *axis, const struct edges_spec *range, const char *zero,
+static bool place_bins(struct axis *axis, const struct axis_spec *range, const char *zero,
 		       uint32_t bins)
 {
 	struct extent extent = EXTENT_NONE;
-	struct edges_spec of_zero = {.bins = 0};
+	struct axis_spec of_zero = {.bins = 0};
 
 	if (bins > 0 && axis->kind == AXIS_RANKS && !parse_zero(&of_zero, range, zero))
 		return false;
@@ -108,41 +108,41 @@ static bool place_bins(struct axis *axis, const struct edges_spec *range, const 
 const char *document_axis(struct axis *axis, const struct documents *d, uint64_t bins,
 			  struct fail *fail)
 {
-	struct axis_spec spec = {.edges = {.kind = kind_of(members_text(d, BINNING)),
-					   .bins = (uint32_t)bins,
-					   .closed = members_flag(d, CLOSED, fail),
-					   .list = d->list[EDGES].at,
-					   .definition = true},
+	struct axis_spec spec = {.kind = kind_of(members_text(d, BINNING)),
+				 .bins = (uint32_t)bins,
+				 .closed = members_flag(d, CLOSED, fail),
+				 .list = d->list[EDGES].at,
+				 .definition = true,
 				 .clamp = members_flag(d, CLAMP, fail)};
-	struct edges_spec *const e = &spec.edges;
 	struct sample_type type;
 	struct axis made;
 	const char *why;
 
-	if (e->kind < AXIS_DEFAULT && AXIS_KINDS[e->kind].from_samples)
-		e->bins = (uint32_t)members_count(d, MOST, BINS_MAX, fail);
+	if (spec.kind < AXIS_DEFAULT && AXIS_KINDS[spec.kind].from_samples)
+		spec.bins = (uint32_t)members_count(d, MOST, BINS_MAX, fail);
 	if (sample_type_parse(&type, members_text(d, TYPE)) != 0)
 		return "its type is unknown";
-	if (e->kind == AXIS_DEFAULT)
+	if (spec.kind == AXIS_DEFAULT)
 		return "its binning is unknown";
-	if (e->kind == AXIS_RANKS && d->value[ZERO] == 0)
+	if (spec.kind == AXIS_RANKS && d->value[ZERO] == 0)
 		return "gpuhist 0.3 wrote it, and its --log=auto had other bins; count the samples "
 		       "again";
-	if (bins > 0 && !parse_range(e, members_text(d, RANGE)))
+	if (bins > 0 && !parse_range(&spec, members_text(d, RANGE)))
 		return "its range is not LO:HI";
-	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !e->list))
+	if (spec.bins < 1 || bins > AXIS_KINDS[spec.kind].most ||
+	    (spec.kind == AXIS_EDGES && !spec.list))
 		return "its number of bins does not fit its binning";
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
-	e->definition = false;
-	e->list = e->kind == AXIS_EDGES ? axis->edges.list : NULL;
+	spec.definition = false;
+	spec.list = spec.kind == AXIS_EDGES ? axis->edges.list : NULL;
 	d->document->bins = spec;
 	return !axis_kind_of(axis)->from_samples ||
-			       place_bins(axis, e, members_text(d, ZERO), (uint32_t)bins)
+			       place_bins(axis, &spec, members_text(d, ZERO), (uint32_t)bins)
 		       ? NULL
-	       : e->kind == AXIS_AUTO ? "--auto does not make such bins"
-				      : "--log=auto does not make such bins";
+	       : spec.kind == AXIS_AUTO ? "--auto does not make such bins"
+					: "--log=auto does not make such bins";
 }
 
 /* Is edge i this number? Infinity is written as a finite number (write_json.c). */

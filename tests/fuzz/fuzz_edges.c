@@ -365,7 +365,7 @@ static bool rises(const struct plain *p)
 }
 
 /* Return the result that edges_init must have, and the edges if it accepts them. */
-static bool plain_init(struct plain *p, const struct edges_spec *spec, const struct sample_type *t)
+static bool plain_init(struct plain *p, const struct axis_spec *spec, const struct sample_type *t)
 {
 	const bool is_float = t->kind == SAMPLE_FLOAT;
 
@@ -422,7 +422,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const unsigned which = (unsigned)take(&b, 1), flags = (unsigned)take(&b, 1);
 	snprintf(name, sizeof(name), "%s%s", TYPES[which % 20], which & 128 ? "be" : "");
 	REQUIRE(sample_type_named(&type, &pair, name) == 0 && !pair, "%s", name);
-	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags >> 7};
+	struct axis_spec spec = {.bins = take_bins(&b), .closed = flags >> 7};
 	spec.kind = flags % 8 < 2                                  ? AXIS_EDGES
 		    : flags % 64 == 2                              ? AXIS_MOD
 		    : flags % 64 == 3 && type.kind != SAMPLE_FLOAT ? AXIS_VALUES

@@ -270,9 +270,11 @@ static bool take_axis(struct axis *axis, struct bytes *b, uint32_t bins, unsigne
 {
 	static const char *const TYPES[] = {"u8",    "i16be", "u24", "u32",  "i64",
 					    "u64be", "f16",   "f32", "f64be"};
-	struct axis_spec spec = {
-		.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = flags & 1, .full = flags & 2},
-		.clamp = flags & 64};
+	struct axis_spec spec = {.bins = bins,
+				 .kind = AXIS_RANGE,
+				 .closed = flags & 1,
+				 .full = flags & 2,
+				 .clamp = flags & 64};
 	struct sample_type type;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 	const char *why;
@@ -281,8 +283,8 @@ static bool take_axis(struct axis *axis, struct bytes *b, uint32_t bins, unsigne
 	snprintf(lo, sizeof(lo), "%.17g", flags & 4 ? x : (double)(int16_t)take(b, 2));
 	snprintf(hi, sizeof(hi), "%.17g", flags & 4 ? y : 32768 + (double)take(b, 2));
 	REQUIRE(sample_type_parse(&type, TYPES[take(b, 1) % 9]) == 0, "a type");
-	return (spec.edges.full || (number_parse(&spec.edges.lo, lo, strlen(lo)) == 0 &&
-				    number_parse(&spec.edges.hi, hi, strlen(hi)) == 0)) &&
+	return (spec.full || (number_parse(&spec.lo, lo, strlen(lo)) == 0 &&
+			      number_parse(&spec.hi, hi, strlen(hi)) == 0)) &&
 	       axis_init(axis, &spec, &type, &why) == 0;
 }
 
