@@ -9,13 +9,8 @@
 #include <stdbool.h>
 
 #include "base/little.h"
+#include "base/loops.h"
 #include "count/cells.h"
-
-#ifndef ISA
-#define ISA base
-#endif
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
 
 /* ---- samples ---- */
 
@@ -249,7 +244,7 @@ EXTENT(64)
 
 CELLS_LOADS(FUNCTIONS)
 
-const struct cells_isa NAME(cells_, ISA) = {
+const struct cells_isa FOR_ISA(cells_) = {
 	.cells = {CELLS_LOADS(CELLS_ROW)},
 	.extent = {CELLS_LOADS(EXTENT_ROW)},
 };

@@ -13,14 +13,8 @@
 #endif
 
 #include "base/little.h"
+#include "base/loops.h"
 #include "bins/binning.h"
-
-#ifndef ISA
-#define ISA base
-#endif
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
-#define INLINE static inline __attribute__((always_inline))
 
 #if defined __FMA__ || !defined __x86_64__
 #define HAVE_FMA true
@@ -311,5 +305,5 @@ static bool reals(const unsigned char *p, size_t n, double top, bool wide, struc
 	return wide ? HAVE_FMA && reals_of(p, n, top, t, true) : reals_of(p, n, top, t, false);
 }
 
-const struct stats_loops NAME(stats_loops_, ISA) = {
+const struct stats_loops FOR_ISA(stats_loops_) = {
 	.fetch = fetch, .keys = keys, .reals = reals, .cells = cells, .zeros = zeros};

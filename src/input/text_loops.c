@@ -13,19 +13,12 @@
 
 #include <string.h>
 
+#include "base/loops.h"
 #include "input/text_keys.h"
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>
 #endif
-
-#ifndef ISA
-#define ISA base
-#endif
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* ---- marks ---- */
 
@@ -357,9 +350,9 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 	*to = out;
 }
 
-text_loop NAME(text_loop_, ISA);
-void NAME(text_loop_, ISA)(const struct text_table *t, struct text_lines *l, unsigned char **to,
-			   const unsigned char *full)
+text_loop FOR_ISA(text_loop_);
+void FOR_ISA(text_loop_)(const struct text_table *t, struct text_lines *l, unsigned char **to,
+			 const unsigned char *full)
 {
 	if (t->separator == '\n')
 		take_numbers(&t->spec->type, l, to, full);

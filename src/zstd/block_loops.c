@@ -16,15 +16,9 @@
 #endif
 
 #include "base/little.h"
+#include "base/loops.h"
 #include "zstd/block_loops.h"
 
-#ifndef ISA
-#define ISA base
-#endif
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
-
-#define INLINE static inline __attribute__((always_inline))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -511,4 +505,4 @@ static const char *execute(const struct block *b, const struct sequence *s,
 		    : execute_as(b, s, from, past, to, false);
 }
 
-const struct block_loops NAME(block_loops_, ISA) = {sequences, literals, execute};
+const struct block_loops FOR_ISA(block_loops_) = {sequences, literals, execute};
