@@ -155,17 +155,24 @@ static void collect(struct each *e, struct result *r)
 	e->now.at = r->end;
 }
 
-/* Is there something to collect: a result, or the end of an input? */
-static bool can_collect(const struct each *e, bool *is_result)
+/* Does the next result wait? */
+static bool has_next(const struct each *e)
 {
 	const struct result *const r = e->waiting;
 
-	*is_result = r && r->path == e->now.path && r->first == e->now.at;
-	return !e->failed && !e->torn && (*is_result || e->ended > e->now.path);
+	return r && r->path == e->now.path && r->first == e->now.at;
+}
+
+/* Is there something to collect: a result, or the end of an input? */
+static bool can_collect(const struct each *e)
+{
+	return !e->failed && !e->torn && (has_next(e) || e->ended > e->now.path);
 }
 
 static void wait_collected_unlocks(struct each *e, struct rows *rows)
 {
+	/* Nobody sleeps while something could be collected and nobody does it. */
+	assert(e->collecting || !can_collect(e));
 	rows->waits = true;
 	lock_wait(&e->lock, &rows->collected);
 	rows->waits = false;
@@ -206,13 +213,13 @@ static void join_waiting(struct each *e, struct result *r)
 /* Collect and write all that can be collected, unless another worker is doing that. */
 static void collect_all_unlocks(struct each *e)
 {
-	bool is_result, written = true;
+	bool written = true;
 
 	if (e->collecting)
 		return;
 	e->collecting = true;
-	for (bool more; (more = can_collect(e, &is_result)) || !written; written = !more) {
-		struct result *const r = more && is_result ? e->waiting : NULL;
+	for (bool more; (more = can_collect(e)) || !written; written = !more) {
+		struct result *const r = more && has_next(e) ? e->waiting : NULL;
 		if (r)
 			leave_waiting(e, r);
 		lock_drop(&e->lock);
