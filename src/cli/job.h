@@ -74,8 +74,8 @@ struct job {
 	uint32_t mask;             /* --mask; 0: not given */
 	struct layout_options layout_options;
 	const char *by_text; /* --by as given; NULL: not given */
-	struct key_place
-		by; /* --by=TYPE@OFFSET; in text the reader makes the records (job_shape) */
+	/* --by=TYPE@OFFSET; in text the reader makes the records (job_shape) */
+	struct key_place by;
 	struct axis_spec bins; /* bins that the user asked for */
 	/* value of --range or --log as the user wrote it, for messages; NULL: none */
 	const char *bins_text;
@@ -123,13 +123,13 @@ struct job {
  */
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type);
 
-/* Does a FILE's name end in a type, or in a word that could be two types? */
 /*
  * The first FILE whose name says that it is text (.txt, .csv, .tsv, .log, also before .zst), or
  * NULL; *binary: the first whose name says that it is not, or NULL.
  */
 const char *job_names_text(const struct job *job, const char **binary);
 
+/* Does a FILE's name end in a type, or in a word that could be two types? */
 bool job_names_type(const struct job *job);
 
 /*
