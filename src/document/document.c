@@ -89,20 +89,10 @@ static int not_ours(const struct documents *d, struct fail *fail)
 			d->in.label);
 }
 
-/* Make the histogram from the first channel, without its counts. */
-static int take_whole(struct documents *d, struct fail *fail)
+/* Where the samples of the document come from. */
+static struct provenance provenance_of(const struct documents *d, struct fail *fail)
 {
-	struct document *const document = d->document;
-	struct hist *const h = &document->hist;
-	const struct json *const in = &d->in;
-	const struct list *const edges = &d->list[EDGES];
-
-	if (d->value[SAMPLES] == 0 || d->value[TYPE] == 0 || !d->list[VALUES].at)
-		return not_ours(d, fail);
-	const bool by = d->value[KEY] > 0;
-	h->channels = by ? 0 : (uint32_t)members_count(d, CHANNELS, LAYOUT_CHANNELS_MAX, fail);
-	const uint64_t samples = members_count(d, SAMPLES, UINT64_MAX, fail);
-	document->from = (struct provenance){
+	return (struct provenance){
 		.inputs = members_count(d, INPUTS, UINT64_MAX, fail),
 		.bytes = members_count(d, BYTES, UINT64_MAX, fail),
 		.skipped = members_count(d, SKIPPED, UINT64_MAX, fail),
@@ -113,24 +103,68 @@ static int take_whole(struct documents *d, struct fail *fail)
 		.parts = (uint32_t)members_count(d, PARTS, UINT32_MAX, fail),
 		.state = strtoull(members_text(d, STATE), NULL, 16),
 	};
-	const uint64_t bins = !edges->at     ? members_count(d, BINS, BINS_MAX, fail)
-			      : edges->n > 0 ? edges->n - 1
-					     : 0;
-	/* A sparse storage would fit another number of bins. */
+}
+
+/* The number of bins. A sparse storage would fit another number, so it must be the one it says. */
+static int take_bins(const struct documents *d, uint64_t *bins, struct fail *fail)
+{
+	const struct list *const edges = &d->list[EDGES];
+
+	*bins = !edges->at     ? members_count(d, BINS, BINS_MAX, fail)
+		: edges->n > 0 ? edges->n - 1
+			       : 0;
 	if (d->list[INDEX].at && d->value[SAID_BINS] > 0 &&
-	    members_count(d, SAID_BINS, BINS_MAX, fail) != bins)
+	    members_count(d, SAID_BINS, BINS_MAX, fail) != *bins)
 		return members_refuse(d, fail,
 				      "its axis has %llu bins, but its metadata says %.20s",
-				      (unsigned long long)bins, members_text(d, SAID_BINS));
-	if (fail->status != STATUS_OK)
+				      (unsigned long long)*bins, members_text(d, SAID_BINS));
+	return fail->status == STATUS_OK ? 0 : -1;
+}
+
+/* Without keys: can there be this many channels? Counters have 32-bit indices (count.c). */
+static int check_channels(const struct documents *d, uint64_t samples, uint64_t bins,
+			  struct fail *fail)
+{
+	const uint32_t channels = d->document->hist.channels;
+
+	return channels >= 1 && samples <= UINT64_MAX / channels &&
+			       (bins + CELL_EXTRA) * channels <= UINT32_MAX
+		       ? 0
+		       : members_refuse(d, fail,
+					"it cannot have %lu channels of %llu samples in %llu bins",
+					(unsigned long)channels, (unsigned long long)samples,
+					(unsigned long long)bins);
+}
+
+/* Prepare for keys, which become channels one by one. */
+static int open_keys(struct documents *d, struct fail *fail)
+{
+	struct hist *const h = &d->document->hist;
+
+	if (axis_kind_of(&h->axis)->from_samples)
+		return members_refuse(d, fail, "--by does not make bins of --%s",
+				      axis_kind_of(&h->axis)->name);
+	h->axis.type.binned = h->axis.type.code_bytes <= 2;
+	return hist_open_keys(h, members_text(d, KEY), strcmp(members_text(d, KEYS), "text") != 0,
+			      fail);
+}
+
+/* Make the histogram from the first channel, without its counts. */
+static int take_whole(struct documents *d, struct fail *fail)
+{
+	struct document *const document = d->document;
+	struct hist *const h = &document->hist;
+	const struct json *const in = &d->in;
+	const bool by = d->value[KEY] > 0;
+	uint64_t bins;
+
+	if (d->value[SAMPLES] == 0 || d->value[TYPE] == 0 || !d->list[VALUES].at)
+		return not_ours(d, fail);
+	h->channels = by ? 0 : (uint32_t)members_count(d, CHANNELS, LAYOUT_CHANNELS_MAX, fail);
+	const uint64_t samples = members_count(d, SAMPLES, UINT64_MAX, fail);
+	document->from = provenance_of(d, fail);
+	if (take_bins(d, &bins, fail) != 0 || (!by && check_channels(d, samples, bins, fail) != 0))
 		return -1;
-	/* Counters have 32-bit indices (count.c). */
-	if (!by && (h->channels < 1 || samples > UINT64_MAX / h->channels ||
-		    (bins + CELL_EXTRA) * h->channels > UINT32_MAX))
-		return members_refuse(d, fail,
-				      "it cannot have %lu channels of %llu samples in %llu bins",
-				      (unsigned long)h->channels, (unsigned long long)samples,
-				      (unsigned long long)bins);
 	if (document->from.part < 1 || document->from.part > document->from.parts)
 		return members_refuse(d, fail, "it cannot be part %lu of %lu",
 				      (unsigned long)document->from.part,
@@ -140,17 +174,12 @@ static int take_whole(struct documents *d, struct fail *fail)
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
 	const char *const why = document_axis(&h->axis, d, bins, fail);
-	h->axis.type.binned = (h->axis.type.code_bytes == 2 && layout_is_many(h->channels)) ||
-			      (h->axis.type.code_bytes <= 2 && by);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
 	if (why)
 		return members_refuse(d, fail, "%s", why);
-	if (by && axis_kind_of(&h->axis)->from_samples)
-		return members_refuse(d, fail, "--by does not make bins of --%s",
-				      axis_kind_of(&h->axis)->name);
-	if (by && hist_open_keys(h, members_text(d, KEY),
-				 strcmp(members_text(d, KEYS), "text") != 0, fail) != 0)
+	h->axis.type.binned = h->axis.type.code_bytes == 2 && layout_is_many(h->channels);
+	if (by && open_keys(d, fail) != 0)
 		return -1;
 	document->from.options = document->options = strdup(members_text(d, OPTIONS));
 	document->name = strdup(in->label);
