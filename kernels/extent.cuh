@@ -16,7 +16,7 @@ INLINE u64 ordered(u64 bits)
 }
 
 /*
- * Reads the data once. Each thread keeps the four samples in registers; a tree in shared memory and
+ * Read the data once. Each thread keeps the four samples in registers; a tree in shared memory and
  * four global atomics per block follow. `out` becomes the words of EXTENT_WORDS, which only
  * grow. The caller clears them, which means EXTENT_NONE (auto.h).
  *

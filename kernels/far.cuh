@@ -16,7 +16,7 @@
 enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 
 /*
- * Adds counts to out, which need not be cleared. data and n are as for count_whole.
+ * Add counts to out, which need not be cleared. data and n are as for count_whole.
  * Launch: up to 1024 threads, any grid.
  */
 template <int SIZE, class BIN>

@@ -29,7 +29,7 @@ INLINE u32 bits_from(const u8 *p, u32 at)
 	return (p[0] | (u32)p[1] << 8 | (u32)p[2] << 16 | (u32)p[3] << 24) >> at % 8;
 }
 
-/* Reads the weights' shares from the n bytes at p. Returns the bytes they take; 0: refused. */
+/* Read the weights' shares from the n bytes at p. Return the bytes they take; 0: refused. */
 INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 {
 	u32 at = 4, codes = 0;
@@ -68,7 +68,7 @@ INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 	return at > 8 * n ? 0 : (at + 7) / 8;
 }
 
-/* Decodes weights from n bytes, with two alternating states. Returns how many; 0: refused. */
+/* Decode weights from n bytes, with two alternating states. Return how many; 0: refused. */
 INLINE u32 unpack_weights(struct tree *t, u32 n)
 {
 	const u8 *const p = (const u8 *)t->packed + 1;
@@ -102,7 +102,7 @@ INLINE u32 unpack_weights(struct tree *t, u32 n)
 	return 0;
 }
 
-/* Reads the weights of all literals; the last makes the sum a power of two. For one thread. */
+/* Read the weights of all literals; the last makes the sum a power of two. For one thread. */
 INLINE void read_weights(struct tree *t)
 {
 	const u8 *const p = (const u8 *)t->packed;
@@ -126,7 +126,7 @@ INLINE void read_weights(struct tree *t)
 	t->log = log;
 }
 
-/* Builds a tree's tables with all lanes of a warp. Returns false in all lanes if it is refused. */
+/* Build a tree's tables with all lanes of a warp. Return false in all lanes if it is refused. */
 INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 {
 	for (u32 i = lane; i < 33; i += 32)
@@ -173,7 +173,7 @@ INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 
 /* ---- literals -------------------------------------------------------------------- */
 
-/* Skips the next literal. Returns the length of its code. */
+/* Skip the next literal. Return the length of its code. */
 INLINE u32 skip_literal(struct stream &s, const struct tree *t)
 {
 	const u32 bits = t->length[s.bits >> (64 - TREE_BITS)];
@@ -199,7 +199,7 @@ INLINE u32 two_literals(struct stream &s, const struct tree *t)
 }
 
 /*
- * Counts the literals that begin from position `top` down to above `bottom`. Sets top to the start
+ * Count the literals that begin from position `top` down to above `bottom`. Set top to the start
  * of the next one, which is at `bottom` or up to TREE_BITS - 1 bits below.
  */
 INLINE u32 count_literals(const u8 *packed, const struct tree *t, u32 &top, u32 bottom)
@@ -227,7 +227,7 @@ INLINE u32 count_literals(const u8 *packed, const struct tree *t, u32 &top, u32 
 	return n;
 }
 
-/* Writes n literals, from position `top` down. */
+/* Write n literals, from position `top` down. */
 INLINE void write_literals(const u8 *packed, const struct tree *t, u32 top, u8 *to, u32 n)
 {
 	struct stream s;
@@ -288,13 +288,13 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 }
 
 /*
- * Reads a stream with eight lanes. The positions of codes in the middle of a stream are unknown,
+ * Read a stream with eight lanes. The positions of codes in the middle of a stream are unknown,
  * but a lane that begins anywhere falls into step with them, usually within 60 bits. So each lane
  * begins EARLY bits before its eighth, and counts the literals that begin in its eighth. If the
  * lane before it ended elsewhere, it counts again from there: lane i is right after at most i
  * turns. Then each lane knows the offset of its literals, and writes them.
  *
- * Returns false if the stream is refused. If any stream of the block is, nothing is written.
+ * Return false if the stream is refused. If any stream of the block is, nothing is written.
  */
 INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const struct tree *t,
 			u8 *to, u32 lane)
@@ -335,7 +335,7 @@ INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const
 }
 
 /*
- * Decodes the literals of a block with a warp. Each load of packed bytes and each table look-up is
+ * Decode the literals of a block with a warp. Each load of packed bytes and each table look-up is
  * a wait. Other warps hide these waits: the 5 KiB of a tree allow 32 warps on a multiprocessor.
  */
 INLINE void read_literals(const struct unpack_memory &m)

@@ -37,7 +37,7 @@ INLINE const u8 *packed_of(const struct unpack_memory &m)
 	return (const u8 *)(m.packed - UNPACK_BEFORE);
 }
 
-/* Refuses the batch. Only after chain_blocks, which writes the answer. */
+/* Refuse the batch. Only after chain_blocks, which writes the answer. */
 INLINE void refuse(const struct unpack_memory &m)
 {
 	atomicOr(&answer_of(m)->refused, 1u);
@@ -57,7 +57,7 @@ struct stream {
 	u32 ahead;
 	const u32 *at; /* address of `ahead` */
 
-	/* Starts with the bit before position `top`. */
+	/* Start with the bit before position `top`. */
 	INLINE void begin(const u8 *packed, u32 top)
 	{
 		const u32 odd = top & 31;
@@ -69,7 +69,7 @@ struct stream {
 		at -= 2;
 		ahead = __ldg(at);
 	}
-	/* Ensures that n > 32 (past the stream's beginning, too). */
+	/* Ensure that n > 32 (past the stream's beginning, too). */
 	INLINE void refill()
 	{
 		if (n > 32)
@@ -78,7 +78,7 @@ struct stream {
 		n += 32;
 		ahead = __ldg(--at);
 	}
-	/* Skips at most 32 bits. */
+	/* Skip at most 32 bits. */
 	INLINE void skip(u32 k)
 	{
 		bits <<= k;
@@ -103,7 +103,7 @@ INLINE u32 bits_before(const u8 *packed, u32 top, u32 n)
 /* ---- state tables -------------------------------------------------------------- */
 
 /*
- * Fills a state table: sets code[i] and calls each(i, code, bits, next) for each state i. For one
+ * Fill a state table: set code[i] and call each(i, code, bits, next) for each state i. For one
  * thread. code has an entry per state, next one per code.
  */
 template <class EACH>
@@ -133,7 +133,7 @@ INLINE void spread_states(const struct unpack_shares *s, u8 *code, u16 *next, co
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-/* Copies n bytes with all lanes of a warp, as far as possible in whole words. */
+/* Copy n bytes with all lanes of a warp, as far as possible in whole words. */
 INLINE void copy_by_warp(u8 *to, const u8 *from, u32 n, u32 lane)
 {
 	const u32 to_word = (u32)(0 - (u64)to) & 3, head = to_word < n ? to_word : n;

@@ -138,7 +138,7 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * Calls put(cell) for each sample of vec i. Sample j is of channel j mod rule.channels,
+	 * Call put(cell) for each sample of vec i. Sample j is of channel j mod rule.channels,
 	 * whose cells follow the previous channel's. A launch has less than 2^32 samples. To keep
 	 * the kernel small, this is a loop that moves the next key to the front, unless a cell is
 	 * a code.
@@ -190,7 +190,7 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * Calls f(vec, its index) for i, i + step, ... below end, with DEEP loads in flight before
+	 * Call f(vec, its index) for i, i + step, ... below end, with DEEP loads in flight before
 	 * the first is used.
 	 */
 	template <bool ONCE, int DEEP, class F>
@@ -218,7 +218,7 @@ template <int SIZE> struct reader {
 			f(load<ONCE, SLIP>(i), i);
 	}
 
-	/* Calls put(cell) for each sample of the launch, using all of its threads. */
+	/* Call put(cell) for each sample of the launch, using all of its threads. */
 	template <bool ONCE, class BIN, class F>
 	INLINE void each_cell(const struct rule &r, F put) const
 	{

@@ -24,7 +24,7 @@ __constant__ u8 EXTRA[KINDS][CODES] = {
  */
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
 
-/* Returns 0 if the offset does not exist. */
+/* Return 0 if the offset does not exist. */
 INLINE u32 resolve_offset(u32 offset, const u32 *repeat)
 {
 	if (offset < 0x80000000u)
@@ -76,7 +76,7 @@ struct walk {
 		s.begin(packed, at);
 	}
 
-	/* Walks n sequences into `met`; ends: the last ends the stream. False: refused. */
+	/* Walk n sequences into `met`; ends: the last ends the stream. False: refused. */
 	INLINE bool turn(const struct sequences *q, const u8 *packed, uint2 *met, u32 n, bool ends)
 	{
 		for (u32 i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ struct numbers {
 	u32 literals, matches; /* bytes of this lane's sequences */
 	bool no_offset;
 
-	/* Reads the sequences from `from` on, one per lane; `met` is this lane's. */
+	/* Read the sequences from `from` on, one per lane; `met` is this lane's. */
 	INLINE void read(const struct sequences *q, const struct unpack_memory &m,
 			 const struct unpack_block *b, uint2 met, u32 from, u32 lane)
 	{
@@ -163,7 +163,7 @@ struct numbers {
 		}
 	}
 
-	/* Writes the block's state, after its last sequence. */
+	/* Write the block's state, after its last sequence. */
 	INLINE void finish(const struct unpack_block *b, struct unpack_state *state, bool stopped,
 			   u32 lane)
 	{
@@ -186,7 +186,7 @@ struct numbers {
 };
 
 /*
- * Reads the sequences of a block with two warps. One lane of the first walks through the states, at
+ * Read the sequences of a block with two warps. One lane of the first walks through the states, at
  * 128 ns per sequence on an H200; only many blocks at a time make up for that. The second warp
  * reads the numbers, BATCH sequences behind.
  */

@@ -22,7 +22,7 @@
 /* ---- the chain ------------------------------------------------------------------- */
 
 /*
- * Finds each block's offset and its repeated offsets. One warp, batch by batch. Afterwards, the
+ * Find each block's offset and its repeated offsets. One warp, batch by batch. Afterwards, the
  * answer holds what earlier batches found for this one, and the carry is for the next batch.
  */
 INLINE void chain_blocks(const struct unpack_memory &m)
@@ -99,7 +99,7 @@ INLINE u32 distance_of(u32 offset, u32 k)
 	return offset * (1 + k / offset);
 }
 
-/* Copies long runs of literals and notes the distances of long matches, with one warp per run. */
+/* Copy long runs of literals and note the distances of long matches, with one warp per run. */
 INLINE void place_longs(const struct places *p, const u8 *literals, u8 *to, u32 *distance, u32 warp,
 			u32 lane)
 {
@@ -117,7 +117,7 @@ struct placed {
 	u32 literals, bytes;
 };
 
-/* Returns *done plus `own` of all threads before this one; adds all threads' `own` to *done. */
+/* Return *done plus `own` of all threads before this one; add all threads' `own` to *done. */
 INLINE struct placed sum_before(struct places *p, struct placed own, struct placed *done)
 {
 	const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -148,8 +148,8 @@ INLINE struct placed sum_before(struct places *p, struct placed own, struct plac
 }
 
 /*
- * Copies literals into place and notes a distance for each byte of a match, 256 sequences at a
- * time. Skips a block whose sequences were refused, because numbers may be missing.
+ * Copy literals into place and note a distance for each byte of a match, 256 sequences at a
+ * time. Skip a block whose sequences were refused, because numbers may be missing.
  */
 INLINE void place_sequences(const struct unpack_memory &m)
 {
@@ -211,7 +211,7 @@ INLINE void place_sequences(const struct unpack_memory &m)
 /* ---- matches ------------------------------------------------------------------- */
 
 /*
- * Resolves each byte of a match in the region from `from` on, 1024 bytes per CTA: follows distances
+ * Resolve each byte of a match in the region from `from` on, 1024 bytes per CTA: follow distances
  * to a literal, to a byte before the region, which is final, or to one before the batch, which is
  * in the ring. Each hop is a wait, so a thread follows four bytes at once.
  *
@@ -264,7 +264,7 @@ INLINE void resolve_matches(const struct unpack_memory &m, u32 from)
 	}
 }
 
-/* Copies the batch to the ring, in pieces, one warp per piece; any grid. */
+/* Copy the batch to the ring, in pieces, one warp per piece; any grid. */
 INLINE void keep_bytes(const struct unpack_memory &m)
 {
 	enum { PIECE = 4096 };

@@ -13,7 +13,7 @@
 #include "cell.cuh"
 
 /*
- * Reads the data once, with one shared atomic per sample and one global atomic per cell and block.
+ * Read the data once, with one shared atomic per sample and one global atomic per cell and block.
  * 32 samples take 1 clock if equal, 3.7 if noise, and 32 if in 32 cells of one bank: 0.26 T
  * samples/s.
  *

@@ -42,7 +42,7 @@
 #define TELLING_FEW ((uint64_t)8 << 20)
 
 /*
- * Let `workers` workers count in private tables or, if shared, in the table of totals. Returns the
+ * Let `workers` workers count in private tables or, if shared, in the table of totals. Return the
  * bytes that they need.
  */
 static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *shape,

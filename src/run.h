@@ -20,7 +20,7 @@
 /*
  * Read all inputs of a job to their end or to -n's limit, count them into *hist, audit it, and fill
  * in *report. With --each, write the rows to `rows`. All memory is allocated and --into's FILE
- * checked before any record is consumed; with --device=gpu, the GPU is started first. Returns when
+ * checked before any record is consumed; with --device=gpu, the GPU is started first. Return when
  * every worker has ended. On failure *hist is empty and *fail says why.
  */
 int run_job(const struct job *job, struct output *rows, struct hist *hist,

@@ -84,7 +84,7 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	return 0;
 }
 
-/* Decide whether a GPU may be started. Returns the reason against it, for -v, or NULL. */
+/* Decide whether a GPU may be started. Return the reason against it, for -v, or NULL. */
 static const char *choose_gpu(struct run *run)
 {
 	const struct gpu_spec gpu = plan_gpu(&run->plan, run->job);

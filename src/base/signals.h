@@ -86,7 +86,7 @@ void signals_restore(const sigset_t *old);
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /*
- * Wait for at most `seconds`, or not at all if they are 0 or less. Returns true if another process
+ * Wait for at most `seconds`, or not at all if they are 0 or less. Return true if another process
  * has sent SIGUSR1, even before the call; false after the time, after signals_wake, or spuriously.
  * Only one thread, started by signals_thread, may call it.
  */

@@ -220,7 +220,7 @@ void bytes_hint(struct bytes *b, uint64_t at)
 
 /* ---- streams ---- */
 
-/* Waits until there are bytes to read. 1: the wait was ended. */
+/* Wait until there are bytes to read. 1: the wait was ended. */
 static int wait_readable(struct bytes *b, struct fail *fail)
 {
 	const double began = clock_seconds();
@@ -250,7 +250,7 @@ static int wait_readable(struct bytes *b, struct fail *fail)
 }
 
 /*
- * Refuses an input that consists of messages, before any byte is taken. The advice differs: `cat`
+ * Refuse an input that consists of messages, before any byte is taken. The advice differs: `cat`
  * reads whole packets, which fit a page, but a socket's message may exceed its buffer of 128 KiB.
  */
 static int refuse_messages(struct bytes *b, struct fail *fail)
@@ -271,7 +271,7 @@ static int refuse_messages(struct bytes *b, struct fail *fail)
 	return 0;
 }
 
-/* Reads `least` to cap bytes of a stream, fewer only at its end. */
+/* Read `least` to cap bytes of a stream, fewer only at its end. */
 static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
 		   struct fail *fail)
 {
@@ -355,7 +355,7 @@ static int grow(struct bytes *b, size_t n, struct fail *fail)
 	return huge_grow(&b->buffer, &b->room, n, b->have) ? 0 : fail_errno(fail, "%s", b->name);
 }
 
-/* Removes passed bytes of a stream from the buffer, unless they are kept. */
+/* Remove passed bytes of a stream from the buffer, unless they are kept. */
 static void drop(struct bytes *b)
 {
 	const size_t n = (size_t)lesser(lesser(b->passed, b->kept) - b->from, b->have);
@@ -366,7 +366,7 @@ static void drop(struct bytes *b)
 		memmove(b->buffer, b->buffer + n, b->have);
 }
 
-/* Reads a stream on, until the buffer reaches offset `end`, and up to `most` bytes more. */
+/* Read a stream on, until the buffer reaches offset `end`, and up to `most` bytes more. */
 static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail *fail)
 {
 	int rc = 0;
@@ -389,7 +389,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 	return rc;
 }
 
-/* Reads a file at an offset; one read serves small looks that follow one another. */
+/* Read a file at an offset; one read serves small looks that follow one another. */
 static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, struct fail *fail)
 {
 	const bool near = at >= b->from && at - b->from < 2 * LOOK_MOST;

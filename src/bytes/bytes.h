@@ -33,7 +33,7 @@ struct bytes_shared {
 };
 
 /*
- * Opens a path, "-" for standard input; or uses its descriptor fd if that is not -1. Borrows the
+ * Open a path, "-" for standard input; or use its descriptor fd if that is not -1. Borrow the
  * path. On failure *out is NULL.
  */
 int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared *shared,
@@ -65,28 +65,28 @@ struct identity {
 };
 struct identity bytes_identity(const struct bytes *b);
 
-/* Reads exactly cap bytes of a file, fewer only at its end. Any thread. */
+/* Read exactly cap bytes of a file, fewer only at its end. Any thread. */
 int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail);
 
-/* Reads cap bytes of a file, or `least` to cap of a stream passed up to `at`; fewer at the end. */
+/* Read cap bytes of a file, or `least` to cap of a stream passed up to `at`; fewer at the end. */
 int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, size_t cap,
 	       size_t *got, struct fail *fail);
 
 /*
- * Finds the bytes from `at` on, valid until the next call. *got < least: the input ends there; *got
- * may be larger. Reads `most` bytes at most, and none if `least` is 0.
+ * Find the bytes from `at` on, valid until the next call. *got < least: the input ends there; *got
+ * may be larger. Read `most` bytes at most, and none if `least` is 0.
  */
 int bytes_look(struct bytes *b, uint64_t at, size_t least, size_t most, const unsigned char **bytes,
 	       size_t *got, struct fail *fail);
 
-/* Drops the bytes before `at`: reads a stream up to there, or to its end if that comes first. */
+/* Drop the bytes before `at`: read a stream up to there, or to its end if that comes first. */
 int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail);
 
-/* Keeps a stream's bytes from `at` on, even if they are passed, until bytes_go_back. */
+/* Keep a stream's bytes from `at` on, even if they are passed, until bytes_go_back. */
 void bytes_keep(struct bytes *b, uint64_t at);
 
-/* Makes the kept bytes the next ones again. */
+/* Make the kept bytes the next ones again. */
 void bytes_go_back(struct bytes *b);
 uint64_t bytes_passed(const struct bytes *b);
 
@@ -106,10 +106,10 @@ bool bytes_finished(const struct bytes *b);
  */
 bool bytes_cuts(const struct bytes *b);
 
-/* Asks the system to read a file ahead from this offset on. */
+/* Ask the system to read a file ahead from this offset on. */
 void bytes_hint(struct bytes *b, uint64_t at);
 
-/* Leaves a redirected file at this offset, for the next program. */
+/* Leave a redirected file at this offset, for the next program. */
 void bytes_leave(const struct bytes *b, uint64_t at);
 
 #endif

@@ -26,7 +26,7 @@ int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fa
 	return 0;
 }
 
-/* Returns 0 or errno. If the reader has left, raises no SIGPIPE in any thread. */
+/* Return 0 or errno. If the reader has left, raise no SIGPIPE in any thread. */
 static int write_all(int to, const unsigned char *bytes, size_t n)
 {
 	sigset_t one, old;

@@ -32,23 +32,23 @@ struct tee {
 	struct fail fail; /* why copying stopped */
 };
 
-/* Prepares copying to `to`. -1: that is not open for writing. Borrows the paths. */
+/* Prepare copying to `to`. -1: that is not open for writing. Borrow the paths. */
 int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fail *fail);
 
 /*
- * Writes n bytes of the next input; n is 0 at its end. -1: the write failed; if the reader has
+ * Write n bytes of the next input; n is 0 at its end. -1: the write failed; if the reader has
  * left, SIGPIPE was sent. 1: the signal of --finish has ended that reader, so the input ends here.
  */
 int tee_pass(struct tee *t, const unsigned char *bytes, size_t n, struct fail *fail);
 
 /*
- * Copies the bytes that the source has not read, after it was closed, for up to `seconds` (0: no
+ * Copy the bytes that the source has not read, after it was closed, for up to `seconds` (0: no
  * limit). True: the time is up, and the call can be repeated.
  */
 bool tee_rest(struct tee *t, double seconds);
 
 /*
- * Closes `to`. -1: some bytes were not copied; if the reader of `to` has left, raises SIGPIPE
+ * Close `to`. -1: some bytes were not copied; if the reader of `to` has left, raise SIGPIPE
  * first. 1: some bytes were not copied, because the signal of --finish has ended that reader.
  */
 int tee_end(struct tee *t, struct fail *fail);

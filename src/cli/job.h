@@ -118,7 +118,7 @@ struct job {
 };
 
 /*
- * Count the FILEs whose names end in another type than -t; 0 with --raw. Sets *name to the first
+ * Count the FILEs whose names end in another type than -t; 0 with --raw. Set *name to the first
  * one, and *type to its type.
  */
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type);

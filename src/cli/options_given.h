@@ -36,7 +36,7 @@ struct given {
 bool given(const struct given *g, const char *name);
 const char *given_text(const struct given *g, const char *name); /* NULL: none */
 
-/* Fail with the usage error "--NAME TEXT why"; `why` begins with a verb. Returns -1. */
+/* Fail with the usage error "--NAME TEXT why"; `why` begins with a verb. Return -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
 
 void given_stats(struct given *g); /* imply --stats */

@@ -99,7 +99,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-/* Write the document to FILE. Returns the result of output_commit. */
+/* Write the document to FILE. Return the result of output_commit. */
 static int write_file(const char *path, const struct document *document, bool nonzero,
 		      struct fail *fail)
 {
@@ -112,7 +112,7 @@ static int write_file(const char *path, const struct document *document, bool no
 	return output_commit_finally(out, fail);
 }
 
-/* Add the run to FILE, whose directory is locked. Returns the result of output_commit. */
+/* Add the run to FILE, whose directory is locked. Return the result of output_commit. */
 static int add_locked(const char *path, struct document *run, bool nonzero, struct into_sum *total,
 		      struct fail *fail)
 {

@@ -94,7 +94,7 @@ struct documents {
 	struct list list[DIGEST + 1]; /* channel's lists */
 };
 
-/* Fail with STATUS_DATA: "FILE: why". Returns -1. */
+/* Fail with STATUS_DATA: "FILE: why". Return -1. */
 __attribute__((format(printf, 3, 4))) int
 members_refuse(const struct documents *d, struct fail *fail, const char *format, ...);
 
@@ -112,7 +112,7 @@ bool members_flag(const struct documents *d, enum document_member m, struct fail
 
 /*
  * Make the axis that the metadata describe, with `bins` bins, and set the document's options for
- * it. Returns why it cannot be made, or NULL.
+ * it. Return why it cannot be made, or NULL.
  */
 const char *document_axis(struct axis *axis, const struct documents *d, uint64_t bins,
 			  struct fail *fail);

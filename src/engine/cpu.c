@@ -30,7 +30,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	w->read_seconds += now - start;
 	if (rc != 0 || chunk->bytes == 0)
 		return rc;
-	/* Checks for a backlog at once, then now and then: a long run needs no fast start. */
+	/* Check for a backlog at once, then now and then: a long run needs no fast start. */
 	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
 		w->passed_on = now;
 		w->yields = work->more(work->arg);
@@ -59,7 +59,7 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	return 0;
 }
 
-/* Opens a counter that adds to the run's totals, unless one is open. */
+/* Open a counter that adds to the run's totals, unless one is open. */
 static int open_once(struct worker *w)
 {
 	return w->cpu ? 0 : cpu_open(w, w->work->counting, w->work->counts);

@@ -37,7 +37,7 @@ struct work {
 	uint32_t packed; /* records that share bytes; 0 or 1: they do not */
 	/*
 	 * A worker calls this when there is work for another worker too: at once, then now and
-	 * then. Returns true if the call began to start a GPU; the worker must yield its core then.
+	 * then. Return true if the call began to start a GPU; the worker must yield its core then.
 	 */
 	bool (*more)(void *arg);
 	void *arg;
@@ -57,13 +57,13 @@ enum turn {
 };
 
 struct engine {
-	/* Takes records and counts them, or has them counted. */
+	/* Take records and count them, or have them counted. */
 	enum turn (*turn)(struct worker *w);
-	/* After TURN_END: waits until all taken records are counted. TURN_DONE: call again. */
+	/* After TURN_END: wait until all taken records are counted. TURN_DONE: call again. */
 	enum turn (*finish)(struct worker *w);
-	/* After TURN_LOST: has the CPU count the rest; -1: see w->fail. NULL: never lost. */
+	/* After TURN_LOST: have the CPU count the rest; -1: see w->fail. NULL: never lost. */
 	int (*recount)(struct worker *w);
-	/* Adds the counts to the totals and frees everything. Does nothing if nothing was taken. */
+	/* Add the counts to the totals and free everything. Do nothing if nothing was taken. */
 	void (*close)(struct worker *w);
 };
 
@@ -92,8 +92,8 @@ struct worker {
 };
 
 /*
- * For engines: calls source_take for the worker, and `more` if there is work for another worker.
- * Returns the result of source_take.
+ * For engines: call source_take for the worker, and `more` if there is work for another worker.
+ * Return the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 
@@ -122,7 +122,7 @@ static inline size_t work_bytes(const struct work *work, uint64_t records)
 extern const struct engine cpu_engine;
 
 /*
- * Counts a chunk and returns it to the source. Other engines call this for chunks that they cannot
+ * Count a chunk and return it to the source. Other engines call this for chunks that they cannot
  * count themselves.
  */
 int cpu_chunk(struct worker *w, struct chunk *chunk);
@@ -134,7 +134,7 @@ int cpu_chunk(struct worker *w, struct chunk *chunk);
 int cpu_open(struct worker *w, const struct counting *counting, struct counts *counts);
 void cpu_close(struct worker *w);
 
-/* Counts whole records in memory and adds them to the report, with no snapshot in between. */
+/* Count whole records in memory and add them to the report, with no snapshot in between. */
 void cpu_count(struct worker *w, const struct chunk *chunk);
 
 /* Bytes per second of the worker's turns on the CPU; 0 if it had none. */

@@ -22,7 +22,7 @@
 struct holder {
 	struct snapshot *of;      /* NULL if it has not joined one, or has left */
 	struct lock lock;         /* held by its worker while counting, or by a snapshot */
-	void (*flush)(void *arg); /* adds the worker's counts to the totals and clears them */
+	void (*flush)(void *arg); /* add the worker's counts to the totals and clear them */
 	void *arg;
 	struct holder *next;
 };
@@ -38,7 +38,7 @@ void snapshot_init(struct snapshot *s);
 /* All holders must have left. */
 void snapshot_destroy(struct snapshot *s);
 
-/* Joins a holder, unless s is NULL. It must not move in memory until it has left. */
+/* Join a holder, unless s is NULL. It must not move in memory until it has left. */
 void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg);
 
 /*
@@ -48,12 +48,12 @@ void snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg
 void snapshot_lock_take(struct holder *h);
 void snapshot_unlocks(struct holder *h);
 
-/* Flushes and removes the holder; its worker has stopped counting. Does nothing if not joined. */
+/* Flush and remove the holder; its worker has stopped counting. Do nothing if not joined. */
 void snapshot_leave(struct holder *h);
 
 /*
- * Copies the counts of all workers so far to *copy, which must have as many cells as the totals
- * (counts_init), and calls look at that moment. Not for workers; one thread at a time.
+ * Copy the counts of all workers so far to *copy, which must have as many cells as the totals
+ * (counts_init), and call look at that moment. Not for workers; one thread at a time.
  */
 void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals,
 		   void (*look)(void *arg), void *arg);

@@ -76,7 +76,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 
 /* ---- the start ---- */
 
-/* Makes the region and puts the job in it: the GPU process shares no other memory with us. */
+/* Make the region and put the job in it: the GPU process shares no other memory with us. */
 static struct region *make_region(const struct counting *c, const struct gpu_size *size, int *fd)
 {
 	struct region plan = {
@@ -110,7 +110,7 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 	return r;
 }
 
-/* Makes the region and the thread that starts the GPU process. Calls gpu_fail if either fails. */
+/* Make the region and the thread that starts the GPU process. Call gpu_fail if either fails. */
 static void start_helper(struct gpu *gpu)
 {
 	int fd;
@@ -274,9 +274,9 @@ int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, si
 }
 
 /*
- * --auto: sets the slot's extent to the chunk's, and its k to the k of the counters. If the k sent
+ * --auto: set the slot's extent to the chunk's, and its k to the k of the counters. If the k sent
  * was too small, pump.c has recounted the chunk at the k of the samples so far and the chunk's
- * together. Returns -1 if the extent is impossible.
+ * together. Return -1 if the extent is impossible.
  */
 static int take_extent(struct gpu *gpu, struct slot *slot)
 {

@@ -77,19 +77,19 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 	return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Starts the GPU; any thread. Returns NULL with errno if memory is short. */
+/* Start the GPU; any thread. Return NULL with errno if memory is short. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
-/* Closes the GPU without waiting for its process. No lane may be open. Accepts NULL. */
+/* Close the GPU without waiting for its process. No lane may be open. Accepts NULL. */
 void gpu_close(struct gpu *gpu);
 
 /*
- * Waits until the process of a closed GPU has ended, 20 ms at most: else it is left to our parent,
+ * Wait until the process of a closed GPU has ended, 20 ms at most: else it is left to our parent,
  * which may be one that never waits for it.
  */
 void gpu_reap(void);
 
-/* Waits up to `seconds` for the GPU's start. Is it ready? */
+/* Wait up to `seconds` for the GPU's start. Is it ready? */
 bool gpu_wait(const struct gpu *gpu, double seconds);
 
 /* Is the GPU neither ready nor failed yet? Never waits and takes no lock. */
@@ -98,21 +98,21 @@ bool gpu_starting(const struct gpu *gpu);
 /* Is there a lane for one more worker? Never waits and takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 
-/* Opens a lane for the calling worker. Never waits. Returns false if no lane is free. */
+/* Open a lane for the calling worker. Never waits. Return false if no lane is free. */
 bool gpu_lane_open(struct gpu *gpu);
 
 /* All slots of the worker must be free, or the GPU must have failed. */
 void gpu_lane_close(struct gpu *gpu);
 
-/* Returns a free slot, the worker's until gpu_free, or NULL. Never waits. */
+/* Return a free slot, the worker's until gpu_free, or NULL. Never waits. */
 struct slot *gpu_take_slot(struct gpu *gpu);
 
 /* Can the GPU count bytes that it decoded (gpu_unpacker) without another copy to it? */
 bool gpu_counts_rooms(const struct gpu *gpu);
 
 /*
- * Submits a slot to count `bytes` bytes at `data`: whole records, in slot->data or in a room.
- * Returns -1 if the GPU has failed.
+ * Submit a slot to count `bytes` bytes at `data`: whole records, in slot->data or in a room.
+ * Return -1 if the GPU has failed.
  */
 int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, size_t bytes);
 
@@ -122,20 +122,20 @@ enum gpu_answer {
 	GPU_DONE, /* the slot is TAKEN again, its counters in slot->cells */
 };
 
-/* Waits up to `seconds` for the slot's results; may return sooner. */
+/* Wait up to `seconds` for the slot's results; may return sooner. */
 enum gpu_answer gpu_done(struct gpu *gpu, struct slot *slot, double seconds);
 
-/* Frees a slot for any lane, after its samples were counted or if it had none. */
+/* Free a slot for any lane, after its samples were counted or if it had none. */
 void gpu_free(struct slot *slot);
 
 /* The size of each slot. */
 size_t gpu_slot_bytes(const struct gpu *gpu);
 
-/* Marks the GPU as failed; the first reason is kept. Any thread. */
+/* Mark the GPU as failed; the first reason is kept. Any thread. */
 void gpu_fail(struct gpu *gpu, const char *what, const char *why);
 bool gpu_failed(const struct gpu *gpu);
 
-/* Sets *fail to the GPU's failure, for a run that cannot go on without the GPU. Returns -1. */
+/* Set *fail to the GPU's failure, for a run that cannot go on without the GPU. Return -1. */
 int gpu_fail_run(struct gpu *gpu, struct fail *fail);
 
 /* Facts for -v and warnings. All zero if no GPU was started. */
@@ -151,7 +151,7 @@ struct gpu_report {
 	char kernel[32];
 };
 
-/* Copies the current report. Any thread. */
+/* Copy the current report. Any thread. */
 void gpu_describe(struct gpu *gpu, struct gpu_report *report);
 
 /* ---- the GPU as others see it ---- */
@@ -163,7 +163,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report);
 extern const struct engine gpu_engine;
 
 /*
- * Returns the GPU as the source's unpacker, not demanded. Its "rooms" are slots that no lane takes:
+ * Return the GPU as the source's unpacker, not demanded. Its "rooms" are slots that no lane takes:
  * buffers for a batch of packed blocks, which its decoded bytes then replace. Any thread may set
  * *gpu later, atomically; the variable must outlive the unpacker.
  */

@@ -55,7 +55,7 @@ static struct slot *pop(struct feeder *f)
 
 /* ---- reaping ---- */
 
-/* Commits a chunk. Returns -1 if its counters do not sum to its samples. */
+/* Commit a chunk. Return -1 if its counters do not sum to its samples. */
 static int commit(struct worker *w, const struct slot *slot)
 {
 	const struct work *const work = w->work;
@@ -83,7 +83,7 @@ static int commit(struct worker *w, const struct slot *slot)
 	return 0;
 }
 
-/* Reaps the oldest slot. Returns TURN_BUSY if it is not done yet. */
+/* Reap the oldest slot. Return TURN_BUSY if it is not done yet. */
 static enum turn reap(struct worker *w, double seconds)
 {
 	struct feeder *const f = w->feeder;
@@ -103,7 +103,7 @@ static enum turn reap(struct worker *w, double seconds)
 	return TURN_DONE;
 }
 
-/* Reaps finished slots, oldest first; `all` waits for every one. Returns TURN_DONE or TURN_LOST. */
+/* Reap finished slots, oldest first; `all` waits for every one. Return TURN_DONE or TURN_LOST. */
 static enum turn reap_some(struct worker *w, bool all)
 {
 	enum turn turn = TURN_DONE;
@@ -116,7 +116,7 @@ static enum turn reap_some(struct worker *w, bool all)
 /* ---- feeding ---- */
 
 /*
- * Takes a chunk, into the slot or in a room where the device decoded it, and submits it. If the GPU
+ * Take a chunk, into the slot or in a room where the device decoded it, and submit it. If the GPU
  * has just failed, this worker counts the chunk, unless --device=gpu forbids it.
  */
 static enum turn fill(struct worker *w, struct slot *slot)
@@ -146,7 +146,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	return rc != 0 ? TURN_FAILED : TURN_LOST;
 }
 
-/* Reaps, then fills a slot. If none is free, waits a while or returns TURN_BUSY. */
+/* Reap, then fill a slot. If none is free, wait a while or return TURN_BUSY. */
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
@@ -196,7 +196,7 @@ static void close_lane(struct worker *w)
 	w->feeder = NULL;
 }
 
-/* Opens a lane, if the GPU has a free one. Returns -1 if memory is short. */
+/* Open a lane, if the GPU has a free one. Return -1 if memory is short. */
 static int open_lane(struct worker *w)
 {
 	struct gpu *const gpu = w->work->gpu;
@@ -246,8 +246,8 @@ static enum turn lane_finish(struct worker *w)
 /* ---- after the GPU has failed ---- */
 
 /*
- * Has the CPU count the chunks still in slots. Under --device=gpu, or if the table on the device is
- * lost, the run fails instead.
+ * Have the CPU count the chunks still in slots. Under --device=gpu, or if the table on the device
+ * is lost, the run fails instead.
  */
 static int lane_recount(struct worker *w)
 {

@@ -49,7 +49,7 @@ static pid_t ending; /* the GPU process of the last closed link; 0: none, or it 
 
 /* ---- the start ---- */
 
-/* Sets the child's descriptors. link_open has moved ours away from these numbers. */
+/* Set the child's descriptors. link_open has moved ours away from these numbers. */
 static int set_files(posix_spawn_file_actions_t *actions, const struct link *link)
 {
 	int rc = 0;
@@ -62,7 +62,7 @@ static int set_files(posix_spawn_file_actions_t *actions, const struct link *lin
 }
 
 /*
- * Gives the child its own session and default signal actions, and blocks only USR1: `pkill -USR1
+ * Give the child its own session and default signal actions, and block only USR1: `pkill -USR1
  * gpuhist` asks for progress, but matches the child's name too. A signal to our process group may
  * still arrive before the child has its session.
  */
@@ -81,7 +81,7 @@ static void set_attributes(posix_spawnattr_t *attributes)
 	posix_spawnattr_setsigdefault(attributes, &all);
 }
 
-/* Starts our own executable, even if it was renamed or deleted. Returns an error number. */
+/* Start our own executable, even if it was renamed or deleted. Return an error number. */
 static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
@@ -106,7 +106,7 @@ static int spawn(struct link *link)
 
 /* ---- listening ---- */
 
-/* Waits up to `looks` ms for the end of *helper, and sets it to 0. Returns its status, or -1. */
+/* Wait up to `looks` ms for the end of *helper, and set it to 0. Return its status, or -1. */
 static int await_end(pid_t *helper, unsigned looks)
 {
 	int status = -1;
@@ -122,7 +122,7 @@ static int await_end(pid_t *helper, unsigned looks)
 	return status;
 }
 
-/* Describes how the GPU process ended, if that is known within 0.1 s. */
+/* Describe how the GPU process ended, if that is known within 0.1 s. */
 static void describe_end(struct link *link, char *text, size_t size)
 {
 	const int status = await_end(&link->helper, 100);
@@ -148,7 +148,7 @@ static unsigned waiting_slots(const struct gpu *gpu)
 	return waiting;
 }
 
-/* Called after each second without a message. Fails the GPU if its process is silent too long. */
+/* Called after each second without a message. Fail the GPU if its process is silent too long. */
 static void check_silence(struct gpu *gpu)
 {
 	struct link *const link = &gpu->link;
@@ -164,7 +164,7 @@ static void check_silence(struct gpu *gpu)
 			 starting ? "it did not start in time" : "its process does not answer");
 }
 
-/* Makes text from the GPU process safe to show on a terminal. */
+/* Make text from the GPU process safe to show on a terminal. */
 static void make_plain(char *text, size_t size)
 {
 	text[size - 1] = '\0';
@@ -173,7 +173,7 @@ static void make_plain(char *text, size_t size)
 			*text = '?';
 }
 
-/* Handles one message. Returns false if it was the last one. */
+/* Handle one message. Return false if it was the last one. */
 static bool listen_once(struct gpu *gpu)
 {
 	struct notice notice = {.kind = 0};
@@ -239,7 +239,7 @@ static void *link_main(void *arg)
 	return NULL;
 }
 
-/* Moves a descriptor above the numbers that the child's descriptors will have. */
+/* Move a descriptor above the numbers that the child's descriptors will have. */
 static int move_up(int fd)
 {
 	if (fd < 0 || fd > HELPER_REGION)

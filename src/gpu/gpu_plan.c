@@ -23,7 +23,7 @@
 /* This many slots keep the bus busy; with more, each would only be smaller. */
 #define SLOTS_BUSY 16u
 
-/* Rounds down to whole samples and pages, but returns at least a record. */
+/* Round down to whole samples and pages, but return at least a record. */
 static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 {
 	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);

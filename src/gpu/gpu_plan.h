@@ -24,7 +24,7 @@ struct gpu_size {
 };
 
 /*
- * Divides spec->memory among slots. Small slots waste bus time, large ones outgrow the
+ * Divide spec->memory among slots. Small slots waste bus time, large ones outgrow the
  * CPU's cache; 4 MiB is between the two (bench/README.md). Each worker fills one slot; a few more,
  * waiting or being counted, keep the bus busy.
  */
@@ -37,7 +37,7 @@ static inline size_t samples_of(const struct layout *l, size_t bytes)
 }
 
 /*
- * Writes a CUDA_VISIBLE_DEVICES that shows the driver one device: device `number` of those that
+ * Write a CUDA_VISIBLE_DEVICES that shows the driver one device: device `number` of those that
  * `visible`, the variable's current value or NULL, shows, or none if it shows too few. A driver
  * that sees only one device starts five times faster.
  */

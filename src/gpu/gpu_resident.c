@@ -26,7 +26,7 @@ bool gpu_resident_lost(const struct gpu *gpu)
 	return committed(gpu) > 0 && gpu_failed(gpu);
 }
 
-/* Submits a slot to fetch up to `most` counters from `first` on. */
+/* Submit a slot to fetch up to `most` counters from `first` on. */
 static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 {
 	const size_t left = gpu->spec.counting->cells - first;
@@ -38,7 +38,7 @@ static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 	slot_to_helper(gpu, slot);
 }
 
-/* Adds the counters in a slot to the totals; returns their sum. */
+/* Add the counters in a slot to the totals; return their sum. */
 static uint64_t add(const struct slot *slot, struct counts *totals)
 {
 	const uint64_t *const counter = (const uint64_t *)(const void *)slot->data;

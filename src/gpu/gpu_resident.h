@@ -30,15 +30,15 @@
 /* Are the counters resident? Any thread. */
 bool gpu_is_resident(const struct gpu *gpu);
 
-/* Commits a chunk of `samples` samples. Any thread. */
+/* Commit a chunk of `samples` samples. Any thread. */
 void gpu_resident_commit(struct gpu *gpu, uint64_t samples);
 
 /* Has the GPU failed with samples in its table? Any thread. */
 bool gpu_resident_lost(const struct gpu *gpu);
 
 /*
- * Adds the table, if there is one, to the totals. Call it when no lane is open and nobody else uses
- * the totals. Returns -1 if the table is lost; the totals are then useless.
+ * Add the table, if there is one, to the totals. Call it when no lane is open and nobody else uses
+ * the totals. Return -1 if the table is lost; the totals are then useless.
  */
 int gpu_resident_fetch(struct gpu *gpu, struct counts *totals);
 

@@ -41,19 +41,19 @@ struct gpu {
 	struct gpu_report report; /* its state field is unused */
 };
 
-/* The link's thread reports that the GPU is ready. Returns -1 if the notice cannot be right. */
+/* The link's thread reports that the GPU is ready. Return -1 if the notice cannot be right. */
 int gpu_is_ready(struct gpu *gpu, const struct notice *notice);
 
-/* Submits a slot to the GPU process. */
+/* Submit a slot to the GPU process. */
 void slot_to_helper(struct gpu *gpu, struct slot *slot);
 
 /* Like gpu_done, but the slot stays SUBMITTED. */
 enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double seconds);
 
-/* Makes the socket and the thread that starts the GPU process. Returns -1 with errno on failure. */
+/* Make the socket and the thread that starts the GPU process. Return -1 with errno on failure. */
 int link_open(struct gpu *gpu, int region_fd);
 
-/* Shuts the socket down and joins the thread. Does nothing if the link was never opened. */
+/* Shut the socket down and join the thread. Do nothing if the link was never opened. */
 void link_close(struct gpu *gpu);
 
 #endif

@@ -82,7 +82,7 @@ struct notice {
 	char why[256]; /* FAILED */
 };
 
-/* Computes the offsets and size of the region. */
+/* Compute the offsets and size of the region. */
 void region_lay_out(struct region *region);
 
 /* A slot's samples, and its counters. */
@@ -98,17 +98,17 @@ static inline uint32_t *region_cells(struct region *r, unsigned slot)
 
 /* ---- waiting for the other process ---- */
 
-/* Sleeps while *word is `seen`, for at most `seconds`; may return sooner. */
+/* Sleep while *word is `seen`, for at most `seconds`; may return sooner. */
 void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
-/* Returns a slot's state; everything written before it was set is visible. */
+/* Return a slot's state; everything written before it was set is visible. */
 static inline enum shared_state slot_state_of(const struct shared_slot *s)
 {
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the slot to the program, and wakes the thread that waits for it, if any. */
+/* Return the slot to the program, and wake the thread that waits for it, if any. */
 static inline void slot_answer(struct shared_slot *s)
 {
 	__atomic_store_n(&s->state, SHARED_OURS, __ATOMIC_SEQ_CST);
@@ -116,7 +116,7 @@ static inline void slot_answer(struct shared_slot *s)
 		region_wake(&s->state);
 }
 
-/* Submits the slot, and wakes the GPU process if it sleeps. */
+/* Submit the slot, and wake the GPU process if it sleeps. */
 static inline void slot_submit(struct region *r, struct shared_slot *s)
 {
 	__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_SEQ_CST);

@@ -75,19 +75,19 @@ struct cuda {
 };
 #undef CUDA_MEMBER
 
-/* Does this machine have a driver? Loads the library without initialising it. */
+/* Does this machine have a driver? Load the library without initialising it. */
 bool cuda_found(void);
 
 /*
- * Opens the library, makes a context on the first device current in this thread, and loads the
- * kernels. Sets every field but `fail`, which the caller sets.
+ * Open the library, make a context on the first device current in this thread, and load the
+ * kernels. Set every field but `fail`, which the caller sets.
  */
 void cuda_open(struct cuda *cuda);
 
-/* Calls fail with the error's name, unless the result is CUDA_SUCCESS. */
+/* Call fail with the error's name, unless the result is CUDA_SUCCESS. */
 void cuda_must(const struct cuda *cuda, CUresult result, const char *what);
 
-/* Returns the kernel with this name. */
+/* Return the kernel with this name. */
 CUfunction cuda_function(const struct cuda *cuda, const char *name);
 
 #endif

@@ -17,8 +17,8 @@ void device_open(struct device *d)
 }
 
 /*
- * Allocates a slot's memory on the device: for the chunk, its counters and its packed samples.
- * Returns false if the device has too little memory; the slot is then not used.
+ * Allocate a slot's memory on the device: for the chunk, its counters and its packed samples.
+ * Return false if the device has too little memory; the slot is then not used.
  */
 static bool slot_make(struct device *d, struct device_slot *s)
 {
@@ -41,7 +41,7 @@ static bool slot_make(struct device *d, struct device_slot *s)
 	return r == CUDA_SUCCESS;
 }
 
-/* Copies explicit edges, if any, from page-locked memory to the device. */
+/* Copy explicit edges, if any, from page-locked memory to the device. */
 static void upload_edges(struct device *d)
 {
 	if (d->plan.table_bytes == 0)
@@ -55,7 +55,7 @@ static void upload_edges(struct device *d)
 		d->slot[k].chunk.table = d->edges;
 }
 
-/* Allocates and clears the counters that stay on the device. */
+/* Allocate and clear the counters that stay on the device. */
 static void make_counters(struct device *d)
 {
 	const size_t bytes = (size_t)d->plan.cells * sizeof(uint64_t);
@@ -65,7 +65,7 @@ static void make_counters(struct device *d)
 		  "clear");
 }
 
-/* Waits until edges and counters are set: orders may be queued on the other stream. */
+/* Wait until edges and counters are set: orders may be queued on the other stream. */
 static void finish(struct device *d)
 {
 	CUresult r = d->cuda.event_record(d->slot[0].done, d->stream[0]);

@@ -65,19 +65,19 @@ struct device {
 	struct unpacking unpacking;
 };
 
-/* Opens the driver and makes the streams. */
+/* Open the driver and make the streams. */
 void device_open(struct device *d);
 
 /* Page-locks the region, whose pages must all exist, and makes as many slots as fit. */
 void device_make_slots(struct device *d);
 
-/* Makes the rooms, or as many as fit. */
+/* Make the rooms, or as many as fit. */
 void unpack_make_rooms(struct device *d);
 
-/* Queues the next g->batches batches, which are in these rooms, in order. */
+/* Queue the next g->batches batches, which are in these rooms, in order. */
 void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms);
 
-/* Executes orders until the process ends (pump.c). */
+/* Execute orders until the process ends (pump.c). */
 void pump(struct device *d) __attribute__((noreturn));
 
 #endif

@@ -28,7 +28,7 @@ bool helper_asked(int argc, char **argv)
 	return argc == 2 && strncmp(argv[1], HELPER_ARGUMENT, strlen(HELPER_ARGUMENT)) == 0;
 }
 
-/* Closes descriptors that our parent had inherited. */
+/* Close descriptors that our parent had inherited. */
 static void close_others(void)
 {
 	const int first = HELPER_REGION + 1;
@@ -43,8 +43,8 @@ static void close_others(void)
 }
 
 /*
- * Sets the name that `ps` shows, closes other files, and has the kernel kill this process when the
- * thread of `parent` that started it exits, even if a driver call hangs. Returns false if the
+ * Set the name that `ps` shows, close other files, and have the kernel kill this process when the
+ * thread of `parent` that started it exits, even if a driver call hangs. Return false if the
  * descriptors are not ours.
  */
 static bool become_helper(const char *parent)
@@ -92,7 +92,7 @@ static struct region *map_region(void)
 	return r;
 }
 
-/* Touches all pages while the driver starts: allocating 32 thousand takes as long as the start. */
+/* Touch all pages while the driver starts: allocating 32 thousand takes as long as the start. */
 static void *touch(void *arg)
 {
 	const struct device *const d = arg;
@@ -126,7 +126,7 @@ static void leave_folder(void)
 		fail("/", strerror(errno));
 }
 
-/* Copies the job's counting, with this process's addresses. */
+/* Copy the job's counting, with this process's addresses. */
 static void take_job(struct device *d)
 {
 	const struct region *const r = d->region;

@@ -15,7 +15,7 @@
 /* Do main's arguments ask for the GPU process? */
 bool helper_asked(int argc, char **argv);
 
-/* Runs the GPU process. Returns an exit status only if a user started it by hand. */
+/* Run the GPU process. Return an exit status only if a user started it by hand. */
 int helper_main(char **argv);
 
 #endif

@@ -43,7 +43,7 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 	       4ull * spread_words((uint32_t)cells) <= p->shared_most;
 }
 
-/* Chooses the counting kernel and its amount of shared memory. */
+/* Choose the counting kernel and its amount of shared memory. */
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	/* A table of all 2-byte codes never fits. */
@@ -65,7 +65,7 @@ static void choose_way(struct kernel_plan *p, const struct counting *c, const st
 
 /* ---- samples ---- */
 
-/* Treats a row without gaps as one record, and rows of one record as records: fewer divisions. */
+/* Treat a row without gaps as one record, and rows of one record as records: fewer divisions. */
 static void choose_gather(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	const struct layout *l = &c->layout;

@@ -36,7 +36,7 @@ struct kernel_plan {
 	size_t table_bytes;   /* bytes of explicit edges; 0: none */
 };
 
-/* Chooses the kernels and finds them. resident: they add to 64-bit counters, which stay. */
+/* Choose the kernels and find them. resident: they add to 64-bit counters, which stay. */
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
 		      const struct cuda *cuda, bool resident);
 
@@ -56,14 +56,14 @@ struct kernel_chunk {
 };
 
 /*
- * Queues the kernels for a chunk, whose counters its stream has cleared. bins: under --auto,
+ * Queue the kernels for a chunk, whose counters its stream has cleared. bins: under --auto,
  * replaces the plan's bins; else NULL. again: counts only, a second time.
  */
 void kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda,
 		   const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
 		   bool again);
 
-/* --auto: returns the extent of a chunk, from the words fetched for it. */
+/* --auto: return the extent of a chunk, from the words fetched for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);
 
 #endif

@@ -54,7 +54,7 @@ static unsigned queue_take(struct queue *q)
 
 /* ---- the pipeline ---- */
 
-/* Copies the samples to the device, unless they were decoded there. */
+/* Copy the samples to the device, unless they were decoded there. */
 static void to_device(struct device *d, unsigned k)
 {
 	const struct shared_slot *const shared = &d->region->slot[k];
@@ -70,7 +70,7 @@ static void to_device(struct device *d, unsigned k)
 			  "copy to the GPU");
 }
 
-/* Clears the chunk's counters; resident ones (gpu_resident.h) go on. */
+/* Clear the chunk's counters; resident ones (gpu_resident.h) go on. */
 static void clear(struct device *d, unsigned k)
 {
 	const struct device_slot *const s = &d->slot[k];
@@ -99,7 +99,7 @@ static void copy_out(struct device *d, unsigned k, void *to, CUdeviceptr from, s
 		  "copy from the GPU");
 }
 
-/* Fetches the chunk's counters; resident ones stay. */
+/* Fetch the chunk's counters; resident ones stay. */
 static void to_host(struct device *d, unsigned k)
 {
 	if (!d->counters)
@@ -114,7 +114,7 @@ static void record(struct device *d, unsigned k)
 	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
 }
 
-/* Queues a chunk on its stream: stream k copies while stream 1 - k counts. */
+/* Queue a chunk on its stream: stream k copies while stream 1 - k counts. */
 static void count_chunk(struct device *d, unsigned k)
 {
 	to_device(d, k);
@@ -155,7 +155,7 @@ static bool submitted(const struct pump *p, unsigned k)
 	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
 }
 
-/* Returns the room of the batch with this number, or unpacking.rooms if it is not submitted yet. */
+/* Return the room of the batch with this number, or unpacking.rooms if it is not submitted yet. */
 static unsigned room_of(const struct pump *p, uint64_t number)
 {
 	const struct device *const d = p->device;
@@ -168,7 +168,7 @@ static unsigned room_of(const struct pump *p, uint64_t number)
 	return which;
 }
 
-/* Begins the next submitted batches, as one group, if a stream is free. */
+/* Begin the next submitted batches, as one group, if a stream is free. */
 static bool begin_group(struct pump *p)
 {
 	struct device *const d = p->device;
@@ -236,7 +236,7 @@ static bool settled(struct device *d, unsigned k)
 	return false;
 }
 
-/* Returns the slot of the first batch, if that is done. */
+/* Return the slot of the first batch, if that is done. */
 static bool reap_batch(struct pump *p)
 {
 	struct device *d = p->device;
@@ -257,7 +257,7 @@ static bool reap_batch(struct pump *p)
 	return true;
 }
 
-/* Returns the slot of a stream's first order, if that is done. */
+/* Return the slot of a stream's first order, if that is done. */
 static bool reap(struct pump *p, unsigned stream)
 {
 	struct device *d = p->device;

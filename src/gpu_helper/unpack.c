@@ -14,7 +14,7 @@
 #define RING_BYTES (2 * UNPACKER_WINDOW) /* a power of two, and more than a window and a batch */
 #define LINE 256u
 
-/* Allots n bytes at *at, and moves *at past them. Starting from 0, *at adds up the sizes. */
+/* Allot n bytes at *at, and move *at past them. Starting from 0, *at adds up the sizes. */
 static uint64_t part(uint64_t *at, uint64_t n)
 {
 	const uint64_t begin = *at;
@@ -23,7 +23,7 @@ static uint64_t part(uint64_t *at, uint64_t n)
 	return begin;
 }
 
-/* Lays out a room's memory from `at` on; returns its end. */
+/* Lay out a room's memory from `at` on; return its end. */
 static uint64_t lay_out(struct unpack_memory *m, uint64_t at, uint64_t slot_bytes)
 {
 	const uint64_t decoded = (uint64_t)UNPACK_BLOCKS * (UNPACK_BLOCK_MAX + 64);
@@ -42,7 +42,7 @@ static uint64_t lay_out(struct unpack_memory *m, uint64_t at, uint64_t slot_byte
 	return at;
 }
 
-/* Returns false if memory is short. */
+/* Return false if memory is short. */
 static bool allocate(const struct device *d, CUdeviceptr *at, uint64_t bytes)
 {
 	const CUresult r = d->cuda.memory_alloc(at, (size_t)bytes);
@@ -120,7 +120,7 @@ static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsig
 		  "kernel");
 }
 
-/* Launches a CTA for each block of each batch. */
+/* Launch a CTA for each block of each batch. */
 static void launch_group(const struct step *s, CUfunction kernel, unsigned threads)
 {
 	struct unpack_group memory = s->memory;
@@ -139,7 +139,7 @@ static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid,
 	launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
 }
 
-/* Makes the group's stream wait for an event of the group before. */
+/* Make the group's stream wait for an event of the group before. */
 static void after(const struct step *s, CUevent event)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
@@ -184,7 +184,7 @@ static unsigned char *data_of(struct device *d, unsigned which)
 	return region_data(d->region, slot_of(d, which));
 }
 
-/* Resolves a batch's matches, also into earlier batches, and copies its bytes to the ring. */
+/* Resolve a batch's matches, also into earlier batches, and copy its bytes to the ring. */
 static void put_together(const struct step *s, unsigned batch)
 {
 	const struct unpacking *const u = &s->device->unpacking;

@@ -94,7 +94,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 						  : save_in_folders(hist, from, name, fail);
 }
 
-/* Save the counts if some do not fit into their counters; close `out`. Returns -1. */
+/* Save the counts if some do not fit into their counters; close `out`. Return -1. */
 static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
 			 uint64_t counts, struct fail *fail)
 {

@@ -122,7 +122,7 @@ static void linear(struct scale *s, unsigned most)
 
 /*
  * Make ticks at zero and at positive and negative powers of ten, or every second, third ... of
- * them, with minor ticks in between; `more`: label 2 and 5 times these too. Returns the number of
+ * them, with minor ticks in between; `more`: label 2 and 5 times these too. Return the number of
  * labels.
  */
 static unsigned logarithmic(struct scale *s, unsigned most, bool more)

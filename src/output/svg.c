@@ -81,7 +81,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 			      : NULL;
 }
 
-/* Writes the exponent of a number, as in e+09; returns where its text ends. */
+/* Write the exponent of a number, as in e+09; return where its text ends. */
 static const char *put_power(struct output *out, const char *text)
 {
 	static const char DIGITS[][4] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
