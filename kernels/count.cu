@@ -10,11 +10,11 @@
 #include "unpack.cuh"
 #include "whole.cuh"
 
-#define COUNT(way, SIZE, suffix, ...)                                                      \
-	extern "C" __global__ void __launch_bounds__(1024, 1) way##_##SIZE##_##suffix(     \
-		const void *data, u64 n, const __grid_constant__ struct rule r, void *out) \
-	{                                                                                  \
-		count_##way<SIZE, __VA_ARGS__>(data, n, r, out);                           \
+#define COUNT(way, SIZE, suffix, ...)                                                            \
+	extern "C" __global__ void __launch_bounds__(KERNEL_THREADS, 1) way##_##SIZE##_##suffix( \
+		const void *data, u64 n, const __grid_constant__ struct rule r, void *out)       \
+	{                                                                                        \
+		count_##way<SIZE, __VA_ARGS__>(data, n, r, out);                                 \
 	}
 
 #define BOTH(SIZE, suffix, ...)                 \
@@ -30,7 +30,7 @@ BOTH(4, real, bin_real)
 BOTH(8, real, bin_real)
 
 #define GATHER(SIZE)                                                        \
-	extern "C" __global__ void __launch_bounds__(1024)                  \
+	extern "C" __global__ void __launch_bounds__(KERNEL_THREADS)        \
 		gather_##SIZE(const unsigned char *from, unsigned char *to, \
 			      const __grid_constant__ struct gather g)      \
 	{                                                                   \
@@ -43,11 +43,11 @@ GATHER(3)
 GATHER(4)
 GATHER(8)
 
-#define EXTENT(SIZE, suffix, REAL)                                                        \
-	extern "C" __global__ void __launch_bounds__(1024, 1) extent_##SIZE##_##suffix(   \
-		const void *data, u64 n, const __grid_constant__ struct rule r, u64 *out) \
-	{                                                                                 \
-		find_extent<SIZE, REAL>(data, n, r, out);                                 \
+#define EXTENT(SIZE, suffix, REAL)                                                                \
+	extern "C" __global__ void __launch_bounds__(KERNEL_THREADS, 1) extent_##SIZE##_##suffix( \
+		const void *data, u64 n, const __grid_constant__ struct rule r, u64 *out)         \
+	{                                                                                         \
+		find_extent<SIZE, REAL>(data, n, r, out);                                         \
 	}
 
 EXTENT(3, key, false)

@@ -22,8 +22,9 @@ enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 template <int SIZE, class BIN>
 __device__ __forceinline__ void count_far(const void *data, u64 n, const struct rule &r, void *out)
 {
-	__shared__ u32 kept[FAR_ENTRIES], met[FAR_ENTRIES];
-	const u32 none = ~0u, tid = threadIdx.x, nt = blockDim.x; /* no cell has that number */
+	__shared__ u32 tag[FAR_ENTRIES], hits[FAR_ENTRIES]; /* a cell, and its count so far */
+	const u32 none = ~0u;                               /* the number of no cell */
+	const u32 tid = threadIdx.x, nt = blockDim.x;
 	const reader<SIZE> in(data, n);
 	const auto add = [&](u32 cell, u32 more) {
 		if (r.resident)
@@ -33,28 +34,28 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 	};
 	const auto count = [&](u32 cell) {
 		const u32 e = cell * 0x9e3779b1u >> (32 - FAR_LOG2);
-		u32 own = ((volatile u32 *)kept)[e];
+		u32 own = ((volatile u32 *)tag)[e];
 
 		if (own == none) {
-			own = atomicCAS(kept + e, none, cell);
+			own = atomicCAS(tag + e, none, cell);
 			own = own == none ? cell : own;
 		}
 		if (own == cell)
-			atomicAdd(met + e, 1u);
+			atomicAdd(hits + e, 1u);
 		else
 			add(cell, 1u);
 	};
 
 	for (u32 e = tid; e < FAR_ENTRIES; e += nt) {
-		kept[e] = none;
-		met[e] = 0;
+		tag[e] = none;
+		hits[e] = 0;
 	}
 	__syncthreads();
 	in.template each_cell<false, BIN>(r, count);
 	__syncthreads();
 	for (u32 e = tid; e < FAR_ENTRIES; e += nt)
-		if (met[e])
-			add(kept[e], met[e]);
+		if (hits[e])
+			add(tag[e], hits[e]);
 }
 
 #endif

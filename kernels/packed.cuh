@@ -48,6 +48,7 @@ INLINE u32 bits_of(u32 v)
 {
 	return 32 - (u32)__clz((int)v);
 }
+
 /* ---- bit streams, read from their last byte to their first ------------------- */
 
 /* The next n bits are the highest of `bits`. The word before them is fetched ahead. */

@@ -10,6 +10,8 @@
 
 #include "../src/bins/binning.h"
 
+#define KERNEL_THREADS 1024 /* threads of a block, for which the kernels of count.cu are compiled */
+
 struct rule {
 	struct binning bins; /* how a key becomes a cell */
 	uint32_t perm[4];    /* __byte_perm selectors from stored to native order (reader::keys) */

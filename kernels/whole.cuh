@@ -18,8 +18,8 @@
  * samples/s.
  *
  * data may have any alignment; n may be 0 and must be < 2^32; out holds the cells of all channels.
- * Launch: 1024 threads, 4 * spread_words(cells) bytes of shared memory, as many blocks as can be
- * resident together.
+ * Launch: KERNEL_THREADS threads, 4 * spread_words(cells) bytes of shared memory, and a block for
+ * each multiprocessor.
  */
 template <int SIZE, class BIN>
 __device__ __forceinline__ void count_whole(const void *data, u64 n, const struct rule &r,

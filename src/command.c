@@ -34,7 +34,7 @@ static int count(const struct job *asked, struct output *rows, struct hist *hist
 		return -1;
 	job.source.tee = &tee;
 	int rc = run_job(&job, rows, hist, report, fail);
-	/* Warn immediately: a capture may go on for days after its first bad byte. */
+	/* Warn after a second, not at the end: a capture may go on for days after its first bad byte. */
 	if (rc != 0 && tee_rest(&tee, 1))
 		msg_warning("%s; counting has stopped, but --tee goes on copying", fail->text);
 	(void)tee_rest(&tee, 0);

@@ -3,6 +3,8 @@
  * plan: decides how to run a job: the number of workers, how they count, and how to divide -M. Pure
  * functions. Only the GPU's share is subdivided elsewhere, in gpu_plan.c.
  *
+ * An -M of twice the need of a worker or a decoder is always enough, and messages suggest that. So:
+ *
  *   tables and blocks of CPU workers    at most half of -M, or all of it if certainly no input is
  *                                       compressed. The number of workers is reduced to fit; a
  *                                       single worker may take more than half if it must
@@ -14,8 +16,6 @@
  *                                       part of the bins
  *   digests of --stats                  a quarter of -M, from the half of the tables
  *   decoders of compressed inputs       the rest, at least half of -M
- *
- * So an -M of twice the need of a worker or a decoder is always enough, and messages suggest that.
  */
 #ifndef GPUHIST_PLAN_H
 #define GPUHIST_PLAN_H

@@ -45,7 +45,7 @@ static bool begin(void *arg)
 		return false;
 	}
 	__atomic_store_n(&work.gpu, &gpu, __ATOMIC_RELEASE);
-	__atomic_store_n(&gpu.state, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&gpu.report.state, state, __ATOMIC_RELEASE);
 	CHECK(pthread_create(&other, NULL, run, &worker[1]) == 0, "thread");
 	return true;
 }
@@ -59,7 +59,7 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	worker[0] = worker[1] = (struct worker){.work = &work};
 	begun = false;
 	counts->samples = 0;
-	gpu.state = GPU_NONE;
+	gpu.report.state = GPU_NONE;
 	work = (struct work){
 		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .more = begin};
 	CHECK(setup_open(&work.source, spec, &fail) == 0, "%s", fail.text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_figures: tables of figures on stderr, with a column per channel, and lines for --linearity. */
+/* report_figures: tables of figures on stderr, a column per channel, and lines of --linearity. */
 #include "cli/report.h"
 
 #include <math.h>

@@ -45,7 +45,7 @@ static int take_digest(struct documents *d, struct hist *h, uint32_t c, struct f
 	return 0;
 }
 
-/* Return the digits of a digest from its number of cells per doubling; 0: no digest has that many. */
+/* Find the digits of a digest from its number of cells per doubling; 0: no digest has them. */
 static uint32_t digits_of(const struct documents *d, const struct hist *h)
 {
 	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);

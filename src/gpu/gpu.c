@@ -22,18 +22,18 @@
 static void set_state(struct gpu *gpu, enum gpu_state state)
 {
 	lock_assert_held(&gpu->lock);
-	__atomic_store_n(&gpu->state, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&gpu->report.state, state, __ATOMIC_RELEASE);
 }
 
 static enum gpu_state state_of(const struct gpu *gpu)
 {
-	return __atomic_load_n(&gpu->state, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&gpu->report.state, __ATOMIC_ACQUIRE);
 }
 
 void gpu_fail(struct gpu *gpu, const char *what, const char *why)
 {
 	lock_take(&gpu->lock);
-	if (gpu->state != GPU_FAILED)
+	if (gpu->report.state != GPU_FAILED)
 		snprintf(gpu->report.why, sizeof(gpu->report.why), "%s: %s", what, why);
 	set_state(gpu, GPU_FAILED);
 	lock_drop(&gpu->lock);
@@ -70,7 +70,6 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 {
 	lock_take(&gpu->lock);
 	*report = gpu->report;
-	report->state = gpu->state;
 	lock_drop(&gpu->lock);
 }
 
@@ -139,7 +138,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	gpu->spec = *spec;
 	gpu->size = gpu_size(spec);
 	gpu->started = clock_seconds();
-	gpu->state = GPU_STARTING;
+	gpu->report.state = GPU_STARTING;
 	lock_init(&gpu->lock, LOCK_LAST);
 	start_helper(gpu);
 	return gpu;
@@ -171,7 +170,7 @@ int gpu_is_ready(struct gpu *gpu, const struct notice *n)
 	memcpy(report->name, n->name, sizeof(report->name));
 	memcpy(report->kernel, n->kernel, sizeof(report->kernel));
 	report->start_seconds = clock_seconds() - gpu->started;
-	if (gpu->state == GPU_STARTING)
+	if (gpu->report.state == GPU_STARTING)
 		set_state(gpu, GPU_READY);
 	lock_drop(&gpu->lock);
 	return 0;

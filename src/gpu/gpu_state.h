@@ -36,9 +36,8 @@ struct gpu {
 	uint64_t batches;         /* batches submitted to rooms, by one thread at a time */
 	uint64_t table_samples;   /* samples committed to the table that stays; atomic */
 	struct lock lock;         /* guards everything below */
-	enum gpu_state state;     /* atomic: read without the lock too */
 	unsigned lanes;           /* open lanes; atomic */
-	struct gpu_report report; /* its state field is unused */
+	struct gpu_report report; /* its state is atomic: read without the lock too */
 };
 
 /* The link's thread reports that the GPU is ready. Return -1 if the notice cannot be right. */

@@ -18,7 +18,6 @@
 #include "count/count.h"
 #include "gpu_helper/cuda.h"
 
-#define KERNEL_THREADS 1024u /* threads of a block, for which each kernel is compiled */
 #define KERNEL_EXTENT_WORDS (2u * EXTENT_WORDS) /* --auto: 32-bit words after the counters */
 
 struct kernel_plan {
