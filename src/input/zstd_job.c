@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_job: the places of jobs among the decoded bytes, and their ends.
+ * zstd_job: the places of jobs among the decoded bytes, their ends, and what they tell others.
  *
  * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
  * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed
@@ -216,4 +216,56 @@ bool jobs_before(const struct zstd_input *z, uint64_t offset)
 bool jobs_made_at(const struct zstd_input *z, uint64_t offset)
 {
 	return z->jobs && z->jobs->cut.offset == offset && z->jobs->ended && z->jobs->made;
+}
+
+/* ---- questions of other threads ---- */
+
+/* Is the job a long frame? */
+static bool is_long(const struct zstd_job *j)
+{
+	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
+}
+
+bool source_unpacks(struct source *s)
+{
+	lock_take(&s->lock);
+	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
+	bool unpacks = first && first->is_file && first->content.is_zstd;
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		unpacks |= j->cut.from == FROM_FILE && is_long(j);
+	lock_drop(&s->lock);
+	return unpacks;
+}
+
+/* Estimates the decoded bytes of the job's input; 0: unknown. */
+static uint64_t expected(const struct zstd_job *j)
+{
+	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
+
+	if (j->cut.content == UNKNOWN || j->at == UNKNOWN)
+		return 0;
+	if (!how_is_libzstd(j->cut.how))
+		return offset_sum(j->at, j->cut.content);
+	if (!is_long(j) || packed == 0 || !j->in->is_file)
+		return 0;
+	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
+	return all < 0x1p63 ? (uint64_t)all : 0;
+}
+
+uint64_t source_expected(struct source *s)
+{
+	uint64_t bytes = 0;
+
+	lock_take(&s->lock);
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		const uint64_t all = lesser(expected(j), j->in->limit);
+		/* Whether to use a device for a long frame was decided when the frame was cut. */
+		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE)
+			bytes = source_counted(s);
+		else if (all > 0)
+			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +
+				all * (s->spec.path_count - j->in->index - 1);
+	}
+	lock_drop(&s->lock);
+	return bytes;
 }
