@@ -142,7 +142,7 @@ $(OBJ_DIR)/bench/bench.o $(OBJ_DIR)/bench/sample.o: COMPILE = $(TOOL_FLAGS) -O3
 
 # Each tests/test_X.c, fuzzer, kernel check and kernel benchmark is a program of its own, linked with everything but main.
 # The thread sanitizer needs only those with several threads.
-THREADS   = 'pthread|readers\.h|source_open|run_job|watch_start|snapshot'
+THREADS   = 'pthread|source_open|run_job|watch_start|snapshot'
 TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/test_*.c),$(wildcard tests/test_*.c))
 TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

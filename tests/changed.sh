@@ -52,6 +52,26 @@ for threads in 2 3; do
 	rows -T $threads --each=1000 -n 3e6 --ignore-tail samples
 done
 
+# A slice: a file that has changed by the time its samples are read is bad input. What is open by then stays as it is, unless
+# the slice's own samples are cut off.
+slice() {
+	for part in 1 2; do
+		for when in 1 2 3; do
+			head -c 2M /dev/zero >samples
+			changed $when "$2" -t u8 -r full -b 1 -T 2 --device=cpu --ignore-tail --part=$part/2 samples
+			if [ $when -eq 1 ] || [ "$part $1" = '2 cut' ]; then
+				check "part $part, $1, read $when: bad input" test "$status" -eq 3 -a "$(grep -c 'samples has changed' err)" -eq 1
+			else
+				check "part $part, $1, read $when: right" grep -q '^0,0,256,1048576$' out
+			fi
+		done
+	done
+}
+slice cut 'truncate -s 1500000 samples'
+slice longer 'echo more >>samples'
+slice touched 'touch -d @1000 samples'
+slice replaced 'echo abcd >other; mv other samples'
+
 # One long frame, which all threads decode. Its first block, which is stored, is overwritten, and a later one is damaged. So
 # libzstd starts the frame again, and decodes other bytes than were counted: the program must report that.
 twice() {
@@ -79,9 +99,41 @@ head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
 	done
 	check "$again of 7 runs decoded twice" test $again -gt 0
 }
+
+# Frames of $samples bytes that are cut off, where one ends or elsewhere: bad input, unless nothing was behind the cut.
+frames() { # SIZE ARGUMENT...
+	lost=0 size=$1
+	shift
+	for when in 1 3 8 21; do
+		cp frames changing
+		changed $when "truncate -s $size changing" -t u8 -r full -b 1 --device=cpu --ignore-tail "$@" changing
+		case $status in
+		0) check "frames to $size $*, read $when: right" grep -q "^0,0,256,$samples\$" out ;;
+		*) check "frames to $size $*, read $when: bad input" test "$status" -eq 3 -a "$(wc -l <err)" -eq 1 ;;
+		esac
+		lost=$((lost + (status == 3)))
+	done
+	check "frames to $size $*: $lost of 4 runs are bad input" test $lost -gt 1
+}
 if command -v zstd >/dev/null; then
 	twice
 	twice --no-check
+	samples=5000000
+	head -c $samples /dev/urandom | LC_ALL=C tr '\000-\377' 'a-zA-Z0-9' >decoded
+	zstd -qc decoded >frames
+	frames 2000000 -T 1
+	frames 3700000 -T 4
+	for piece in 100000 2000003; do
+		split -b $piece --filter='zstd -qc' decoded >frames # they declare no sizes
+		frames 100 -T 3
+		frames "$(head -c $piece decoded | zstd -qc | wc -c)" -T 2
+	done
+	# The next frame is looked for when this one, which is too long for that, is decoded.
+	samples=16800100
+	head -c 16800000 /dev/urandom | zstd -qc >frames
+	size=$(wc -c <frames)
+	head -c 100 decoded | zstd -qc >>frames
+	frames "$size" -T 1
 fi
 
 echo "$passed passed, $failed failed"

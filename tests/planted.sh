@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Plant bugs, one at a time, in a copy of the tree, and run the schedules, or a transcript, until it finds them.
+# Plant bugs, one at a time, in a copy of the tree, and run the schedules, or another test, until it finds them.
 # usage: tests/planted.sh [SECONDS [NAME...]]    SECONDS: how long the schedules may take to find a bug (20)
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -13,12 +13,14 @@ mkdir -p "$copy/tree"
 git ls-files -z Makefile src tests kernels packaging/needs.c packaging/packaging.mk | xargs -0 cp --parents -t "$copy/tree"
 passed=0 failed=0
 
-# plant NAME FILE SED [TRANSCRIPT or source_jobs]: make the bug with SED, which changes at most two lines of FILE.
+# plant NAME FILE SED [TRANSCRIPT, source_jobs, changed or test_X]: make the bug with SED, which changes at most two lines of FILE.
 plant() {
 	name=$1 file=$2 change=$3 transcript=${4:-}
 	target='SCHED=1 build/sched/schedules' test="build/sched/schedules 1 $seconds"
 	case $transcript in
 	source_jobs) target='NVCC= build/source_jobs' test="build/source_jobs 1 100000 $((3 * seconds))" ;;
+	changed) target='NVCC= gpuhist build/torture_preload.so' test='sh tests/changed.sh gpuhist build/torture_preload.so' ;;
+	test_*) target="NVCC= build/$transcript" test=build/$transcript ;;
 	?*) target='NVCC= gpuhist' test="sh tests/cli.sh ./gpuhist $transcript" ;;
 	esac
 	case " $only " in
@@ -40,7 +42,7 @@ plant() {
 		echo "$name: not seen by ${transcript:-$(grep schedules "$copy/log")}"
 		failed=$((failed + 1))
 	else
-		echo "$name: seen: $(grep -m 1 '^scene\|^---\|^job' "$copy/log")"
+		echo "$name: seen: $(grep -m 1 '^scene\|^---\|^job\|^FAILED\|failed:' "$copy/log")"
 		passed=$((passed + 1))
 	fi
 	cp "$file" "$copy/tree/$file"
@@ -78,5 +80,19 @@ plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs 
 plant due src/input/source_ends.c 's/^\treturn in->state == INPUT_SPENT || (in->zstd .*/\treturn true;/' source_jobs
 plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
 plant gathered src/input/zstd_plan.c 's/c->content == UNKNOWN || f.header.content == UNKNOWN/c->content == UNKNOWN/' source_jobs
+plant again_twice src/input/zstd_blocks.c 's/j->known = j->decoded;/j->known = 0;/' source_jobs
+plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
+plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.content)/\t\t false)/' source_jobs
+plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs
+# Slices, and files that change.
+slice=src/input/source_part.c
+plant identity $slice 's/now.seconds != then->seconds ||/false ||/; s/now.nanoseconds != then->nanoseconds)/false)/' changed
+plant state $slice 's/(uint64_t)one->seconds,/0,/' slices
+plant behind_n $slice 's/^\ts->slice->input.path..identity = bytes_identity(b);//' slices
+plant leak $slice '/^static int measure_one/,/^}/s/^\tif (in)$/\tif (false)/' slices
+plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
+plant look src/input/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
+plant shorter_frames src/input/zstd_plan.c 's/if (found == FIND_NONE \&\& in->zstd->pos/if (0 \&\& in->zstd->pos/' changed
+plant differs src/input/zstd_decode.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -207,6 +207,25 @@ static void sizes_that_lie(void)
 	}
 }
 
+/* A slice that finds less than a size promises says so. */
+static void slices_of_lies(void)
+{
+	static char *const SYS[] = {"/sys/kernel/mm/transparent_hugepage/enabled"};
+
+	for (unsigned i = 0; i < 4 && access(SYS[0], R_OK) == 0; i++) {
+		const struct setup spec = {.open = {.paths = SYS,
+						    .path_count = 1,
+						    .part = 1 + i % 2,
+						    .parts = 2,
+						    .ignore_tail = i / 2},
+					   .use = {.limit = UINT64_MAX, .record = 1}};
+		const struct result r = read_spec(&spec, 4096);
+		CHECK(r.rc == -1 && r.fail.status == STATUS_DATA &&
+			      strstr(r.fail.text, "less than its size says"),
+		      "%d %s", r.rc, r.fail.text);
+	}
+}
+
 /* ---- inputs that keep messages apart ---- */
 
 /* The first three ways must be refused before anything is taken, the others read to the end. */
@@ -433,6 +452,7 @@ int main(void)
 	moving_files();
 	longest();
 	sizes_that_lie();
+	slices_of_lies();
 	named();
 	opened();
 	fifo();

@@ -20,6 +20,33 @@ slices -t u8 --auto -b 4 ten three
 slices -t u10bit -r full -b 4 three none ten three
 slices -t u10bit -r full -b 4 -n 4 three ten
 
+# More inputs than there may be open files.
+shell 'i=0; while [ $i -lt 300 ]; do head -c $((i % 4)) ten >$i.u8; i=$((i + 1)); done'
+shell 'ulimit -n 60; for k in 1 2 3; do gpuhist -t u8 -b 10 --part=$k/3 -f json -T 2 [0-9]*.u8; done >parts.json'
+shell 'gpuhist --merge --nonzero --no-header -v parts.json 2>&1; rm ./*.u8'
+
+# The state of the inputs, on which all slices must agree: sizes and times, in their order, behind the end of -n, too.
+state() {
+	gpuhist -q -t u8 -b 10 -f json "$@" | grep -o '"inputs_state": "[^"]*"'
+}
+touch -d @1000000000 ten three
+whole=$(state --part=1/2 three ten)
+agrees() { # WHAT ARGUMENT...
+	printf '%s: ' "$1" && shift
+	[ "$(state "$@")" = "$whole" ] && echo agrees || echo differs
+}
+agrees 'the same' --part=1/2 three ten
+agrees 'another slice' --part=2/2 three ten
+agrees 'behind -n' --part=1/2 -n 1 three ten
+agrees 'another order' --part=1/2 ten three
+touch -d @1000000001 ten
+agrees 'another time' --part=1/2 three ten
+agrees 'another time behind -n' --part=1/2 -n 1 three ten
+bytes '\003' >>three
+touch -d @1000000000 ten three
+agrees 'another size' --part=1/2 three ten
+bytes '\002\002\002' >three
+
 # Standard input that is a file: it is sliced from its offset on, which does not change.
 # shellcheck disable=SC2016 # the shell that runs it expands k
 shell '{ dd bs=1 count=2 of=/dev/null 2>/dev/null; for k in 1 2; do gpuhist -t u8 -b 10 --part=$k/2 --nonzero --no-header; done; } <ten'

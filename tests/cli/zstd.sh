@@ -128,3 +128,6 @@ for each in 1000 file; do
 	run gpuhist -q -t u16 --mod -b 64 --each=$each -M "${small##* }" -o rows.csv wide.zst
 	wc -l <rows.csv
 done
+# 131,072 empty frames, and 64 MiB in a few kilobytes
+: >none
+shell 'zstd -qc none >e; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do cat e e >f; mv f e; done; head -c 64M /dev/zero | zstd -qc >>e; gpuhist -t u8 -r full -b 1 -T 2 e'

@@ -56,6 +56,7 @@ static bool once_in(uint64_t n)
 
 static bool all_sums; /* all frames of the job have checksums */
 static bool ruined;   /* many large ones are damaged; all declare their sizes */
+static bool sole;     /* there is one, a long one */
 
 enum { BELL, WORDS, MIXTURE, NOISE, POOLS };
 static unsigned char *pool[POOLS];
@@ -157,7 +158,7 @@ static size_t draw_size(void)
 	static const size_t MOST[] = {2, 20, 3000, 60000, 60000, 60000, 300000};
 	const uint64_t long_one = chance.fuzzed ? 30 : 8;
 
-	if (ruined || once_in(long_one))
+	if (ruined || sole || once_in(long_one))
 		return LONG + below(LONG_MORE);
 	return below(MOST[below(chance.fuzzed ? 4 : 7)]);
 }
@@ -207,14 +208,17 @@ static void pack_offer(struct offer *o, const unsigned char *bytes, size_t n)
 {
 	static const size_t MOST[] = {1, 9, 60000, 60000, 900000};
 	struct pack p = {.state = 1 + below(1000)};
-	const bool one = n >= LONG && !ruined && once_in(2), many = n < LONG && once_in(3);
+	const bool one = sole || (n >= LONG && !ruined && once_in(2)),
+		   many = n < LONG && once_in(3);
 	const size_t most = many ? 3000 : n < LONG ? MOST[below(5)] : LONG / 16 + below(LONG / 2);
 	size_t at = 0;
 
 	for (uint64_t i = once_in(20) ? below(3000) : 0; i > 0; i--)
 		pack_frame(&p, "", 0, 1, true, false, 0);
 	do {
-		size_t some = one && below(3) > 0 ? n : (size_t)below(most + 1) + (n - at) / 200;
+		size_t some = one && (sole || below(3) > 0)
+				      ? n
+				      : (size_t)below(most + 1) + (n - at) / 200;
 		if (some > n - at || p.frames > 3000)
 			some = n - at;
 		if (once_in(many ? 100 : 9))
@@ -264,7 +268,7 @@ static const struct {
 
 static void damage(struct offer *o)
 {
-	const uint64_t kind = below(6);
+	const uint64_t kind = below(sole ? 5 : 6);
 
 	o->foreign = true;
 	if (kind == 0) {
@@ -293,7 +297,7 @@ static void draw_offer(struct job *job, unsigned i, bool headers, bool whole, bo
 	struct offer *const o = &job->offer[i];
 	const bool rest = i == 0 && chance.rest_bytes > 0 && once_in(2);
 
-	*o = (struct offer){.samples = NO_LIMIT, .packed = ruined || !once_in(3)};
+	*o = (struct offer){.samples = NO_LIMIT, .packed = ruined || sole || !once_in(3)};
 	o->route =
 		(enum route)(job->setup.open.parts > 0 ? below(20) == 2 ? 2 : below(2) : below(4));
 	if (o->route % 2 && *stdin_taken)
@@ -316,7 +320,7 @@ static void draw_offer(struct job *job, unsigned i, bool headers, bool whole, bo
 			put_bytes(o, m.at, m.bytes);
 		free(m.at);
 		for (unsigned k = ruined ? 16 : 1; o->packed && k > 0; k--)
-			if (once_in(ruined ? 2 : 6))
+			if (sole ? !once_in(3) : once_in(ruined ? 2 : 6))
 				damage(o);
 		if (!o->packed && once_in(40)) /* or it is compressed by another program */
 			memcpy(o->bytes, "\x1f\x8b\x08", o->size < 3 ? o->size : 3);
@@ -402,7 +406,10 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 	open->zstd = once_in(30);
 	all_sums = once_in(2);
 	ruined = once_in(chance.fuzzed ? 30 : 12);
-	open->parts = once_in(8) ? 1 + (uint32_t)below(7) : 0;
+	sole = !ruined && once_in(chance.fuzzed ? 30 : 6);
+	if (sole)
+		open->path_count = 1;
+	open->parts = !sole && once_in(8) ? 1 + (uint32_t)below(7) : 0;
 	open->part = open->parts > 0;
 	const bool headers = once_in(5);
 	for (unsigned i = 0; i < open->path_count; i++) {
