@@ -60,8 +60,8 @@ plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsour
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
 # Rows, without a wake-up: a collected result, workers that leave, a wait until none is left.
-plant collected src/each/each.c 's/^\t\t\twake(r->owner);$/;/'
-plant leaving src/each/each.c '/^static void rest_active/,/^}/s/^\t\twake_all(e);/\t\t;/'
+plant collected src/each/collect.c 's/^\t\t\twake(r->owner);$/;/'
+plant leaving src/each/collect.c '/^static void rest_active/,/^}/s/^\t\twake_all(e);/\t\t;/'
 # Not of threads: a ring one block too small, which the size of huge pages hides; a tensor one sample short.
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
@@ -92,7 +92,7 @@ plant behind_n $slice 's/^\ts->slice->input.path..identity = bytes_identity(b);/
 plant leak $slice '/^static int measure_one/,/^}/s/^\tif (in)$/\tif (false)/' slices
 plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
 plant look src/input/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
-plant shorter_frames src/input/zstd_plan.c 's/if (found == FIND_NONE \&\& in->zstd->pos/if (0 \&\& in->zstd->pos/' changed
-plant differs src/input/zstd_decode.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
+plant shorter_frames src/input/zstd_plan.c 's/if (found == FIND_NONE \&\& z->pos/if (0 \&\& z->pos/' changed
+plant differs src/input/zstd_run.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
