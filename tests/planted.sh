@@ -83,6 +83,7 @@ plant gathered src/input/zstd_plan.c 's/c->content == UNKNOWN || f.header.conten
 plant again_twice src/input/zstd_blocks.c 's/j->known = j->decoded;/j->known = 0;/' source_jobs
 plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
 plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.content)/\t\t false)/' source_jobs
+plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.content - j->decoded)/if (0)/' source_jobs
 plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs
 # Slices, and files that change.
 slice=src/input/source_part.c

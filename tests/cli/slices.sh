@@ -21,7 +21,9 @@ slices -t u10bit -r full -b 4 three none ten three
 slices -t u10bit -r full -b 4 -n 4 three ten
 
 # More inputs than there may be open files.
+# shellcheck disable=SC2016 # the shell that runs it expands i
 shell 'i=0; while [ $i -lt 300 ]; do head -c $((i % 4)) ten >$i.u8; i=$((i + 1)); done'
+# shellcheck disable=SC2016 # ... and k
 shell 'ulimit -n 60; for k in 1 2 3; do gpuhist -t u8 -b 10 --part=$k/3 -f json -T 2 [0-9]*.u8; done >parts.json'
 shell 'gpuhist --merge --nonzero --no-header -v parts.json 2>&1; rm ./*.u8'
 

@@ -282,7 +282,7 @@ static void damage(struct offer *o)
 		o->bytes[at < o->size ? at : 0] ^= (unsigned char)(1u << below(8));
 	} else if (kind == 3) { /* a declared size */
 		const uint64_t i = below(o->frames);
-		const size_t at = (i > 0 ? o->end[i - 1] : 0) + 5 + below(4);
+		const size_t at = (i > 0 ? o->end[i - 1] : 0) + 5 + below(once_in(2) ? 2 : 4);
 		if (at < o->size)
 			o->bytes[at] = once_in(3) ? 255 : o->bytes[at] ^ 1;
 	} else {
@@ -433,6 +433,8 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 	use->decoders = once_in(5) ? 1 + (unsigned)below(use->threads) : 0;
 	use->memory = (uint64_t)1 << (20 + below(9));
 	use->memory *= use->record > 4096 ? 16 : long_one ? 4 : 1;
+	if (sole && !once_in(4)) /* enough for blocks */
+		use->memory |= (uint64_t)64 << 20;
 	open->ordered = open->parts == 0 && once_in(3);
 	use->row = open->ordered ? below(3) * below(2000) * (use->packed > 0 ? use->packed : 1) : 0;
 	open->prompt = streams && once_in(2);
