@@ -222,7 +222,7 @@ static double read_rate(struct piece *s, size_t bytes)
 	sample_type_parse(&type, "u64");
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		exit(1);
-	counting_init_layout(&counting, &type, &edges, NULL, false);
+	counting_init(&counting, &type, &edges, NULL, false);
 	kernel_plan_init(&plan, &counting, &cuda, false);
 	return best_of(s, bytes, read_only, &(struct launch){.plan = &plan, .samples = bytes / 8});
 }
@@ -271,7 +271,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 
 	sample_type_parse(&type, job->type);
 	make_edges(&edges, job, &type);
-	counting_init_layout(&counting, &type, &edges, NULL, false);
+	counting_init(&counting, &type, &edges, NULL, false);
 	kernel_plan_init(&plan, &counting, &cuda, false);
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);

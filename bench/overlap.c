@@ -81,7 +81,7 @@ static void open_all(struct slot *slot, CUstream *stream)
 	sample_type_parse(&type, "u32");
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		exit(1);
-	counting_init_layout(&counting, &type, &edges, NULL, false);
+	counting_init(&counting, &type, &edges, NULL, false);
 	kernel_plan_init(&plan, &counting, &cuda, false);
 	for (int i = 0; i < 2; i++)
 		must(cuda.stream_create(&stream[i], CU_STREAM_NON_BLOCKING), "stream");

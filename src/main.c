@@ -40,8 +40,8 @@ static void report(const struct fail *fail)
 	const char *line = fail->text;
 
 	for (const char *end; fail->lines && (end = strchr(line, '\n')); line = end + 1)
-		msg_asked("%.*s", (int)(end - line), line);
-	msg_asked("%s", line);
+		msg_always("%.*s", (int)(end - line), line);
+	msg_always("%s", line);
 }
 
 int main(int argc, char **argv)

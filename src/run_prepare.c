@@ -16,7 +16,7 @@
 #include "gpu_helper/gpu_image.h"
 
 /* Decoders per core: more are no faster, even if some wait for a disk, and each needs memory. */
-#define DECODERS_CORE 2u
+#define DECODERS_PER_CORE 2u
 
 static int open_source(struct run *run, struct source **source, struct fail *fail);
 static int make_plan(struct run *run, const struct source *source, struct fail *fail);
@@ -151,7 +151,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	const struct shape *const shape = &run->shape;
 	const unsigned workers = run->plan.workers;
 	/* Look up cores only if it may matter. */
-	const bool many = workers > DECODERS_CORE && !job->source.raw;
+	const bool many = workers > DECODERS_PER_CORE && !job->source.raw;
 
 	const bool offsets = job->each > 0 && !job->source.text.on;
 
@@ -167,7 +167,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 		.row = shape->row == ROW_IS_INPUT ? 0 : shape->row,
 		.ended = job->each > 0 ? ended : NULL,
 		.threads = workers,
-		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
+		.decoders = many ? DECODERS_PER_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
 		.begin = run->row.begin,
 		.more = run_more,

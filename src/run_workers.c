@@ -144,7 +144,7 @@ static int sum_up(struct run *run, struct fail *fail)
 		const struct worker *const one = &run->team.workers[i];
 		all->records += one->records;
 		all->gpu_records += one->gpu_records;
-		all->workers += one->fills > 0;
+		all->workers += one->chunks > 0;
 		all->read_seconds += one->read_seconds;
 		all->count_seconds += one->count_seconds;
 		all->core_seconds += one->core_seconds;
@@ -172,7 +172,7 @@ int run_count(struct run *run, struct fail *fail)
 
 	if (rc == 0) {
 		run->team.workers[0].work = &run->work;
-		run->team.workers[0].asked = true; /* its failure is the run's */
+		run->team.workers[0].owns_failure = true; /* its failure is the run's */
 		run->team.started = 1;
 		work_on(&run->team.workers[0]);
 		join(run);

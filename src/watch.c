@@ -48,7 +48,7 @@ static void answer(struct watch *w)
 		return;
 	w->asked = false;
 	make_line(w, text);
-	msg_asked("%s", text);
+	msg_always("%s", text);
 }
 
 static void show(struct watch *w)
@@ -62,7 +62,7 @@ static void show(struct watch *w)
 	if (w->terminal)
 		msg_progress(text);
 	else if (msg_ready())
-		msg_asked("%s", text);
+		msg_always("%s", text);
 }
 
 /* First time after `now` that is a whole number of steps after `at`. */

@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 
 #define YIELD_SECONDS 3.0
-#define YIELD_LOOK 0.001
+#define YIELD_POLL_SECONDS 0.001
 
 static const struct engine *const ENGINES[] = {&each_engine, &gpu_engine, &cpu_engine};
 #define ENGINE_COUNT (sizeof(ENGINES) / sizeof(ENGINES[0]))
@@ -25,7 +25,7 @@ static void yield_core(const struct work *work)
 
 	while (gpu_starting(gpu) && source_backlog(work->source) &&
 	       clock_seconds() - began < YIELD_SECONDS)
-		(void)gpu_wait(gpu, YIELD_LOOK);
+		(void)gpu_wait(gpu, YIELD_POLL_SECONDS);
 }
 
 static enum turn turn_of(struct worker *w)
@@ -53,9 +53,9 @@ int worker_run(struct worker *w)
 	if (!(w->reader = source_reader(w->work->source)))
 		return fail_errno(&w->fail, "worker");
 	while ((turn = turn_of(w)) == TURN_DONE) {
-		if (w->yields)
+		if (w->started_gpu)
 			yield_core(w->work);
-		w->yields = false;
+		w->started_gpu = false;
 	}
 	for (size_t i = 0; i < ENGINE_COUNT; i++)
 		ENGINES[i]->close(w);

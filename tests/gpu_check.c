@@ -427,8 +427,8 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		free(list);
 		return true;
 	}
-	counting_init_layout(&plain, &type, &edges, NULL, false);
-	counting_init_layout(&counting, &type, &edges, &layout, !chunks);
+	counting_init(&plain, &type, &edges, NULL, false);
+	counting_init(&counting, &type, &edges, &layout, !chunks);
 	snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u", number,
 		 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
 		 job->closed ? " closed" : "", layout.channels, layout.record, layout.offset,

@@ -32,7 +32,7 @@ static struct counting wide_counting(void)
 
 	sample_type_parse(&type, "u32");
 	CHECK(edges_init(&edges, &spec, &type, &why) == 0, "edges");
-	counting_init_layout(&counting, &type, &edges, NULL, true);
+	counting_init(&counting, &type, &edges, NULL, true);
 	return counting;
 }
 

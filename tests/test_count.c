@@ -110,7 +110,7 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
 	struct share shares[WORKERS_MAX];
 
 	set_up(&t, &e, type, bins);
-	counting_init_layout(&c, &t, &e, NULL, shared);
+	counting_init(&c, &t, &e, NULL, shared);
 	c.alone = workers == 1;
 	reached[c.method]++;
 	tables_reached[c.tables]++;
@@ -160,7 +160,7 @@ static void past_32_bits(void)
 	struct fail fail = {0};
 
 	set_up(&t, &e, "u8", 256);
-	counting_init_layout(&c, &t, &e, NULL, false);
+	counting_init(&c, &t, &e, NULL, false);
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
 	struct counter *counter = counter_open(&c, &counts);
 	for (unsigned i = 0; i < rounds; i++)

@@ -32,7 +32,7 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		return false;
 	CHECK(layout_init(&layout, asked, type.code_bytes, &why) == 0, "%s", why);
-	counting_init_layout(c, &type, &edges, &layout, true);
+	counting_init(c, &type, &edges, &layout, true);
 	edges_free(&edges);
 	return true;
 }

@@ -276,8 +276,8 @@ static size_t least_of(const struct shape *shape)
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
 	struct counting own, shared;
 
-	counting_init_layout(&own, &axis->type, &axis->edges, &shape->layout, false);
-	counting_init_layout(&shared, &axis->type, &axis->edges, &shape->layout, true);
+	counting_init(&own, &axis->type, &axis->edges, &shape->layout, false);
+	counting_init(&shared, &axis->type, &axis->edges, &shape->layout, true);
 	return (own.memory < shared.memory ? own.memory : shared.memory) + block + 4 * KIB;
 }
 

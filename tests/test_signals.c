@@ -165,7 +165,7 @@ static void *make_files(void *late)
 
 	for (;;) {
 		signals_block(&old);
-		CHECK(signals_slot() == SIGNALS_OTHER, "slot %d", signals_slot());
+		CHECK(signals_file_index() == SIGNALS_OTHER, "slot %d", signals_file_index());
 		strcpy(signals_file[SIGNALS_OTHER], "other");
 		if (*(bool *)late) {
 			kill(getpid(), SIGTERM);

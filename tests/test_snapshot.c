@@ -89,7 +89,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	CHECK(edges_init(&edges, &spec, &type, &why) == 0, "%s", why);
 	const struct layout layout = {
 		.record = type.code_bytes * channels, .samples = channels, .channels = channels};
-	counting_init_layout(&counting, &type, &edges, &layout, shared);
+	counting_init(&counting, &type, &edges, &layout, shared);
 	chunk_bytes = (size_t)RECORDS * layout.record;
 	chunk = calloc(chunk_bytes, 1);
 	for (size_t i = 0; i < chunk_bytes; i++)

@@ -40,7 +40,7 @@ static bool begin(void *arg)
 	(void)arg;
 	if (__atomic_exchange_n(&begun, true, __ATOMIC_SEQ_CST)) {
 		const int most = state == GPU_FAILED ? 60000 : 20;
-		for (int i = 0; i < most && tally_read(&worker[0].fills) < 2; i++)
+		for (int i = 0; i < most && tally_read(&worker[0].chunks) < 2; i++)
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		return false;
 	}
@@ -67,11 +67,12 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	pthread_join(other, NULL);
 	CHECK(worker[0].fail.status == STATUS_OK && worker[1].fail.status == STATUS_OK, "%s%s",
 	      worker[0].fail.text, worker[1].fail.text);
-	CHECK(worker[0].fills + worker[1].fills == BLOCKS && counts->samples == BLOCKS * BLOCK / 4,
-	      "%llu and %llu blocks, %llu samples", (unsigned long long)worker[0].fills,
-	      (unsigned long long)worker[1].fills, (unsigned long long)counts->samples);
+	CHECK(worker[0].chunks + worker[1].chunks == BLOCKS &&
+		      counts->samples == BLOCKS * BLOCK / 4,
+	      "%llu and %llu blocks, %llu samples", (unsigned long long)worker[0].chunks,
+	      (unsigned long long)worker[1].chunks, (unsigned long long)counts->samples);
 	source_close(work.source);
-	return worker[0].fills;
+	return worker[0].chunks;
 }
 
 int main(void)
@@ -98,7 +99,7 @@ int main(void)
 	if (fd < 0 || ftruncate(fd, BLOCKS * BLOCK) != 0 || close(fd) != 0 ||
 	    edges_init(&edges, &bins, &type, &why) != 0)
 		return 1;
-	counting_init_layout(&counting, &type, &edges, NULL, false);
+	counting_init(&counting, &type, &edges, NULL, false);
 	if (counts_init(&counts, counting.cells, &fail) != 0)
 		return 1;
 	state = GPU_STARTING;

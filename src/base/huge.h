@@ -13,12 +13,12 @@
 #include "base/minmax.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_ELSE ((size_t)64) /* alignment of smaller buffers: a cache line */
+#define HUGE_SMALL_ALIGN ((size_t)64) /* alignment of smaller buffers: a cache line */
 
 /* Bytes that huge_alloc allocates for a request of `bytes`. */
 static inline size_t huge_size(size_t bytes)
 {
-	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
+	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_SMALL_ALIGN;
 
 	return round_up(bytes, align);
 }
@@ -27,7 +27,7 @@ static inline size_t huge_size(size_t bytes)
 static inline void *huge_alloc(size_t bytes)
 {
 	const size_t size = huge_size(bytes);
-	void *const p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE, size);
+	void *const p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : HUGE_SMALL_ALIGN, size);
 
 	if (p && size >= HUGE_PAGE)
 		(void)madvise(p, size, MADV_HUGEPAGE);
@@ -61,12 +61,12 @@ static inline bool huge_grow(unsigned char **buffer, size_t *capacity, size_t n,
  * From this size on, calloc maps fresh pages, which are zero already and take no memory until they
  * are touched.
  */
-#define HUGE_FRESH ((size_t)64 << 20)
+#define HUGE_CALLOC_MAPS ((size_t)64 << 20)
 
 /* Allocate zeroed bytes, for random access: huge pages save most of the TLB misses. */
 static inline void *huge_zeroed(size_t bytes)
 {
-	const bool fresh = bytes >= HUGE_FRESH;
+	const bool fresh = bytes >= HUGE_CALLOC_MAPS;
 	unsigned char *const p = fresh ? calloc(1, bytes) : huge_alloc(bytes);
 
 	if (!p || !fresh)

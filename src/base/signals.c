@@ -189,7 +189,7 @@ bool signals_finished_soon(void)
 	return signals_finished();
 }
 
-int signals_slot(void)
+int signals_file_index(void)
 {
 	return pthread_equal(pthread_self(), main_thread) ? SIGNALS_MAIN : SIGNALS_OTHER;
 }

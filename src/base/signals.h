@@ -35,7 +35,7 @@ enum { SIGNALS_MAIN, SIGNALS_OTHER, SIGNALS_FILES };
 extern char signals_file[SIGNALS_FILES][PATH_MAX + 64];
 
 /* Index of the calling thread's file. */
-int signals_slot(void);
+int signals_file_index(void);
 
 /* Call it once, in the main thread, before any other thread starts. */
 void signals_init(void);

@@ -328,7 +328,7 @@ struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
 	uint64_t key = code ^ (uint32_t)-sample_min(type);
 
 	if (type->kind == SAMPLE_FLOAT) {
-		const double value = sample_code(type, code);
+		const double value = sample_value(type, code);
 		if (!isfinite(value))
 			return EXTENT_NONE;
 		key = sample_key(type, value);

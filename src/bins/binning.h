@@ -321,8 +321,8 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double safe = finite ? x : 0;
 	double whole = floor(BINNING_MUL(BINNING_MUL(safe, b->slot.scale[0]), b->slot.scale[1]));
 	double j = safe < 0 && whole > -1 ? -1 : whole;
-	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
-	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
+	double whole_turns = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
+	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -whole_turns);
 #ifdef __CUDACC__ /* k may still be too small; then any slot is fine, but it must exist */
 	slot &= b->slot.mask;
 #endif

@@ -324,7 +324,7 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 	const struct binning *b = &e->binning;
 
 	if (type->kind == SAMPLE_FLOAT) {
-		const double x = sample_code(type, code);
+		const double x = sample_value(type, code);
 		const float same = (float)x;
 		uint32_t bin;
 		/* Finite samples have the ranks of their type, not of binary32. */

@@ -40,7 +40,7 @@ double exact_double(struct exact x);
 double exact_ratio(int128_t n, uint64_t d);
 
 /* The upper half of the 256 bits of a product. */
-static inline uint128_t exact_high(uint128_t a, uint128_t b)
+static inline uint128_t exact_mul_high(uint128_t a, uint128_t b)
 {
 	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
 		       b0 = (uint64_t)b;

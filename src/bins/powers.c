@@ -36,7 +36,7 @@ static uint128_t square_root(uint128_t half)
 	uint128_t s = ONE;
 
 	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1)
-		if (exact_high(s | bit, s | bit) <= half)
+		if (exact_mul_high(s | bit, s | bit) <= half)
 			s |= bit;
 	return s;
 }
@@ -59,7 +59,7 @@ static uint128_t logarithm(const uint128_t root[POINT + 1], double x, int *whole
 
 	--*whole;
 	for (uint32_t j = 1; j <= POINT; j++) {
-		const uint128_t half = exact_high(product, root[j]);
+		const uint128_t half = exact_mul_high(product, root[j]);
 		if (half > ones >> 1)
 			continue;
 		product = half << 1;
@@ -77,10 +77,10 @@ static uint128_t power(const uint128_t root[POINT + 1], uint128_t fraction)
 
 	for (uint32_t j = 1; j <= 64; j++)
 		if (fraction >> (POINT - j) & 1)
-			product = exact_high(product, root[j]) << 1; /* still below 2 */
+			product = exact_mul_high(product, root[j]) << 1; /* still below 2 */
 	/* 2^r is 1 + r ln 2, with an error below r^2 / 4. */
 	const uint64_t above = (uint64_t)((uint128_t)rest * LN2_64 >> 64); /* in units of 2^-128 */
-	return product + exact_high(product, above);
+	return product + exact_mul_high(product, above);
 }
 
 void powers_edges(double *edges, double lo, double hi, uint32_t bins)

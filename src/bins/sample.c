@@ -122,7 +122,7 @@ uint32_t sample_widened(const struct sample_type *type, uint32_t code)
 	const uint32_t own = sample_swapped(&word, code);
 
 	if (type->kind == SAMPLE_FLOAT)
-		return bits_of_float((float)sample_code(type, own));
+		return bits_of_float((float)sample_value(type, own));
 	return type->word > 0 ? sample_masked(type, own) : own;
 }
 
@@ -355,7 +355,7 @@ static double value_of_float(const struct sample_type *type, uint32_t code)
 	return sign * ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
 }
 
-double sample_code(const struct sample_type *type, uint32_t code)
+double sample_value(const struct sample_type *type, uint32_t code)
 {
 	if (type->kind == SAMPLE_FLOAT)
 		return value_of_float(type, code);

@@ -47,7 +47,7 @@ struct sample_type sample_type_counted(const struct sample_type *type);
 uint32_t sample_widened(const struct sample_type *type, uint32_t code);
 
 /* Samples of a "group", the fewest that fill whole bytes: 1, or for packed types 2, 4 or 8. */
-static inline uint32_t sample_packed(const struct sample_type *type)
+static inline uint32_t sample_group(const struct sample_type *type)
 {
 	return type->bits % 8 > 0 && type->word == 0 ? 8 / (type->bits & -type->bits) : 1;
 }
@@ -59,11 +59,11 @@ static inline bool sample_unpacks(const struct sample_type *type)
 }
 
 /* The fewest samples that make whole groups and records of this many channels. */
-static inline uint32_t sample_together(const struct sample_type *type, uint32_t channels)
+static inline uint32_t sample_whole_group(const struct sample_type *type, uint32_t channels)
 {
 	uint32_t n = channels;
 
-	while (n % sample_packed(type) > 0)
+	while (n % sample_group(type) > 0)
 		n += channels;
 	return n;
 }
@@ -125,7 +125,7 @@ static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t c
 }
 
 /* The value of a code of a type of up to 16 bits, after sample_swapped. */
-double sample_code(const struct sample_type *type, uint32_t code);
+double sample_value(const struct sample_type *type, uint32_t code);
 
 /* Float types: the key (binning.h) of the binary64 nearest to x for f64, else of the binary32. */
 uint64_t sample_key(const struct sample_type *type, double x);

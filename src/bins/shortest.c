@@ -67,7 +67,7 @@ static void set_ten(void)
 /* The product, rounded to odd (figure 8: rop). */
 static uint64_t multiply_odd(uint128_t g, uint64_t c)
 {
-	const uint128_t product = exact_high(g, (uint128_t)c << 64);
+	const uint128_t product = exact_mul_high(g, (uint128_t)c << 64);
 
 	return (uint64_t)(product >> 63) | ((product & (UINT64_MAX >> 1)) != 0);
 }

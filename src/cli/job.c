@@ -214,19 +214,19 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 static int check_packed(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
-	const uint32_t packed = sample_packed(type);
+	const uint32_t packed = sample_group(type);
 
-	if (sample_packed(type) > 1 && o->record > 0)
+	if (sample_group(type) > 1 && o->record > 0)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--record %s cannot be combined with %s, whose samples are packed "
 			"without gaps; --rows=WIDTH:PITCH skips padding between rows of them",
 			o->record_text, type->name);
-	if (sample_unpacks(type) && o->width % sample_together(type, o->channels) != 0)
+	if (sample_unpacks(type) && o->width % sample_whole_group(type, o->channels) != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--rows %s needs a WIDTH that is a multiple of %lu, because that "
 				"many samples of %s fill whole bytes",
-				o->rows_text, (unsigned long)sample_together(type, o->channels),
+				o->rows_text, (unsigned long)sample_whole_group(type, o->channels),
 				type->name);
 	if (sample_unpacks(type))
 		return 0;
@@ -329,8 +329,8 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (check_packed(&asked, type, fail) != 0 || check_layout(&asked, type, fail) != 0)
 		return -1;
 	/* The layout treats a group of packed samples as one sample. */
-	const uint32_t packed = sample_packed(type), whole = sample_together(type, asked.channels),
-		       own = whole / packed;
+	const uint32_t packed = sample_group(type),
+		       whole = sample_whole_group(type, asked.channels), own = whole / packed;
 	const struct layout layout = {
 		.channels = own,
 		.record = asked.record,

@@ -57,7 +57,7 @@ void msg_say(enum msg_kind kind, const char *format, ...)
 	char line[FAIL_TEXT + 64 + sizeof(of_part)];
 	va_list ap;
 
-	if (quiet && kind != MSG_ASKED)
+	if (quiet && kind != MSG_ALWAYS)
 		return;
 	const size_t prefix = (size_t)snprintf(line, sizeof(line), NAME "%s%s", of_part,
 					       kind == MSG_WARNING ? "warning: " : "");

@@ -17,12 +17,12 @@ void msg_set_quiet(bool quiet);
 /* Begin every message with "gpuhist: part 3 of 8: " from now on. */
 void msg_set_part(unsigned long part, unsigned long parts);
 
-/* -q drops warnings and notes, but neither errors nor requested reports (MSG_ASKED). */
-enum msg_kind { MSG_ASKED, MSG_WARNING, MSG_NOTE };
+/* -q drops warnings and notes, but neither errors nor requested reports (MSG_ALWAYS). */
+enum msg_kind { MSG_ALWAYS, MSG_WARNING, MSG_NOTE };
 
 /* Print "gpuhist: text" or "gpuhist: warning: text". Control characters become '?'. */
 void msg_say(enum msg_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define msg_asked(...) msg_say(MSG_ASKED, __VA_ARGS__)
+#define msg_always(...) msg_say(MSG_ALWAYS, __VA_ARGS__)
 #define msg_warning(...) msg_say(MSG_WARNING, __VA_ARGS__)
 #define msg_note(...) msg_say(MSG_NOTE, __VA_ARGS__)
 

@@ -103,7 +103,7 @@ static void report_row(const struct channel_table *t, const struct hist *hist, u
 	}
 	t->name(name, hist, row);
 	if (said > 0)
-		msg_asked("%s: %-*s%s", t->title, t->width, name, line);
+		msg_always("%s: %-*s%s", t->title, t->width, name, line);
 }
 
 /*
@@ -129,8 +129,8 @@ static void report_list(const struct job *job, const struct hist *hist)
 	list_table(out, &some, &style);
 	(void)output_commit(out, &lost);
 	if (left > 0)
-		msg_asked(COUNTED "; csv, tsv and json have the figures of all",
-			  COUNT(left, hist->by ? "more key" : "more channel"));
+		msg_always(COUNTED "; csv, tsv and json have the figures of all",
+			   COUNT(left, hist->by ? "more key" : "more channel"));
 }
 
 /* Print a table, of as many channels side by side as the terminal has room for. */
@@ -256,7 +256,7 @@ void report_linearity(const struct hist *hist)
 		describe_worst(inl, hist, l->inl, l->worst_inl);
 		if (hist->channels > 1)
 			snprintf(channel, sizeof(channel), "channel %lu: ", (unsigned long)c);
-		msg_asked("linearity: %sDNL %s, INL %s, " COUNTED ", standard error of DNL %.2g",
-			  channel, dnl, inl, COUNT(l->missing, "missing code"), l->error);
+		msg_always("linearity: %sDNL %s, INL %s, " COUNTED ", standard error of DNL %.2g",
+			   channel, dnl, inl, COUNT(l->missing, "missing code"), l->error);
 	}
 }

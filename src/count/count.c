@@ -30,7 +30,7 @@
 #define LINE 64u
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-#define HOT_SLOTS 1024u                /* 8 KiB of L1 */
+#define HOT_ENTRIES 1024u              /* 8 KiB of L1 */
 #define SETTLE ((size_t)1 << 17)       /* samples between two looks at the size of the digests */
 #define NONE UINT32_MAX
 #define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
@@ -77,7 +77,7 @@ static void count_codes(struct counting *c)
 
 	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
 	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
-	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
+	c->memory = c->tables * round_up(c->channel_cells * sizeof(uint32_t), LINE) + LINE;
 }
 
 /* Choose to count bins: each table has the bins of all channels. */
@@ -93,16 +93,16 @@ static void count_bins(struct counting *c, const struct edges *edges, bool share
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-	c->memory = shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
+	c->memory = shared ? HOT_ENTRIES * 2 * sizeof(uint32_t)
 			   : c->tables * round_up(table, LINE) + LINE;
 	if (layout_is_many(c->channels))
 		c->memory += base_entries(c) * sizeof(uint32_t);
 }
 
-void counting_init_layout(struct counting *c, const struct sample_type *type,
-			  const struct edges *edges, const struct layout *layout, bool shared)
+void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
+		   const struct layout *layout, bool shared)
 {
-	const uint32_t bytes = (uint32_t)sample_bytes(type, sample_packed(type));
+	const uint32_t bytes = (uint32_t)sample_bytes(type, sample_group(type));
 	const struct layout plain = {.record = bytes, .samples = 1, .channels = 1};
 	const size_t each = counting_cells(type, edges);
 
@@ -114,7 +114,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.layout = *layout,
 		.bytes = bytes,
 		.channels = layout->channels,
-		.cells_each = each,
+		.channel_cells = each,
 		.cells = each * layout->channels,
 	};
 	if (sample_is_code(type))
@@ -133,13 +133,13 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 
 void counting_keep_keys(struct counting *c, uint64_t bytes)
 {
-	const uint32_t most = keys_most((uint32_t)c->cells_each - CELL_EXTRA);
-	const uint64_t fit = bytes / (c->cells_each * sizeof(uint32_t));
+	const uint32_t most = keys_most((uint32_t)c->channel_cells - CELL_EXTRA);
+	const uint64_t fit = bytes / (c->channel_cells * sizeof(uint32_t));
 
 	c->private = fit < most ? (uint32_t)fit : most;
 	c->tables = 1;
-	c->cells = most * c->cells_each;
-	c->memory = c->private * c->cells_each * sizeof(uint32_t) +
+	c->cells = most * c->channel_cells;
+	c->memory = c->private * c->channel_cells * sizeof(uint32_t) +
 		    (c->stats ? KEYS_MOST * sizeof(uint32_t) : 0);
 }
 
@@ -166,15 +166,16 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->k = auto_k(&c->auto_bins, &EXTENT_NONE);
 	counter->extent = EXTENT_NONE;
 	for (size_t i = 0; i < base_entries(c); i++)
-		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
+		counter->base[i] = (uint32_t)(i % c->channels * c->channel_cells);
 	/* An odd number of lines, so that equal cells do not share a cache set. */
-	counter->stride = round_up(holds_codes(c) ? c->cells_each : c->cells, PER_LINE) + PER_LINE;
+	counter->stride =
+		round_up(holds_codes(c) ? c->channel_cells : c->cells, PER_LINE) + PER_LINE;
 	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
 	const size_t entries =
-		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
+		c->method == COUNT_SHARED ? HOT_ENTRIES * 2 : c->tables * counter->stride;
 	if (c->keys) { /* most of it is never touched */
-		counter->table = calloc(c->private * c->cells_each + 1, sizeof(uint32_t));
+		counter->table = calloc(c->private * c->channel_cells + 1, sizeof(uint32_t));
 		counter->last = c->stats ? malloc(KEYS_MOST * sizeof(*counter->last)) : NULL;
 		for (size_t i = 0; i < KEYS_MOST && counter->last; i++)
 			counter->last[i] = NONE;
@@ -238,7 +239,7 @@ static void hot_add(struct counter *counter, const uint32_t *cells, size_t n)
 		const size_t some = n < PREFETCH ? n : PREFETCH;
 		size_t used = 0;
 		for (size_t i = 0; i < some; i++) {
-			uint64_t *const slot = &hot[cells[i] % HOT_SLOTS];
+			uint64_t *const slot = &hot[cells[i] % HOT_ENTRIES];
 			const uint64_t old = *slot;
 			const bool same = old >> 32 == cells[i];
 			out[used] = old;
@@ -264,7 +265,7 @@ static void flush_shared(struct counter *counter)
 {
 	uint64_t *const hot = counter->hot;
 
-	for (size_t i = 0; i < HOT_SLOTS; i++) {
+	for (size_t i = 0; i < HOT_ENTRIES; i++) {
 		counts_add_cell(counter->counts, hot[i] >> 32, (uint32_t)hot[i]);
 		hot[i] = 0;
 	}
@@ -304,7 +305,7 @@ static void flush_keyed(struct counter *counter)
 {
 	const struct counting *c = counter->c;
 	const uint32_t n = __atomic_load_n(&c->keys->n, __ATOMIC_RELAXED);
-	const size_t cells = (n < c->private ? n : c->private) * c->cells_each;
+	const size_t cells = (n < c->private ? n : c->private) * c->channel_cells;
 
 	counts_add(counter->counts, &(struct tables){.samples = counter->pending,
 						     .narrow = cells > 0 ? counter->table : NULL,
@@ -400,7 +401,7 @@ static void add_bins(struct counter *counter, const unsigned char *samples,
 static void add_keyed(struct counter *counter, const uint32_t *cells, const uint32_t *index,
 		      size_t n)
 {
-	const size_t each = counter->c->cells_each;
+	const size_t each = counter->c->channel_cells;
 	const uint32_t private = counter->c->private;
 	uint32_t *const table = counter->table;
 

@@ -44,8 +44,8 @@ struct counting {
 	struct layout layout; /* positions of samples in the bytes given to gather_add */
 	uint32_t bytes;       /* bytes of a group of samples (sample.h) in an input */
 	uint32_t channels;    /* sample i belongs to channel i % channels */
-	size_t cells_each;    /* number of cells of a channel */
-	size_t cells;         /* number of cells; channel c begins at c * cells_each */
+	size_t channel_cells; /* number of cells of a channel */
+	size_t cells;         /* number of cells; channel c begins at c * channel_cells */
 	unsigned tables;      /* tables of a counter, each for one channel of codes, or for all */
 	struct auto_bins auto_bins; /* for cells that are bins with a range from the samples */
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
@@ -69,8 +69,8 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
  * is set to false, which is always safe; the caller may set it to true before it opens a counter.
  * For a type that is binned, the caller sets `words` and `ranks`.
  */
-void counting_init_layout(struct counting *c, const struct sample_type *type,
-			  const struct edges *edges, const struct layout *layout, bool shared);
+void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
+		   const struct layout *layout, bool shared);
 
 /*
  * Count statistics of each channel too, and digests with that many digits. The caller also calls

@@ -107,8 +107,8 @@ static void give_packed(const struct sink *to, const unsigned char *p, size_t by
 	const struct sample_type *const type = &to->c->type;
 	/* With many channels, records may go on in the next call of counter_add. */
 	const uint32_t together =
-		4 * (layout_is_many(to->c->channels) ? sample_packed(type)
-						     : sample_together(type, to->c->channels));
+		4 * (layout_is_many(to->c->channels) ? sample_group(type)
+						     : sample_whole_group(type, to->c->channels));
 	const size_t most = SCRATCH / 2 / together * together;
 	unsigned char codes[SCRATCH + 8], last[8];
 

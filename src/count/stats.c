@@ -19,8 +19,8 @@
 #include "base/isa.h"
 #include "base/little.h"
 
-#define APART 63u /* blocks added one sample at a time after a block that could not be summed */
-#define TILE 32u  /* channels whose statistics stay in L1 */
+#define ONE_BY_ONE 63u /* blocks added by samples after one that could not be summed */
+#define TILE 32u       /* channels whose statistics stay in L1 */
 #define INLINE static inline __attribute__((always_inline))
 
 static uint32_t digits_of(const struct sample_type *type)
@@ -61,8 +61,8 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		s->loops = LOOPS[isa_best()];
 		s->extent_of = cells_best()->extent[load][0];
 		s->bias = real ? sign - one : type->kind == SAMPLE_SIGNED ? sign : 0;
-		s->but_sign = sign - 1 + (real ? 0 : sign);
-		s->unit = auto_k_least(type) - real;
+		s->magnitude = sign - 1 + (real ? 0 : sign);
+		s->exponent_0 = auto_k_least(type) - real;
 		s->digits = digits;
 		s->extent = EXTENT_NONE;
 		s->sum = sums;
@@ -95,7 +95,7 @@ int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, b
 void stats_clear(struct stats *s)
 {
 	digest_clear(&s->digest);
-	s->number = s->below = s->above = s->nan = s->zeros = s->apart = 0;
+	s->number = s->below = s->above = s->nan = s->zeros = s->one_by_one = 0;
 	s->extent = EXTENT_NONE;
 	memset(s->sum, 0, s->digits * sizeof(*s->sum));
 	memset(s->square, 0, s->digits * sizeof(*s->square));
@@ -167,7 +167,7 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 		x = (bits & (one - 1)) | (place > 0 ? one : 0);
 		/* In f8e4m3, most codes of the largest exponent are numbers. */
 		if (place == exponents &&
-		    (type->code_bytes > 1 || !isfinite(sample_code(type, (uint32_t)bits)))) {
+		    (type->code_bytes > 1 || !isfinite(sample_value(type, (uint32_t)bits)))) {
 			*(x > one ? &s->nan : negative ? &s->below : &s->above) += n;
 			return;
 		}
@@ -186,7 +186,7 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 
 void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 {
-	s->zeros += (bits & s->but_sign) == 0 ? n : 0;
+	s->zeros += (bits & s->magnitude) == 0 ? n : 0;
 	add_bits(s, bits, n);
 }
 
@@ -256,19 +256,19 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	struct stats_terms terms;
 
 	e = e > first ? e : first;
-	bool summed = s->apart == 0 && !extent_is_none(extent) && e < end;
+	bool summed = s->one_by_one == 0 && !extent_is_none(extent) && e < end;
 	const double top = ldexp(1, e - bias);
-	s->apart -= s->apart > 0;
+	s->one_by_one -= s->one_by_one > 0;
 	if (summed && !s->loops->reals(words, padded, top, wide, &terms)) {
 		const uint64_t low = (uint64_t)(e + 1 - STATS_SPAN(wide)) << mantissa;
 		const size_t some = add_each(s, words, n, bytes, low, alike);
 		summed = s->loops->reals(alike, pad(s, alike, some), top, wide, &terms);
-		s->apart = summed && n - some <= n / 8 ? 0 : APART;
+		s->one_by_one = summed && n - some <= n / 8 ? 0 : ONE_BY_ONE;
 		words = alike;
 		n = some;
 	}
 	if (summed)
-		add_terms(s, &terms, n, (unsigned)(e - bias - STATS_UNIT - s->unit));
+		add_terms(s, &terms, n, (unsigned)(e - bias - STATS_UNIT - s->exponent_0));
 	else
 		add_each(s, words, n, bytes, 0, NULL);
 }
@@ -278,7 +278,7 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	const bool wide = s->type.code_bytes == 8, real = s->type.kind == SAMPLE_FLOAT;
 	const struct extent extent = s->extent_of(words, n, s->bias);
 	/* The keys of 0 and -0; an integer has only one. */
-	const uint64_t plus = real ? s->but_sign + 1 : s->bias, minus = plus - real;
+	const uint64_t plus = real ? s->magnitude + 1 : s->bias, minus = plus - real;
 	struct stats_terms terms;
 
 	if (s->digest.touched) {
@@ -288,7 +288,7 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	}
 	extent_add(&s->extent, &extent);
 	if (extent.least <= plus && extent.greatest >= minus)
-		s->zeros += s->loops->zeros(words, padded, s->but_sign, wide) -
+		s->zeros += s->loops->zeros(words, padded, s->magnitude, wide) -
 			    (real || s->bias == 0 ? padded - n : 0);
 	if (real) {
 		wide ? add_reals(s, words, padded, n, &extent, 8)
@@ -353,7 +353,7 @@ INLINE void add_one(struct stats *s, int128_t *sum, int128_t *square_sum, const 
 		if (bytes == 8)
 			square_sum[4] += (uint64_t)(square >> 64);
 	}
-	s->zeros += (bits & all->but_sign) == 0;
+	s->zeros += (bits & all->magnitude) == 0;
 	s->number++;
 	s->extent.least = key < s->extent.least ? key : s->extent.least;
 	s->extent.greatest = key > s->extent.greatest ? key : s->extent.greatest;
@@ -514,12 +514,12 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	const uint64_t near = (uint64_t)(sqrt((double)variance) * 0x1p15);
 	const double rest = (double)(int128_t)((variance << 30) - (uint128_t)near * near);
 	const double root = near > 0 ? (double)near + rest / (2 * (double)near) : 0;
-	r->deviation = ldexp(root, 16 * place - 15 + s->unit);
+	r->deviation = ldexp(root, 16 * place - 15 + s->exponent_0);
 	/* For integers, S1 is the sum of keys, so subtract the offset of each. */
 	const uint64_t offset = real ? 0 : (uint64_t)-sample_min(&s->type);
 	const bool negative = set_sum(sum, n, s, offset);
 	const uint128_t mean = quotient(sum, n, s->number, 1, &place);
-	r->mean = ldexp((double)mean, 32 * place + s->unit);
+	r->mean = ldexp((double)mean, 32 * place + s->exponent_0);
 	if (negative && r->mean > 0)
 		r->mean = -r->mean;
 	if (real) {

@@ -26,10 +26,10 @@ struct stats {
 	const struct stats_loops *loops;
 	cells_extent_fn *extent_of; /* finds the extent of a block of words */
 	uint64_t bias;              /* integers: bits ^ bias are the key; floats: infinity's bits */
-	int unit;                   /* exponent of place 0 (stats.c) */
+	int exponent_0;             /* exponent of place 0 (stats.c) */
 	uint32_t digits;            /* digits of a sum of this type */
-	uint32_t apart;             /* number of blocks still to be added one sample at a time */
-	uint64_t but_sign;          /* mask of the bits that are 0 in 0 and -0 */
+	uint32_t one_by_one;        /* number of blocks still to be added one sample at a time */
+	uint64_t magnitude;         /* mask of the bits that are 0 in 0 and -0 */
 	uint64_t zeros;             /* number of finite samples that are 0 or -0 */
 	uint64_t number;            /* number of finite samples */
 	uint64_t below, above, nan; /* number of samples that are -inf, inf, NaN */

@@ -24,18 +24,18 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	const struct work *const work = w->work;
 	const double start = clock_seconds();
 
-	w->asked = true;
+	w->owns_failure = true;
 	const int rc = source_take(w->reader, want, chunk, &w->fail);
 	const double now = clock_seconds();
 	w->read_seconds += now - start;
 	if (rc != 0 || chunk->bytes == 0)
 		return rc;
 	/* Check for a backlog at once, then now and then: a long run needs no fast start. */
-	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
-		w->passed_on = now;
-		w->yields = work->more(work->arg);
+	if (now - w->last_more >= ASKS_SECONDS && source_backlog(work->source)) {
+		w->last_more = now;
+		w->started_gpu = work->more(work->arg);
 	}
-	tally_add(&w->fills, 1);
+	tally_add(&w->chunks, 1);
 	return 0;
 }
 

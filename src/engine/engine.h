@@ -82,10 +82,10 @@ struct worker {
 	/* Statistics for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;
 	uint64_t gpu_records; /* records counted by the GPU */
-	uint64_t fills;       /* takes from the source that returned records */
-	bool asked;           /* it has read from the source, so a failure is the input's */
-	bool yields;          /* it has begun to start a GPU */
-	double passed_on;     /* clock when `more` was called last */
+	uint64_t chunks;      /* chunks taken from the source */
+	bool owns_failure;    /* its failure is the run's: it has read from the source */
+	bool started_gpu;     /* it has begun to start a GPU */
+	double last_more;     /* clock when `more` was called last */
 	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
 	double core_seconds; /* CPU time of its thread */
@@ -103,7 +103,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
  */
 static inline bool worker_is_spare(const struct worker *w)
 {
-	return !w->asked && w->fail.status == STATUS_SYSTEM;
+	return !w->owns_failure && w->fail.status == STATUS_SYSTEM;
 }
 
 /* Records in the bytes of a chunk. */

@@ -267,7 +267,7 @@ int link_open(struct gpu *gpu, int region_fd)
 	link->socket = pair[0];
 	link->theirs = move_up(pair[1]);
 	if (link->theirs >= 0 && signals_thread(&link->thread, link_main, gpu) == 0) {
-		link->running = true;
+		link->joinable = true;
 		return 0;
 	}
 	const int error = errno;
@@ -284,13 +284,13 @@ void link_close(struct gpu *gpu)
 {
 	struct link *link = &gpu->link;
 
-	if (!link->running)
+	if (!link->joinable)
 		return;
 	__atomic_store_n(&link->closing, true, __ATOMIC_RELEASE);
 	shutdown(link->socket, SHUT_RDWR);
 	pthread_join(link->thread, NULL);
 	close(link->socket);
-	link->running = false;
+	link->joinable = false;
 	gpu_reap(); /* of a link before this one */
 	ending = link->helper;
 }

@@ -14,8 +14,8 @@
 /* The connection to the GPU process (gpu_link.c). */
 struct link {
 	pthread_t thread;
-	bool running; /* the thread was started and has to be joined */
-	int socket;   /* our end; -1: none */
+	bool joinable; /* the thread was started and has to be joined */
+	int socket;    /* our end; -1: none */
 	int theirs, region_fd;
 	bool closing;      /* atomic: end of file on the socket is no longer a failure */
 	pid_t helper;      /* used by the link's thread until it is joined; 0: waited for */

@@ -29,7 +29,7 @@ struct queue {
 };
 
 /* The queue of batches, which finish in order, although each group has its own stream. */
-#define BATCHES DEVICE_STREAMS
+#define BATCH_QUEUE DEVICE_STREAMS
 
 struct pump {
 	struct device *device;
@@ -184,7 +184,7 @@ static bool begin_group(struct pump *p)
 		const unsigned k = first_room(d) + rooms[n];
 		u->room[rooms[n]].group = g;
 		p->at_work[k] = true;
-		queue_add(&p->queue[BATCHES], k);
+		queue_add(&p->queue[BATCH_QUEUE], k);
 		n++;
 	}
 	if (n == 0)
@@ -219,7 +219,7 @@ static void begin(struct pump *p, unsigned k)
  * --auto: was the chunk's k, chosen before its samples were read, large enough? If not, counts it
  * again, at the k of the samples so far and the chunk's together.
  */
-static bool settled(struct device *d, unsigned k)
+static bool k_was_enough(struct device *d, unsigned k)
 {
 	struct device_slot *s = &d->slot[k];
 	struct shared_slot *shared = &d->region->slot[k];
@@ -240,7 +240,7 @@ static bool settled(struct device *d, unsigned k)
 static bool reap_batch(struct pump *p)
 {
 	struct device *d = p->device;
-	struct queue *q = &p->queue[BATCHES];
+	struct queue *q = &p->queue[BATCH_QUEUE];
 
 	if (q->count == 0)
 		return false;
@@ -272,7 +272,7 @@ static bool reap(struct pump *p, unsigned stream)
 		return false;
 	cuda_must(&d->cuda, r, "counting");
 	queue_take(q);
-	if (d->plan.extent && !settled(d, k)) {
+	if (d->plan.extent && !k_was_enough(d, k)) {
 		queue_add(q, k);
 		return true;
 	}
@@ -312,7 +312,7 @@ void pump(struct device *d)
 		worked |= reap_batch(&p);
 		if (worked)
 			continue;
-		if (p.queue[0].count + p.queue[1].count + p.queue[BATCHES].count == 0)
+		if (p.queue[0].count + p.queue[1].count + p.queue[BATCH_QUEUE].count == 0)
 			sleep_without_work(&p, seen);
 		else
 			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);

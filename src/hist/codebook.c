@@ -31,7 +31,7 @@ static int widen(struct codebook *book, const struct axis *axis)
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail)
 {
 	const struct sample_type *const type = &axis->type;
-	const bool binned = !axis_kind_of(axis)->from_samples;
+	const bool fixed = !axis_kind_of(axis)->from_samples;
 
 	*book = (struct codebook){.codes = sample_is_code(type) ? 1u << type->bits : 0};
 	if (type->binned && widen(book, axis) != 0)
@@ -42,12 +42,12 @@ int codebook_init(struct codebook *book, const struct axis *axis, struct fail *f
 		       : type->word > 0     ? (size_t)1 << type->word
 					    : book->codes;
 	book->ordered = malloc(book->codes * sizeof(*book->ordered));
-	book->cell = binned ? malloc(book->codes * sizeof(*book->cell)) : NULL;
-	if (!book->ordered || (binned && !book->cell))
+	book->cell = fixed ? malloc(book->codes * sizeof(*book->cell)) : NULL;
+	if (!book->ordered || (fixed && !book->cell))
 		return fail_errno(fail, "cells of %lu codes", (unsigned long)book->codes);
 	for (uint32_t code = 0; code < book->codes; code++) {
 		book->ordered[codebook_place(type, code)] = (uint16_t)code;
-		if (binned)
+		if (fixed)
 			book->cell[code] =
 				edges_cell_of_code(&axis->edges, type, sample_swapped(type, code));
 	}

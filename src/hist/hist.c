@@ -99,10 +99,10 @@ struct hist_scratch *hist_scratch_new(const struct sample_type *type, uint32_t c
  * channels of their own, because a record's samples may be in several bytes, and channels may share
  * a byte.
  */
-static void unpack(struct hist *h, uint64_t *cell, size_t cells, uint64_t *sum)
+static void split_bytes(struct hist *h, uint64_t *cell, size_t cells, uint64_t *sum)
 {
 	const struct sample_type *const type = &h->axis.type;
-	const uint32_t packed = sample_packed(type), values = 1u << type->bits;
+	const uint32_t packed = sample_group(type), values = 1u << type->bits;
 
 	memset(sum, 0, h->channels * values * sizeof(*sum));
 	for (size_t i = 0; i < cells; i++)
@@ -152,7 +152,7 @@ static void unfold(struct hist *h, uint64_t *cell, size_t cells, struct hist_scr
 	if (h->axis.type.word > 0)
 		unmask(h, cell);
 	else
-		unpack(h, cell, cells, scratch->sums);
+		split_bytes(h, cell, cells, scratch->sums);
 }
 
 /* Set seen to the codes that were counted, in the order of values; return their number. */
@@ -204,7 +204,7 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 /* ---- from the totals of a run ---- */
 
 /* Move the cells after the bins to the flow; add the cell "edge" where it belongs. */
-static void fold(struct hist *h)
+static void split_cells(struct hist *h)
 {
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
@@ -291,7 +291,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 			  scratch, NULL);
 	if (coded)
 		free(cell);
-	fold(h);
+	split_cells(h);
 	if (axis_kind_of(&h->axis)->from_samples) {
 		place_bins(h, &extent);
 		assert(coded || k == edges->span.k);
@@ -313,7 +313,7 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 		totals->cell[i] += counts->cell[i];
 		counts->cell[i] = 0;
 	}
-	fold(h);
+	split_cells(h);
 	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
 		hist_stats_of_bins(h, c, &counts->stats[c], terms);
@@ -360,7 +360,7 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 	for (uint32_t c = 0; c < h->channels; c++)
 		move_codes(h, c, counts, totals, book, scratch,
 			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
-	fold(h);
+	split_cells(h);
 	clamp_flow(h);
 }
 

@@ -74,7 +74,7 @@ struct hist {
 	char *by;
 	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
 	bool whole_keys;      /* the keys are whole numbers */
-	bool binned;          /* stats are from bins: no extremes, mean, deviation, digest */
+	bool from_bins;       /* stats are from bins: no extremes, mean, deviation, digest */
 };
 
 /*
@@ -197,7 +197,7 @@ int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fai
 
 /*
  * For a histogram from documents: compute the figures of its statistics, or, without any, the
- * figures that the bins alone determine (h->binned): the number of samples, the entropy of the
+ * figures that the bins alone determine (h->from_bins): the number of samples, the entropy of the
  * bins, and quantiles if the bins hold one value each. Then samples out of range count as finite,
  * unless the bins hold all finite values of the type.
  */

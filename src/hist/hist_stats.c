@@ -22,7 +22,7 @@ static inline uint64_t profile_count(const struct profile *c, uint32_t i)
 /* The value of code i of those seen; never -0. */
 static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
 {
-	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
+	return sample_value(type, sample_swapped(type, c->seen[i])) + 0.0;
 }
 
 /*
@@ -298,10 +298,10 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
 	struct hist_stats *const s = &h->stats[channel];
 
-	if (!h->binned && sample_is_code(&h->axis.type) && s->digest.touched)
+	if (!h->from_bins && sample_is_code(&h->axis.type) && s->digest.touched)
 		return stats_of_values(h, channel, fail);
 	s->entropy = entropy_of_bins(h, channel, terms);
-	if (h->binned)
+	if (h->from_bins)
 		stats_of_bins_alone(h, channel);
 	else if (s->digest.touched)
 		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
@@ -319,7 +319,7 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 			return -1;
 		for (uint32_t c = 0; c < h->channels; c++)
 			values &= hist_has_values(h, c);
-		h->binned = !values;
+		h->from_bins = !values;
 		for (uint32_t c = 0; c < h->channels && values; c++)
 			if (hist_values_digest(h, c, fail) != 0)
 				return -1;

@@ -145,7 +145,7 @@ double digest_last(const struct digest *d, const struct sample_type *type, uint3
 	uint64_t values;
 
 	if (type->code_bytes <= 2)
-		return sample_code(type, sample_swapped(type, codebook_code(type, index)));
+		return sample_value(type, sample_swapped(type, codebook_code(type, index)));
 	if (d->rule.real)
 		return value_of_rank(type, (cell + 1) * ((int64_t)1 << d->rule.shift) - 1);
 	const uint64_t first = digest_first(&d->rule, cell, &values);

@@ -10,7 +10,7 @@ void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t chann
 {
 	const struct hist_stats *const s = &hist->stats[channel];
 	const struct hist_flow *const flow = &hist->flow[channel];
-	const bool exact = s->of.number > 0 && !hist->binned;
+	const bool exact = s->of.number > 0 && !hist->from_bins;
 	const uint64_t counts[] = {
 		[FIGURE_SAMPLES] = hist_samples(hist, channel),
 		[FIGURE_COUNT] = s->of.number,
@@ -26,7 +26,7 @@ void figure_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t chann
 	};
 
 	text[0] = '\0';
-	if (figure < FIGURE_ZEROS || (figure == FIGURE_ZEROS && !hist->binned) ||
+	if (figure < FIGURE_ZEROS || (figure == FIGURE_ZEROS && !hist->from_bins) ||
 	    (figure <= FIGURE_NEVER_HIT && s->at_least > 0 &&
 	     !(figure == FIGURE_NEVER_HIT && layout_is_many(hist->channels))))
 		number_format_count(text, counts[figure]);

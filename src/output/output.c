@@ -182,7 +182,7 @@ static int open_temporary(struct output *o, mode_t mode)
 {
 	sigset_t old;
 
-	o->temporary = signals_file[signals_slot()];
+	o->temporary = signals_file[signals_file_index()];
 	signals_block(&old);
 	for (unsigned attempt = 0;; attempt++) {
 		/* The name is hidden, and fits even if NAME is as long as a name can be. */

@@ -117,7 +117,7 @@ int check_hgrm(const struct hist *hist, struct fail *fail)
 
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		const struct hist_stats *const s = hist->stats ? &hist->stats[c] : NULL;
-		if (!s || (hist->binned && s->of.number > 0) ||
+		if (!s || (hist->from_bins && s->of.number > 0) ||
 		    (!s->digest.touched && s->of.number > 0))
 			return fail_set(fail, STATUS_DATA,
 					"hgrm needs the quantiles of histograms that were written "

@@ -231,7 +231,7 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 		if (hist_quantile_of(hist, channel, i)->known)
 			output_print(out, "\"stats_quantile_%s\": %s, ", percent, number);
 	}
-	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {
+	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->from_bins) {
 		member_figure(out, "stats_minus_inf", hist, channel, FIGURE_BELOW);
 		member_figure(out, "stats_plus_inf", hist, channel, FIGURE_ABOVE);
 	}

@@ -109,7 +109,7 @@ static uint64_t put_buckets(struct output *out, const struct hist *hist, const c
 
 bool prom_has_sum(const struct hist *hist)
 {
-	return hist->stats && (!hist->binned || hist->samples == 0);
+	return hist->stats && (!hist->from_bins || hist->samples == 0);
 }
 
 /* Write the sum of the samples that are not NaN. */

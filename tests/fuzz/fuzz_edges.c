@@ -117,7 +117,7 @@ static double float_of(const struct sample_type *t, uint64_t bits)
 	const uint32_t low = (uint32_t)bits;
 
 	if (t->code_bytes <= 2)
-		return sample_code(t, low & ((1u << t->bits) - 1));
+		return sample_value(t, low & ((1u << t->bits) - 1));
 	if (t->code_bytes == 4) {
 		memcpy(&f, &low, sizeof(f));
 		return (double)f;
@@ -203,7 +203,7 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 	} else { /* find the code by bisection: magnitudes are in the order of their codes */
 		uint32_t code = 0;
 		for (uint32_t step = 1u << (t->bits - 2); step > 0; step /= 2)
-			code += sample_code(t, code + step) <= fabs(x) ? step : 0;
+			code += sample_value(t, code + step) <= fabs(x) ? step : 0;
 		bits = code | (x < 0 ? 1u << (t->bits - 1) : 0);
 	}
 	for (uint64_t near = 0; near <= 4; near++)

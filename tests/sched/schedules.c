@@ -306,7 +306,7 @@ static void command(void *arg)
 		command_count(&job, &fail);
 	options_free(&job);
 	if (fail.status != STATUS_OK)
-		msg_asked("%s", fail.text);
+		msg_always("%s", fail.text);
 	r->status = (int)fail.status;
 	r->over = true;
 	if (r->in >= 0)
