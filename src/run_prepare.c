@@ -43,7 +43,7 @@ int run_prepare(struct run *run, struct fail *fail)
 		.block = run->plan.block,
 		.record = run->shape.record,
 		.packed = run->shape.packed,
-		.more = run_start_next,
+		.start_next = run_start_next,
 		.arg = run,
 		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,

@@ -75,8 +75,8 @@ int run_count(struct run *run, struct fail *fail);
 uint64_t run_records(const struct run *run, bool gpu);
 
 /*
- * Callbacks, which have a run. work.more: start another worker if the plan allows it or, once all
- * are running, the GPU. Failing to start one is not an error.
+ * Callbacks, which have a run. work.start_next: start another worker if the plan allows it or, once
+ * all are running, the GPU. Failing to start one is not an error.
  */
 bool run_start_next(void *arg);
 /* source_use.more: the source has work for another worker. */

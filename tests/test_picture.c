@@ -262,7 +262,7 @@ static struct axis random_axis(uint64_t *seed, double *list)
 				&t, (uint32_t)check_random(seed) & ((1u << t.bits) - 1));
 			extent_add(&extent, &own);
 		}
-		edges_settle(&axis.edges, check_random(seed) % 9 == 0 ? &EXTENT_NONE : &extent);
+		edges_place_for(&axis.edges, check_random(seed) % 9 == 0 ? &EXTENT_NONE : &extent);
 		return axis;
 	}
 	double at = check_random(seed) % 3 ? 0.5 : -3;

@@ -60,8 +60,11 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	begun = false;
 	counts->samples = 0;
 	gpu.report.state = GPU_NONE;
-	work = (struct work){
-		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .more = begin};
+	work = (struct work){.counting = counting,
+			     .counts = counts,
+			     .block = BLOCK,
+			     .record = 4,
+			     .start_next = begin};
 	CHECK(setup_open(&work.source, spec, &fail) == 0, "%s", fail.text);
 	run(&worker[0]);
 	pthread_join(other, NULL);

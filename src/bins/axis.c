@@ -22,33 +22,33 @@ static uint32_t bins_of_values(const struct axis_spec *spec, const struct sample
 	return values > 0 && values <= BINS_DEFAULT ? (uint32_t)values : BINS_DEFAULT;
 }
 
-struct axis_spec axis_settle(const struct axis_spec *spec, const struct sample_type *type)
+struct axis_spec axis_complete(const struct axis_spec *spec, const struct sample_type *type)
 {
-	struct axis_spec settled = *spec;
+	struct axis_spec complete = *spec;
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 
 	if (spec->kind == AXIS_DEFAULT) {
-		settled.kind =
+		complete.kind =
 			is_float || (spec->bins == 0 && type->bits > 8) ? AXIS_AUTO : AXIS_VALUES;
 		if (spec->bins == 0 && type->bits <= 8 && !is_float &&
 		    (type->bits < 8 || type->kind == SAMPLE_SIGNED)) {
-			settled.kind = AXIS_RANGE;
-			settled.full = true;
+			complete.kind = AXIS_RANGE;
+			complete.full = true;
 		}
 	}
-	if (settled.bins == 0)
-		settled.bins = bins_of_values(&settled, type);
-	return settled;
+	if (complete.bins == 0)
+		complete.bins = bins_of_values(&complete, type);
+	return complete;
 }
 
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,
 	      const char **why)
 {
-	const struct axis_spec settled = axis_settle(spec, type);
+	const struct axis_spec complete = axis_complete(spec, type);
 
 	if (spec->clamp &&
-	    (!AXIS_KINDS[settled.kind].ordered || AXIS_KINDS[settled.kind].from_samples)) {
-		*why = AXIS_KINDS[settled.kind].from_samples
+	    (!AXIS_KINDS[complete.kind].ordered || AXIS_KINDS[complete.kind].from_samples)) {
+		*why = AXIS_KINDS[complete.kind].from_samples
 			       ? "--clamp has nothing to clamp if the samples decide the range; "
 				 "give one "
 				 "with -r, --log=LO:HI or --edges"
@@ -56,11 +56,11 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 		return -1;
 	}
 	*axis = (struct axis){
-		.kind = settled.kind,
+		.kind = complete.kind,
 		.type = *type,
 		.clamp = spec->clamp,
 	};
-	return edges_init(&axis->edges, &settled, type, why);
+	return edges_init(&axis->edges, &complete, type, why);
 }
 
 int axis_join(struct axis *axis, uint32_t bins)

@@ -26,7 +26,7 @@ struct axis {
  * value for integers with a number of bins, all values for integers of up to 8 bits, and AUTO for
  * everything else. A range of few integers gets a bin for each value.
  */
-struct axis_spec axis_settle(const struct axis_spec *spec, const struct sample_type *type);
+struct axis_spec axis_complete(const struct axis_spec *spec, const struct sample_type *type);
 
 /* -1: the type cannot have these bins, and *why, a static text, gives the reason. */
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,

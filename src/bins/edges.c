@@ -183,12 +183,12 @@ static int init_auto(struct edges *e, const struct axis_spec *spec, const struct
 		return -1;
 	}
 	e->form = log ? EDGES_RANKS : type->kind == SAMPLE_FLOAT ? EDGES_DYADIC : EDGES_RATIONAL;
-	edges_settle(e, &EXTENT_NONE);
+	edges_place_for(e, &EXTENT_NONE);
 	auto_rule(&e->binning, &e->auto_bins, e->span.k);
 	return 0;
 }
 
-void edges_settle(struct edges *e, const struct extent *extent)
+void edges_place_for(struct edges *e, const struct extent *extent)
 {
 	const struct auto_span span =
 		auto_span_of(&e->auto_bins, extent, auto_k(&e->auto_bins, extent));

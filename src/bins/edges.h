@@ -32,7 +32,7 @@ enum axis_kind {
 	AXIS_MOD,     /* --mod: bin = value mod N */
 	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
 	AXIS_RANKS,   /* --log=auto: from the samples, 2^k ranks wide (auto.h) */
-	AXIS_DEFAULT, /* no option; axis_settle replaces it */
+	AXIS_DEFAULT, /* no option; axis_complete replaces it */
 };
 
 enum axis_spacing {
@@ -117,7 +117,7 @@ int edges_copy(struct edges *copy, const struct edges *edges);
  * AUTO, RANKS: until the extent of all samples is known, the rule counts in slots (auto.h). Make
  * the final edges for this extent; for EXTENT_NONE there are no bins.
  */
-void edges_settle(struct edges *edges, const struct extent *extent);
+void edges_place_for(struct edges *edges, const struct extent *extent);
 
 /* AUTO, RANKS: make the bins of a span. */
 void edges_place(struct edges *edges, const struct auto_span *span);

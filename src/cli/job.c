@@ -368,7 +368,7 @@ static struct axis_spec bins_of(const struct job *job, const struct sample_type 
 	if (!asked && job->like)
 		return job->like->bins;
 	if (rows && job->quantiles.n > 0 && !asked && !drawn &&
-	    axis_settle(&bins, type).kind == AXIS_AUTO) {
+	    axis_complete(&bins, type).kind == AXIS_AUTO) {
 		bins.kind = AXIS_RANGE;
 		bins.full = true;
 		bins.bins = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options: parses argv. One table describes each option by itself: its names, its value and how to
- * read it (options_read.c), and whether it selects samples or bins. settle.c checks options against
- * each other, and help.c has the texts of -h and --help.
+ * read it (options_read.c), and whether it selects samples or bins. options_complete.c checks
+ * options against each other, and help.c has the texts of -h and --help.
  */
 #include "cli/options.h"
 
@@ -417,7 +417,7 @@ static enum options_result read_words(struct given *g, int argc, char **argv)
 		g->job.source.path_count = (size_t)(argc - optind);
 	}
 	return check_stray(g) == 0 && give_implied(g) == 0 && check_together(g) == 0 &&
-			       settle(g) == 0 && write_down(g) == 0
+			       options_complete(g) == 0 && write_down(g) == 0
 		       ? OPTIONS_RUN
 		       : OPTIONS_FAILED;
 }

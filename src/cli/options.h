@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options: turns argv into a job; only options.c and settle.c know options. Main thread. */
+/* options: turns argv into a job; only options.c and options_complete.c know them. Main thread. */
 #ifndef GPUHIST_OPTIONS_H
 #define GPUHIST_OPTIONS_H
 

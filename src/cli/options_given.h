@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options_given: the parsed command line, passed from options.c to settle.c, which makes a job of
- * it. Options are identified by their long names.
+ * options_given: the parsed command line, passed from options.c to options_complete.c, which makes
+ * a job of it. Options are identified by their long names.
  */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
@@ -42,9 +42,9 @@ int given_refuse(const char *name, const char *text, const char *why, struct fai
 void given_stats(struct given *g); /* imply --stats */
 
 /*
- * settle.c: make a job of the given options, and refuse options that contradict each other.
- * Afterwards only an input's header adds to it (job.h).
+ * options_complete.c: make a job of the given options, and refuse options that contradict each
+ * other. Afterwards only an input's header adds to it (job.h).
  */
-int settle(struct given *g);
+int options_complete(struct given *g);
 
 #endif

@@ -31,7 +31,7 @@
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define HOT_ENTRIES 1024u              /* 8 KiB of L1 */
-#define SETTLE ((size_t)1 << 17)       /* samples between two looks at the size of the digests */
+#define UNCHECKED ((size_t)1 << 17)    /* samples between two looks at the size of the digests */
 #define NONE UINT32_MAX
 #define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
 
@@ -42,7 +42,7 @@ struct counter {
 	size_t stride;          /* entries from one table to the next */
 	uint32_t *table;        /* c->tables tables */
 	struct stats *stats;    /* counting_adds_stats: statistics of each channel; else NULL */
-	uint64_t unsettled;     /* samples in stats since settle_digests */
+	uint64_t unchecked;     /* samples in stats since check_digests */
 	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct binning binning; /* the job's rule, or one for the samples seen so far */
 	int k;                  /* k of that rule */
@@ -454,13 +454,13 @@ static void flush_stats(struct counter *counter)
  * Now and then, move the statistics to the totals if the digests of all workers take too much
  * memory, or if a count may come near 2^32.
  */
-static void settle_digests(struct counter *counter)
+static void check_digests(struct counter *counter)
 {
 	bool fits = counter->stats[0].digest.pending < UINT32_MAX / 2;
 
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		fits &= digest_charge(&counter->stats[c].digest);
-	counter->unsettled = 0;
+	counter->unchecked = 0;
 	if (fits)
 		return;
 	flush_stats(counter);
@@ -492,9 +492,9 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	if (!counter->stats || layout_is_many(c->channels))
 		return;
 	stats_add_channels(counter->stats, c->channels, samples, n);
-	counter->unsettled += n;
-	if (counter->unsettled >= SETTLE)
-		settle_digests(counter);
+	counter->unchecked += n;
+	if (counter->unchecked >= UNCHECKED)
+		check_digests(counter);
 }
 
 static void add_codes(struct counter *counter, const unsigned char *samples, size_t n)

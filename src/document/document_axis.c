@@ -93,11 +93,11 @@ static bool place_bins(struct axis *axis, const struct axis_spec *range, const c
 		return false;
 	if (bins > 0 && !range_extent(&extent, axis, range, &of_zero))
 		return false;
-	edges_settle(&axis->edges, &extent);
+	edges_place_for(&axis->edges, &extent);
 	if (axis_bins(axis) == bins || axis->type.bits < 64 || range->hi.value != DBL_MAX)
 		return axis_bins(axis) == bins;
 	extent.greatest = sample_key(&axis->type, DBL_MAX);
-	edges_settle(&axis->edges, &extent);
+	edges_place_for(&axis->edges, &extent);
 	return axis_bins(axis) == bins;
 }
 

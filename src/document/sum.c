@@ -22,58 +22,58 @@ struct sum_part {
 };
 
 /* "FILE cannot be added to FILE: why" */
-static int refuse(const struct sum *s, const struct document *more, enum status status,
+static int refuse(const struct sum *s, const struct document *other, enum status status,
 		  const char *why, struct fail *fail)
 {
-	return fail_set(fail, status, "%s cannot be added to %s: %s", more->name, s->total.name,
+	return fail_set(fail, status, "%s cannot be added to %s: %s", other->name, s->total.name,
 			why);
 }
 
-bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more)
+bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *other)
 {
-	const bool keyed = h->by && more->by;
+	const bool keyed = h->by && other->by;
 
-	if (!keyed && (h->by || more->by))
-		snprintf(why, AXIS_WHY, "it has %s, not %s", more->by ? "keys (--by)" : "channels",
+	if (!keyed && (h->by || other->by))
+		snprintf(why, AXIS_WHY, "it has %s, not %s", other->by ? "keys (--by)" : "channels",
 			 h->by ? "keys (--by)" : "channels");
-	else if (keyed && strcmp(h->by, more->by) != 0)
-		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", more->by, h->by);
-	else if (keyed && h->whole_keys != more->whole_keys)
+	else if (keyed && strcmp(h->by, other->by) != 0)
+		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", other->by, h->by);
+	else if (keyed && h->whole_keys != other->whole_keys)
 		snprintf(why, AXIS_WHY, "only one of them has keys that are text");
-	else if (!keyed && h->channels != more->channels)
-		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
-			 more->channels == 1 ? "" : "s", (ul)h->channels);
+	else if (!keyed && h->channels != other->channels)
+		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)other->channels,
+			 other->channels == 1 ? "" : "s", (ul)h->channels);
 	else
-		return axis_fits(why, &h->axis, &more->axis);
+		return axis_fits(why, &h->axis, &other->axis);
 	return false;
 }
 
-static int add_hist(struct sum *s, const struct document *more, struct fail *fail)
+static int add_hist(struct sum *s, const struct document *other, struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
 	char why[AXIS_WHY];
 
-	if (!sum_fits(why, h, &more->hist))
-		return refuse(s, more, STATUS_DATA, why, fail);
-	return hist_add(h, &more->hist, &own) == 0 ? 0
-						   : refuse(s, more, own.status, own.text, fail);
+	if (!sum_fits(why, h, &other->hist))
+		return refuse(s, other, STATUS_DATA, why, fail);
+	return hist_add(h, &other->hist, &own) == 0 ? 0
+						    : refuse(s, other, own.status, own.text, fail);
 }
 
 static int add_provenance(struct sum *s, const struct document *document, struct fail *fail)
 {
 	struct provenance *const from = &s->total.from;
-	const struct provenance *const more = &document->from;
+	const struct provenance *const other = &document->from;
 
-	if (__builtin_add_overflow(from->inputs, more->inputs, &from->inputs) ||
-	    __builtin_add_overflow(from->bytes, more->bytes, &from->bytes) ||
-	    __builtin_add_overflow(from->skipped, more->skipped, &from->skipped) ||
-	    __builtin_add_overflow(from->tail, more->tail, &from->tail) ||
-	    __builtin_add_overflow(from->bad, more->bad, &from->bad))
+	if (__builtin_add_overflow(from->inputs, other->inputs, &from->inputs) ||
+	    __builtin_add_overflow(from->bytes, other->bytes, &from->bytes) ||
+	    __builtin_add_overflow(from->skipped, other->skipped, &from->skipped) ||
+	    __builtin_add_overflow(from->tail, other->tail, &from->tail) ||
+	    __builtin_add_overflow(from->bad, other->bad, &from->bad))
 		return refuse(s, document, STATUS_LIMIT,
 			      "the sum of the bytes or inputs exceeds 2^64 - 1", fail);
 	/* If the options differ, the sum records none. */
-	if (from->options && (!more->options || strcmp(from->options, more->options) != 0))
+	if (from->options && (!other->options || strcmp(from->options, other->options) != 0))
 		from->options = NULL;
 	return 0;
 }
@@ -83,24 +83,25 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 enum { OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
 
 /* Are both parts of one whole, with the same options and unchanged inputs? False: why not. */
-static bool parts_fit(char why[WHY], const struct provenance *sum, const struct provenance *more)
+static bool parts_fit(char why[WHY], const struct provenance *sum, const struct provenance *other)
 {
-	const char *const a = more->options ? more->options : "", *const b = sum->options
-										     ? sum->options
-										     : "";
+	const char *const a = other->options ? other->options : "", *const b =
+									    sum->options
+										    ? sum->options
+										    : "";
 
-	if (more->parts != sum->parts)
-		snprintf(why, WHY, "it is part %lu of %lu, not of %lu", (ul)more->part,
-			 (ul)more->parts, (ul)sum->parts);
+	if (other->parts != sum->parts)
+		snprintf(why, WHY, "it is part %lu of %lu, not of %lu", (ul)other->part,
+			 (ul)other->parts, (ul)sum->parts);
 	else if (sum->parts > 1 && strcmp(a, b) != 0)
 		snprintf(why, WHY,
 			 "parts must have the same options, but it has '%.*s', not '%.*s'", OPTIONS,
 			 a, OPTIONS, b);
-	else if (sum->parts > 1 && sum->state != more->state)
+	else if (sum->parts > 1 && sum->state != other->state)
 		snprintf(why, WHY,
 			 "an input changed between part %lu and part %lu, or it is a copy with "
 			 "another modification time (cp -p and rsync -t keep it)",
-			 (ul)sum->part, (ul)more->part);
+			 (ul)sum->part, (ul)other->part);
 	else
 		return true;
 	return false;
@@ -109,14 +110,14 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 /* Record a part of a whole. */
 static int note_part(struct sum *s, const struct document *document, struct fail *fail)
 {
-	struct sum_part *const more = realloc(s->parts, (s->documents + 1) * sizeof(*more));
+	struct sum_part *const grown = realloc(s->parts, (s->documents + 1) * sizeof(*grown));
 
-	if (!more)
+	if (!grown)
 		return fail_errno(fail, "%s", document->name);
-	s->parts = more;
-	more[s->documents] =
+	s->parts = grown;
+	grown[s->documents] =
 		(struct sum_part){document->from.part, s->documents, strdup(document->name)};
-	return more[s->documents].name ? 0 : fail_errno(fail, "%s", document->name);
+	return grown[s->documents].name ? 0 : fail_errno(fail, "%s", document->name);
 }
 
 /* Sort equal parts in the order they were added, so that messages do not depend on qsort. */

@@ -31,9 +31,9 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	if (rc != 0 || chunk->bytes == 0)
 		return rc;
 	/* Check for a backlog at once, then now and then: a long run needs no fast start. */
-	if (now - w->last_more >= ASKS_SECONDS && source_backlog(work->source)) {
-		w->last_more = now;
-		w->started_gpu = work->more(work->arg);
+	if (now - w->last_start >= ASKS_SECONDS && source_backlog(work->source)) {
+		w->last_start = now;
+		w->started_gpu = work->start_next(work->arg);
 	}
 	tally_add(&w->chunks, 1);
 	return 0;

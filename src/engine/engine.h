@@ -39,9 +39,9 @@ struct work {
 	 * A worker calls this when there is work for another worker too: at once, then now and
 	 * then. Return true if the call began to start a GPU; the worker must yield its core then.
 	 */
-	bool (*more)(void *arg);
+	bool (*start_next)(void *arg);
 	void *arg;
-	struct gpu *gpu; /* NULL: none (yet); `more` may set it in any worker, atomically */
+	struct gpu *gpu; /* NULL: none (yet); `start_next` may set it in any worker, atomically */
 	bool gpu_only;   /* --device=gpu: the CPU must not count in place of the GPU */
 	struct snapshot *snapshot; /* --every: collects counts while workers run; else NULL */
 	struct each *each;         /* --each: rows are counted (each/each.h); else NULL */
@@ -85,15 +85,15 @@ struct worker {
 	uint64_t chunks;      /* chunks taken from the source */
 	bool owns_failure;    /* its failure is the run's: it has read from the source */
 	bool started_gpu;     /* it has begun to start a GPU */
-	double last_more;     /* clock when `more` was called last */
+	double last_start;    /* clock when `start_next` was called last */
 	double read_seconds;  /* time in source_take: reading, or waiting for its turn or data */
 	double count_seconds;
 	double core_seconds; /* CPU time of its thread */
 };
 
 /*
- * For engines: call source_take for the worker, and `more` if there is work for another worker.
- * Return the result of source_take.
+ * For engines: call source_take for the worker, and `start_next` if there is work for another
+ * worker. Return the result of source_take.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 

@@ -238,7 +238,7 @@ static void place_bins(struct hist *h, const struct extent *extent)
 {
 	struct edges *const edges = &h->axis.edges;
 
-	edges_settle(edges, extent);
+	edges_place_for(edges, extent);
 	for (uint32_t c = 0; c < h->channels; c++)
 		auto_arrange64(h->count + c * h->stride, &edges->auto_bins, &edges->span);
 }

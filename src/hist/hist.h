@@ -153,8 +153,8 @@ int hist_sort_keys(struct hist *h, struct fail *fail);
 /* Find a key among those in order. */
 bool hist_find_key(const struct hist *h, const char *name, uint32_t *channel);
 
-/* hist_add for keys: h gets the keys of `more` that it lacks. */
-int hist_add_keys(struct hist *h, const struct hist *more, struct fail *fail);
+/* hist_add for keys: h gets the keys of `other` that it lacks. */
+int hist_add_keys(struct hist *h, const struct hist *other, struct fail *fail);
 
 /* ---- rows, sums, figures ---- */
 
@@ -182,7 +182,7 @@ static inline void hist_mark(uint64_t *marks, uint32_t place)
  * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), and h is unchanged; or no memory, or
  * too many keys, and h is only to be freed.
  */
-int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
+int hist_add(struct hist *h, const struct hist *other, struct fail *fail);
 
 /*
  * Turn a document's histogram into the one that -b `bins` would have made, if both have the same

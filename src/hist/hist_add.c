@@ -16,14 +16,14 @@
  * never larger (auto.h), and a sample's bin at one k determines its bin at every larger k.
  */
 
-static void add_flow(struct hist *h, const struct hist *more)
+static void add_flow(struct hist *h, const struct hist *other)
 {
 	for (uint32_t c = 0; c < h->channels; c++) {
-		h->flow[c].under += more->flow[c].under;
-		h->flow[c].over += more->flow[c].over;
-		h->flow[c].nan += more->flow[c].nan;
+		h->flow[c].under += other->flow[c].under;
+		h->flow[c].over += other->flow[c].over;
+		h->flow[c].nan += other->flow[c].nan;
 	}
-	h->samples += more->samples;
+	h->samples += other->samples;
 }
 
 /* ---- --auto ---- */
@@ -41,10 +41,10 @@ static void add_bins(uint64_t *count, size_t stride, const struct auto_span *all
 	}
 }
 
-static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
+static int add_auto(struct hist *h, const struct hist *other, struct fail *fail)
 {
 	const struct auto_span all = auto_span_both(&h->axis.edges.auto_bins, &h->axis.edges.span,
-						    &more->axis.edges.span);
+						    &other->axis.edges.span);
 	const uint32_t bins = (uint32_t)auto_span_bins(&all);
 	/* One more entry, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
@@ -52,12 +52,12 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	if (!count)
 		return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
 	add_bins(count, bins, &all, h);
-	add_bins(count, bins, &all, more);
+	add_bins(count, bins, &all, other);
 	free(h->count);
 	h->count = count;
 	h->stride = bins;
 	edges_place(&h->axis.edges, &all);
-	add_flow(h, more);
+	add_flow(h, other);
 	return 0;
 }
 
@@ -91,22 +91,22 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 			to[i] += from[i];
 }
 
-int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
+int hist_add(struct hist *h, const struct hist *other, struct fail *fail)
 {
-	assert(h->by || h->channels == more->channels);
+	assert(h->by || h->channels == other->channels);
 	/* No count is above the number of samples. */
-	if (more->samples > UINT64_MAX - h->samples)
+	if (other->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
 	if (h->by)
-		return hist_add_keys(h, more, fail);
-	if (hist_stats_add(h, more, fail) != 0)
+		return hist_add_keys(h, other, fail);
+	if (hist_stats_add(h, other, fail) != 0)
 		return -1;
 	if (axis_kind_of(&h->axis)->from_samples)
-		return add_auto(h, more, fail);
+		return add_auto(h, other, fail);
 	for (uint32_t c = 0; c < h->channels; c++)
-		add_counts(h->count + c * h->stride, more->count + c * more->stride,
+		add_counts(h->count + c * h->stride, other->count + c * other->stride,
 			   axis_bins(&h->axis));
-	add_flow(h, more);
+	add_flow(h, other);
 	return 0;
 }
 

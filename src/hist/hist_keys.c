@@ -194,45 +194,45 @@ int hist_add_key(struct hist *h, const char *name, const struct digest *like, st
 }
 
 /* Keep statistics only if both have them; a histogram without keys follows the other. */
-static int match_stats(struct hist *h, const struct hist *more, struct fail *fail)
+static int match_stats(struct hist *h, const struct hist *other, struct fail *fail)
 {
 	static const struct quantiles none = {.n = 0};
 
-	if (!more->stats || (!h->stats && h->channels > 0))
+	if (!other->stats || (!h->stats && h->channels > 0))
 		hist_drop_stats(h);
 	else if (!h->stats)
 		h->stats = calloc(1, sizeof(*h->stats));
 	else
 		return 0;
-	return !more->stats || h->channels > 0 || (h->stats && hist_ask(h, &none) == 0)
+	return !other->stats || h->channels > 0 || (h->stats && hist_ask(h, &none) == 0)
 		       ? 0
 		       : fail_errno(fail, "statistics");
 }
 
-int hist_add_keys(struct hist *h, const struct hist *more, struct fail *fail)
+int hist_add_keys(struct hist *h, const struct hist *other, struct fail *fail)
 {
 	struct hist known = *h; /* its keys are in order */
 
-	if (more->channels == 0)
+	if (other->channels == 0)
 		return 0;
-	if (match_stats(h, more, fail) != 0)
+	if (match_stats(h, other, fail) != 0)
 		return -1;
-	for (uint32_t c = 0; c < more->channels; c++) {
+	for (uint32_t c = 0; c < other->channels; c++) {
 		uint32_t at = h->channels;
 		known.key = h->key;
-		if (!hist_find_key(&known, more->key[c].name, &at)) {
+		if (!hist_find_key(&known, other->key[c].name, &at)) {
 			at = h->channels;
-			if (hist_add_key(h, more->key[c].name,
-					 more->stats ? &more->stats[c].digest : NULL, fail) != 0)
+			if (hist_add_key(h, other->key[c].name,
+					 other->stats ? &other->stats[c].digest : NULL, fail) != 0)
 				return -1;
 		}
-		struct hist to = hist_view(h, at), one = hist_view(more, c);
+		struct hist to = hist_view(h, at), one = hist_view(other, c);
 		to.by = NULL;
 		one.stats = h->stats ? one.stats : NULL;
 		if (hist_add(&to, &one, fail) != 0)
 			return -1;
 		h->key[at].samples += one.samples;
 	}
-	h->samples += more->samples;
+	h->samples += other->samples;
 	return hist_sort_keys(h, fail);
 }

@@ -335,49 +335,49 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 /* ---- adding ---- */
 
 /* Add the figures of more samples; both sides have the mean of at least one sample. */
-static void add_moments(struct stats_result *to, const struct stats_result *more)
+static void add_moments(struct stats_result *to, const struct stats_result *other)
 {
-	const long double a = to->number, b = more->number, n = a + b;
-	const long double apart = (long double)more->mean - to->mean, own = to->deviation,
-			  others = more->deviation;
+	const long double a = to->number, b = other->number, n = a + b;
+	const long double apart = (long double)other->mean - to->mean, own = to->deviation,
+			  others = other->deviation;
 
 	to->deviation = (double)sqrtl(a / n * own * own + b / n * others * others +
 				      a / n * (b / n) * apart * apart);
 	to->mean = (double)(to->mean + apart * (b / n));
-	to->least = more->least < to->least ? more->least : to->least;
-	to->greatest = more->greatest > to->greatest ? more->greatest : to->greatest;
-	to->least_real = fmin(to->least_real, more->least_real);
-	to->greatest_real = fmax(to->greatest_real, more->greatest_real);
+	to->least = other->least < to->least ? other->least : to->least;
+	to->greatest = other->greatest > to->greatest ? other->greatest : to->greatest;
+	to->least_real = fmin(to->least_real, other->least_real);
+	to->greatest_real = fmax(to->greatest_real, other->greatest_real);
 }
 
-static void add_result(struct stats_result *to, const struct stats_result *more)
+static void add_result(struct stats_result *to, const struct stats_result *other)
 {
 	const struct stats_result before = *to;
 
 	if (to->number == 0)
-		*to = *more;
-	else if (more->number > 0)
-		add_moments(to, more);
-	to->number = before.number + more->number;
-	to->below = before.below + more->below;
-	to->above = before.above + more->above;
-	to->nan = before.nan + more->nan;
-	to->zeros = before.zeros + more->zeros;
+		*to = *other;
+	else if (other->number > 0)
+		add_moments(to, other);
+	to->number = before.number + other->number;
+	to->below = before.below + other->below;
+	to->above = before.above + other->above;
+	to->nan = before.nan + other->nan;
+	to->zeros = before.zeros + other->zeros;
 }
 
 /* Add a digest; the sum is as coarse as the coarser one. */
-static int add_digest(struct digest *to, const struct digest *more)
+static int add_digest(struct digest *to, const struct digest *other)
 {
 	struct digest sum;
 
-	if (more->rule.digits < to->rule.digits) {
-		if (digest_open(&sum, &more->rule, true) != 0)
+	if (other->rule.digits < to->rule.digits) {
+		if (digest_open(&sum, &other->rule, true) != 0)
 			return -1;
 		digest_merge(&sum, to);
 		digest_close(to);
 		*to = sum;
 	}
-	digest_merge(to, more);
+	digest_merge(to, other);
 	return 0;
 }
 
@@ -391,15 +391,15 @@ void hist_drop_stats(struct hist *h)
 	h->quantile = NULL;
 }
 
-int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail)
+int hist_stats_add(struct hist *h, const struct hist *other, struct fail *fail)
 {
-	if (!h->stats || !more->stats) {
+	if (!h->stats || !other->stats) {
 		hist_drop_stats(h);
 		return 0;
 	}
 	for (uint32_t c = 0; c < h->channels; c++) {
-		add_result(&h->stats[c].of, &more->stats[c].of);
-		if (add_digest(&h->stats[c].digest, &more->stats[c].digest) != 0)
+		add_result(&h->stats[c].of, &other->stats[c].of);
+		if (add_digest(&h->stats[c].digest, &other->stats[c].digest) != 0)
 			return fail_errno(fail, "statistics");
 	}
 	return 0;

@@ -19,6 +19,6 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
  * Add the figures of a histogram with the same axis and channels, so that hist_set_stats can
  * compute the figures of the sum; if one side has none, neither has the sum. -1: no memory.
  */
-int hist_stats_add(struct hist *h, const struct hist *more, struct fail *fail);
+int hist_stats_add(struct hist *h, const struct hist *other, struct fail *fail);
 
 #endif

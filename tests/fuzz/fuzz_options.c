@@ -25,7 +25,7 @@ static enum options_result parse(struct job *job, char *const *words, int count,
 
 static enum axis_kind kind_asked(const struct job *job, const struct shape *shape)
 {
-	return axis_settle(&job->bins, &shape->axis.type).kind;
+	return axis_complete(&job->bins, &shape->axis.type).kind;
 }
 
 /* Rows of figures need no bins: one holds all values. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle: makes a job of the given options: refuses contradictions, and resolves settings that
- * depend on several options. Notes that the program waits for a terminal.
+ * options_complete: makes a job of the given options: refuses contradictions, and resolves settings
+ * that depend on several options. Notes that the program waits for a terminal.
  */
 #include <stdio.h>
 #include <string.h>
@@ -427,7 +427,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
-int settle(struct given *g)
+int options_complete(struct given *g)
 {
 	struct fail *const fail = g->fail;
 	struct job *const job = &g->job;
