@@ -131,9 +131,9 @@ static void finish(struct piece *s)
 /* Copy the tables of the binning to the device, as the program does, but in one copy. */
 static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
 {
-	must(plan->table_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
-	memcpy(s->data, plan->table, plan->table_bytes);
-	must(cuda.to_device(s->on.table, s->data, plan->table_bytes, s->on.stream), "copy");
+	must(plan->edges_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
+	memcpy(s->data, plan->edges, plan->edges_bytes);
+	must(cuda.to_device(s->on.edges, s->data, plan->edges_bytes, s->on.stream), "copy");
 	finish(s);
 }
 
@@ -273,7 +273,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 	make_edges(&edges, job, &type);
 	counting_init(&counting, &type, &edges, NULL, false);
 	kernel_plan_init(&plan, &counting, &cuda, false);
-	if (plan.table_bytes > 0)
+	if (plan.edges_bytes > 0)
 		upload_table(s, &plan, piece);
 	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",
 	       job->range ? job->range : "");

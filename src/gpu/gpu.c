@@ -79,7 +79,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 static struct region *make_region(const struct counting *c, const struct gpu_size *size, int *fd)
 {
 	struct region plan = {
-		.table_bytes =
+		.edges_bytes =
 			c->binning.kind == BIN_TABLE ? 4 * (uint64_t)c->binning.table.words : 0,
 		.slot_bytes = size->slot_bytes,
 		.cell_bytes = size->cell_bytes,
@@ -103,9 +103,9 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 		return NULL;
 	}
 	*r = plan;
-	if (r->table_bytes > 0)
-		memcpy((unsigned char *)r + r->table_at,
-		       (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
+	if (r->edges_bytes > 0)
+		memcpy((unsigned char *)r + r->edges_at,
+		       (const void *)(uintptr_t)c->binning.table.at, r->edges_bytes);
 	return r;
 }
 
@@ -231,7 +231,7 @@ void slot_to_helper(struct gpu *gpu, struct slot *slot)
 	struct shared_slot *s = &gpu->region->slot[slot->index];
 
 	assert(slot_is(slot, SLOT_TAKEN));
-	s->order = slot->order;
+	s->request = slot->request;
 	s->room = slot->room;
 	s->at = slot->at;
 	s->bytes = slot->bytes;
@@ -256,7 +256,7 @@ int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, si
 	assert(bytes > 0);
 	if (gpu_failed(gpu))
 		return -1;
-	slot->order = ORDER_COUNT;
+	slot->request = REQUEST_COUNT;
 	slot->room = NO_ROOM;
 	slot->at = 0;
 	if (data != slot->data) {

@@ -56,12 +56,12 @@ enum slot_state {
 /* A chunk on its way through the GPU, or a part of the table (gpu_resident.h), or packed blocks. */
 struct slot {
 	enum slot_state state; /* atomic */
-	enum slot_order order; /* operation requested */
+	enum slot_request request;
 	unsigned char *data;   /* gpu_slot_bytes() long; the worker fills it */
 	size_t bytes, samples; /* size of its chunk; set by gpu_submit */
 	struct chunk chunk;    /* its chunk, as the source returned it */
-	uint32_t room;         /* ORDER_COUNT: room with the samples; NO_ROOM: they are in data */
-	size_t at;             /* offset in that room, or in the table (ORDER_FETCH) */
+	uint32_t room;         /* REQUEST_COUNT: room with the samples; NO_ROOM: they are in data */
+	size_t at;             /* offset in that room, or in the table (REQUEST_FETCH) */
 	uint32_t *cells;       /* counters fetched by gpu_done; valid until gpu_free */
 	/*
 	 * --auto: before gpu_submit, the k and extent of the samples counted so far; after

@@ -13,12 +13,12 @@ bool gpu_is_resident(const struct gpu *gpu)
 
 void gpu_resident_commit(struct gpu *gpu, uint64_t samples)
 {
-	__atomic_fetch_add(&gpu->table_samples, samples, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&gpu->resident_samples, samples, __ATOMIC_RELAXED);
 }
 
 static uint64_t committed(const struct gpu *gpu)
 {
-	return __atomic_load_n(&gpu->table_samples, __ATOMIC_RELAXED);
+	return __atomic_load_n(&gpu->resident_samples, __ATOMIC_RELAXED);
 }
 
 bool gpu_resident_lost(const struct gpu *gpu)
@@ -32,7 +32,7 @@ static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 	const size_t left = gpu->spec.counting->cells - first;
 
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
-	slot->order = ORDER_FETCH;
+	slot->request = REQUEST_FETCH;
 	slot->at = first * sizeof(uint64_t);
 	slot->bytes = (left < most ? left : most) * sizeof(uint64_t);
 	slot_to_helper(gpu, slot);

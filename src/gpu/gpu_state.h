@@ -32,12 +32,12 @@ struct gpu {
 	struct slot slot[REGION_SLOTS];
 	/* Usable slots and rooms, as the GPU process reported; const once the GPU is ready. */
 	unsigned slots, rooms;
-	uint64_t submitted;       /* slots submitted so far; atomic */
-	uint64_t batches;         /* batches submitted to rooms, by one thread at a time */
-	uint64_t table_samples;   /* samples committed to the table that stays; atomic */
-	struct lock lock;         /* guards everything below */
-	unsigned lanes;           /* open lanes; atomic */
-	struct gpu_report report; /* its state is atomic: read without the lock too */
+	uint64_t submitted;        /* slots submitted so far; atomic */
+	uint64_t batches;          /* batches submitted to rooms, by one thread at a time */
+	uint64_t resident_samples; /* samples committed to the table that stays; atomic */
+	struct lock lock;          /* guards everything below */
+	unsigned lanes;            /* open lanes; atomic */
+	struct gpu_report report;  /* its state is atomic: read without the lock too */
 };
 
 /* The link's thread reports that the GPU is ready. Return -1 if the notice cannot be right. */

@@ -14,8 +14,8 @@
 void region_lay_out(struct region *r)
 {
 	r->cell_bytes = round_up(r->cell_bytes, 256);
-	r->table_at = round_up(sizeof(*r), PAGE);
-	r->cells_at = r->table_at + round_up(r->table_bytes, PAGE);
+	r->edges_at = round_up(sizeof(*r), PAGE);
+	r->cells_at = r->edges_at + round_up(r->edges_bytes, PAGE);
 	r->data_at = r->cells_at + round_up(r->slots * r->cell_bytes, PAGE);
 	r->total = r->data_at + round_up(r->slots * r->slot_bytes, PAGE);
 }

@@ -36,19 +36,19 @@ enum shared_state {
 	SHARED_SUBMITTED, /* the GPU process's, until it returns the slot */
 };
 
-enum slot_order {
-	ORDER_COUNT,  /* copy samples unless in a room, count, fetch counters unless they stay */
-	ORDER_FETCH,  /* fetch counters that stay on the device into the slot's sample buffer */
-	ORDER_UNPACK, /* decode the packed blocks in a room, and put the decoded bytes there */
+enum slot_request {
+	REQUEST_COUNT,  /* copy samples unless in a room, count, fetch counters unless they stay */
+	REQUEST_FETCH,  /* fetch counters that stay on the device into the slot's sample buffer */
+	REQUEST_UNPACK, /* decode the packed blocks in a room, and put the decoded bytes there */
 };
 
 struct shared_slot {
 	_Alignas(64) uint32_t state; /* enum shared_state; a futex */
 	uint32_t awaited;            /* a thread sleeps until the state changes */
 	/* The program writes the rest; the GPU process writes extent, too. */
-	uint32_t order; /* enum slot_order */
-	uint32_t room;  /* ORDER_COUNT: room with the samples; NO_ROOM: they are in the slot */
-	uint64_t at;    /* ORDER_COUNT: offset in the room; ORDER_FETCH: in the table */
+	uint32_t request; /* enum slot_request */
+	uint32_t room;    /* REQUEST_COUNT: room with the samples; NO_ROOM: they are in the slot */
+	uint64_t at;      /* REQUEST_COUNT: offset in the room; REQUEST_FETCH: in the table */
 	uint64_t bytes, samples;
 	int32_t k; /* --auto: k of the samples counted so far */
 	/* --auto: extent of the samples counted so far; on return, of the chunk's */
@@ -57,8 +57,8 @@ struct shared_slot {
 
 struct region {
 	uint64_t total; /* bytes of the whole region */
-	uint64_t table_at, cells_at, data_at;
-	uint64_t table_bytes;
+	uint64_t edges_at, cells_at, data_at;
+	uint64_t edges_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of a slot's samples, and of its counters */
 	uint32_t slots;                  /* including rooms */
 	uint32_t rooms;                  /* the last slots, for decoding zstd (gpu_unpacker) */

@@ -17,7 +17,7 @@ void device_open(struct device *d)
 }
 
 /*
- * Allocate a slot's memory on the device: for the chunk, its counters and its packed samples.
+ * Allocate a slot's memory on the device: for the chunk, its counters and its samples without gaps.
  * Return false if the device has too little memory; the slot is then not used.
  */
 static bool slot_make(struct device *d, struct device_slot *s)
@@ -28,7 +28,7 @@ static bool slot_make(struct device *d, struct device_slot *s)
 		size_t bytes;
 	} parts[] = {{&s->data, (size_t)d->region->slot_bytes},
 		     {&c->cells, d->counters ? 0 : (size_t)d->region->cell_bytes},
-		     {&c->packed, d->plan.gather ? (size_t)d->region->slot_bytes : 0}};
+		     {&c->dense, d->plan.gather ? (size_t)d->region->slot_bytes : 0}};
 	CUresult r = CUDA_SUCCESS;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == CUDA_SUCCESS; i++)
@@ -44,15 +44,15 @@ static bool slot_make(struct device *d, struct device_slot *s)
 /* Copy explicit edges, if any, from page-locked memory to the device. */
 static void upload_edges(struct device *d)
 {
-	if (d->plan.table_bytes == 0)
+	if (d->plan.edges_bytes == 0)
 		return;
-	cuda_must(&d->cuda, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes),
+	cuda_must(&d->cuda, d->cuda.memory_alloc(&d->edges, d->plan.edges_bytes),
 		  "memory for the edges");
 	cuda_must(&d->cuda,
-		  d->cuda.to_device(d->edges, d->plan.table, d->plan.table_bytes, d->stream[0]),
+		  d->cuda.to_device(d->edges, d->plan.edges, d->plan.edges_bytes, d->stream[0]),
 		  "edges");
 	for (unsigned k = 0; k < d->slots; k++)
-		d->slot[k].chunk.table = d->edges;
+		d->slot[k].chunk.edges = d->edges;
 }
 
 /* Allocate and clear the counters that stay on the device. */
@@ -65,7 +65,7 @@ static void make_counters(struct device *d)
 		  "clear");
 }
 
-/* Wait until edges and counters are set: orders may be queued on the other stream. */
+/* Wait until edges and counters are set: requests may be queued on the other stream. */
 static void finish(struct device *d)
 {
 	CUresult r = d->cuda.event_record(d->slot[0].done, d->stream[0]);
@@ -85,8 +85,8 @@ void device_make_slots(struct device *d)
 	const struct cuda *const cuda = &d->cuda;
 
 	cuda_must(cuda,
-		  cuda->host_register((unsigned char *)d->region + r->table_at,
-				      (size_t)(r->total - r->table_at), 0),
+		  cuda->host_register((unsigned char *)d->region + r->edges_at,
+				      (size_t)(r->total - r->edges_at), 0),
 		  "memory for a slot");
 	kernel_plan_init(&d->plan, &d->counting, cuda, r->resident);
 	if (r->resident)

@@ -18,10 +18,10 @@
 #define UNPACK_STREAMS 4u /* for groups of batches */
 
 struct device_slot {
-	CUevent done;              /* recorded after all operations of the slot's order */
-	struct kernel_chunk chunk; /* its stream and data belong to the latest order */
+	CUevent done;              /* recorded after all operations of the slot's request */
+	struct kernel_chunk chunk; /* its stream and data belong to the latest request */
 	CUdeviceptr data;          /* the slot's own copy of samples */
-	/* The current order: */
+	/* The current request: */
 	uint64_t samples;
 	int k;             /* --auto: k at which the chunk is counted */
 	struct extent all; /* --auto: extent of the samples so far; if `again`, the chunk's too */
@@ -32,7 +32,7 @@ struct device_slot {
 struct device_room {
 	struct unpack_memory memory;
 	CUevent done;               /* recorded after its batch */
-	struct device_group *group; /* group of its current order */
+	struct device_group *group; /* group of its current request */
 };
 
 /* Batches decoded together, on a stream of their own. */
@@ -77,7 +77,7 @@ void unpack_make_rooms(struct device *d);
 /* Queue the next g->batches batches, which are in these rooms, in order. */
 void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms);
 
-/* Execute orders until the process ends (pump.c). */
+/* Execute requests until the process ends (pump.c). */
 void pump(struct device *d) __attribute__((noreturn));
 
 #endif

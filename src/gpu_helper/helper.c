@@ -134,8 +134,8 @@ static void take_job(struct device *d)
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
 	d->counting.extent = NULL;
-	if (r->table_bytes > 0)
-		d->counting.binning.table.at = (uint64_t)(uintptr_t)d->region + r->table_at;
+	if (r->edges_bytes > 0)
+		d->counting.binning.table.at = (uint64_t)(uintptr_t)d->region + r->edges_at;
 }
 
 int helper_main(char **argv)

@@ -118,8 +118,8 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 	choose_gather(p, c, cuda);
 	choose_extent(p, c, cuda);
 	if (c->type.code_bytes > 2 && c->binning.kind == BIN_TABLE) { /* the host bins codes */
-		p->table = (const void *)(uintptr_t)c->binning.table.at;
-		p->table_bytes = 4 * (size_t)c->binning.table.words;
+		p->edges = (const void *)(uintptr_t)c->binning.table.at;
+		p->edges_bytes = 4 * (size_t)c->binning.table.words;
 	}
 	choose_way(p, c, cuda);
 }
@@ -139,7 +139,7 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 		   const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
 		   bool again)
 {
-	CUdeviceptr from = chunk->data, data = p->gather ? chunk->packed : from, out = chunk->cells;
+	CUdeviceptr from = chunk->data, data = p->gather ? chunk->dense : from, out = chunk->cells;
 	CUdeviceptr found = out + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
 	uint64_t n = samples;
 	struct gather apart = p->apart;
@@ -156,8 +156,8 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 		       EXTENT_WORDS * sizeof(uint64_t) * KERNEL_THREADS, of_extent);
 	if (bins)
 		rule.bins = *bins;
-	if (p->table_bytes > 0)
-		rule.bins.table.at = chunk->table;
+	if (p->edges_bytes > 0)
+		rule.bins.table.at = chunk->edges;
 	launch(cuda, p->function, chunk, p->sms, p->shared, arguments);
 }
 

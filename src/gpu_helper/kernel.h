@@ -6,8 +6,8 @@
  *   far     has any number of counters in device memory, for example all 2-byte codes; each block
  *           keeps the cells that it meets first in shared memory
  *
- * Samples with gaps between them are packed first. Under --auto, the extent of the samples is found
- * too.
+ * Samples with gaps between them are first copied without the gaps. Under --auto, the extent of the
+ * samples is found too.
  */
 #ifndef GPUHIST_KERNEL_H
 #define GPUHIST_KERNEL_H
@@ -23,7 +23,7 @@
 struct kernel_plan {
 	char name[32]; /* name of the counting kernel, for -v */
 	CUfunction function;
-	CUfunction gather; /* packs samples with gaps between them; NULL: no gaps */
+	CUfunction gather; /* copies samples without the gaps between them; NULL: no gaps */
 	CUfunction extent; /* --auto: finds the extent of the samples; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
@@ -31,8 +31,8 @@ struct kernel_plan {
 	unsigned shared;     /* bytes of dynamic shared memory */
 	uint32_t sms;
 	uint32_t shared_most; /* most bytes of shared memory for a block */
-	const void *table;    /* explicit edges in host memory */
-	size_t table_bytes;   /* bytes of explicit edges; 0: none */
+	const void *edges;    /* explicit edges in host memory */
+	size_t edges_bytes;   /* bytes of explicit edges; 0: none */
 };
 
 /* Choose the kernels and find them. resident: they add to 64-bit counters, which stay. */
@@ -48,10 +48,10 @@ static inline size_t kernel_out_words(const struct kernel_plan *plan)
 /* A chunk on a device. */
 struct kernel_chunk {
 	CUstream stream;
-	CUdeviceptr data;   /* records */
-	CUdeviceptr cells;  /* counters: kernel_out_words(plan) words */
-	CUdeviceptr packed; /* samples packed by gather */
-	CUdeviceptr table;  /* explicit edges: plan->table_bytes bytes */
+	CUdeviceptr data;  /* records */
+	CUdeviceptr cells; /* counters: kernel_out_words(plan) words */
+	CUdeviceptr dense; /* samples without the gaps, from gather */
+	CUdeviceptr edges; /* explicit edges: plan->edges_bytes bytes */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: the GPU process's loop: queues the orders of submitted slots on the device and returns each
- * slot when its order is done.
+ * pump: the GPU process's loop: queues the requests of submitted slots on the device and returns each
+ * slot when its request is done.
  *
  * The samples are copied from pinned (page-locked) memory, and two streams are a double buffer: one
  * copies a chunk while the other counts, so that copies and kernels overlap and the bus never
@@ -22,7 +22,7 @@
 #define NAP_NS 20000
 #define SLEEP_SECONDS 0.25 /* longest sleep without work; the doorbell ends it */
 
-/* Orders queued on a stream, which finish in this order. */
+/* Requests queued on a stream, which finish in this order. */
 struct queue {
 	unsigned slot[REGION_SLOTS];
 	unsigned first, count;
@@ -34,7 +34,7 @@ struct queue {
 struct pump {
 	struct device *device;
 	struct queue queue[DEVICE_STREAMS + 1];
-	unsigned next; /* stream for the next order */
+	unsigned next; /* stream for the next request */
 	bool at_work[REGION_SLOTS];
 };
 
@@ -142,7 +142,7 @@ static void fetch_resident(struct device *d, unsigned k)
 	record(d, k);
 }
 
-/* ---- orders ---- */
+/* ---- requests ---- */
 
 /* The first slot that is a room. */
 static unsigned first_room(const struct device *d)
@@ -207,7 +207,7 @@ static void begin(struct pump *p, unsigned k)
 	s->k = shared->k;
 	s->all = shared->extent;
 	s->again = false;
-	if (shared->order == ORDER_FETCH)
+	if (shared->request == REQUEST_FETCH)
 		fetch_resident(d, k);
 	else
 		count_chunk(d, k);
@@ -257,7 +257,7 @@ static bool reap_batch(struct pump *p)
 	return true;
 }
 
-/* Return the slot of a stream's first order, if that is done. */
+/* Return the slot of a stream's first request, if that is done. */
 static bool reap(struct pump *p, unsigned stream)
 {
 	struct device *d = p->device;
