@@ -304,8 +304,8 @@ int main(int argc, char **argv)
 	must(cuda.stream_create(&s.on.stream, CU_STREAM_NON_BLOCKING), "stream");
 	must(cuda.event_create(&s.done, CU_EVENT_DISABLE_TIMING), "event");
 	must(cuda.memory_alloc(&s.on.data, bytes), "memory");
-	must(cuda.memory_alloc(&s.on.packed, bytes), "memory");
-	must(cuda.memory_alloc(&s.on.table, piece), "memory");
+	must(cuda.memory_alloc(&s.on.dense, bytes), "memory");
+	must(cuda.memory_alloc(&s.on.edges, piece), "memory");
 	must(cuda.memory_alloc(&s.on.cells, ((size_t)4 << 24) + 64), "memory");
 	cuda.device_name(name, sizeof(name), cuda.device);
 	s.data = aligned_alloc(4096, piece);

@@ -14,7 +14,7 @@
 
 /* ---- progress ---- */
 
-static void look(void *arg, struct progress_now *now)
+static void run_look(void *arg, struct progress_now *now)
 {
 	struct run *const run = arg;
 
@@ -45,7 +45,7 @@ static bool unchanged(const struct run *run)
 	       source_inputs(run->work.source) == p->inputs;
 }
 
-static int fill(struct run *run, struct hist *hist, struct fail *fail)
+static int partial_fill(struct run *run, struct hist *hist, struct fail *fail)
 {
 	const struct shape *const shape = &run->shape;
 	struct counts copy = {.cell = NULL};
@@ -74,8 +74,8 @@ static int fill(struct run *run, struct hist *hist, struct fail *fail)
 #define SKIPPED 2 /* another program has the terminal */
 
 /* Draw the counts so far over the previous picture. */
-static int draw(struct run *run, const struct hist *hist, const struct provenance *from,
-		struct fail *fail)
+static int partial_draw(struct run *run, const struct hist *hist, const struct provenance *from,
+			struct fail *fail)
 {
 	struct style style = run->report.style;
 	struct output *out;
@@ -95,14 +95,14 @@ static int draw(struct run *run, const struct hist *hist, const struct provenanc
 	return rc;
 }
 
-static int replace(struct run *run, struct fail *fail)
+static int partial_replace(struct run *run, struct fail *fail)
 {
 	const struct job *const job = run->job;
 	const struct shape *const shape = &run->shape;
 	struct source_totals totals = {0};
 	struct hist hist = {.channels = 0};
 	struct output *out;
-	int rc = fill(run, &hist, fail);
+	int rc = partial_fill(run, &hist, fail);
 
 	if (rc == 0) {
 		totals.inputs = run->partial.inputs;
@@ -113,7 +113,7 @@ static int replace(struct run *run, struct fail *fail)
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;
 	if (rc == 0 && job_draws_in_place(job)) {
-		rc = draw(run, &hist, &from, fail);
+		rc = partial_draw(run, &hist, &from, fail);
 	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
 		list_format(job->format, &hist)->write(out, &hist, &run->report.style, &from);
 		rc = output_commit(out, fail);
@@ -122,7 +122,7 @@ static int replace(struct run *run, struct fail *fail)
 	return rc;
 }
 
-static void save(void *arg)
+static void partial_save(void *arg)
 {
 	struct run *const run = arg;
 	struct partial *const p = &run->partial;
@@ -131,7 +131,7 @@ static void save(void *arg)
 	if (!__atomic_load_n(&run->prepared, __ATOMIC_ACQUIRE) ||
 	    (unchanged(run) && !screen_changed(&p->screen)))
 		return;
-	const int rc = replace(run, &fail);
+	const int rc = partial_replace(run, &fail);
 	if (rc != 0 && rc != SKIPPED && !p->failed)
 		msg_warning("--every could not write the counts so far (%s); counting goes on",
 			    fail.text);
@@ -177,8 +177,8 @@ void run_start_watch(struct run *run)
 		.line = line_of(job),
 		.in_place = msg_terminal() && !shares_terminal(job),
 		.every = job->every,
-		.look = look,
-		.save = save,
+		.look = run_look,
+		.save = partial_save,
 		.early = job_draws_in_place(job) ? resized : NULL,
 		.arg = run,
 	});

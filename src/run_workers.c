@@ -121,7 +121,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 }
 
 /* Join all workers. The last one may start another until it is joined. */
-static void join(struct run *run)
+static void join_workers(struct run *run)
 {
 	for (unsigned i = 1;; i++) {
 		lock_take(&run->team.lock);
@@ -175,7 +175,7 @@ int run_count(struct run *run, struct fail *fail)
 		run->team.workers[0].owns_failure = true; /* its failure is the run's */
 		run->team.started = 1;
 		work_on(&run->team.workers[0]);
-		join(run);
+		join_workers(run);
 		rc = sum_up(run, fail);
 	}
 	if (rc == 0)

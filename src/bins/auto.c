@@ -423,7 +423,7 @@ static inline struct slots slots_from(const struct slots *t, uint32_t first)
 }
 
 /* Return the count of a slot and leave 0. */
-static inline uint64_t take(const struct slots *t, uint32_t slot)
+static inline uint64_t slots_take(const struct slots *t, uint32_t slot)
 {
 	uint64_t n;
 
@@ -437,7 +437,7 @@ static inline uint64_t take(const struct slots *t, uint32_t slot)
 	return n;
 }
 
-static inline void add(const struct slots *t, uint32_t slot, uint64_t n)
+static inline void slots_add(const struct slots *t, uint32_t slot, uint64_t n)
 {
 	if (t->narrow)
 		t->narrow[slot] += (uint32_t)n;
@@ -448,9 +448,9 @@ static inline void add(const struct slots *t, uint32_t slot, uint64_t n)
 static inline void reverse(const struct slots *t, uint32_t from, uint32_t to)
 {
 	for (; from + 1 < to; from++, to--) {
-		const uint64_t low = take(t, from), high = take(t, to - 1);
-		add(t, from, high);
-		add(t, to - 1, low);
+		const uint64_t low = slots_take(t, from), high = slots_take(t, to - 1);
+		slots_add(t, from, high);
+		slots_add(t, to - 1, low);
 	}
 }
 
@@ -479,12 +479,12 @@ static inline void coarsen_run(const struct slots *t, const struct auto_bins *bi
 	assert(length_of(run) <= (int128_t)slots);
 	const int128_t to_first = coarser(bins, run->first, from, to);
 	for (int128_t j = run->first; j <= run->last; j++) {
-		const uint64_t n = take(t, (uint32_t)j & (slots - 1));
+		const uint64_t n = slots_take(t, (uint32_t)j & (slots - 1));
 		if (n > 0)
-			add(t,
-			    (uint32_t)(run->first + coarser(bins, j, from, to) - to_first) &
-				    (slots - 1),
-			    n);
+			slots_add(t,
+				  (uint32_t)(run->first + coarser(bins, j, from, to) - to_first) &
+					  (slots - 1),
+				  n);
 	}
 	rotate(t, slots, (uint32_t)(run->first - to_first) & (slots - 1));
 }

@@ -178,7 +178,7 @@ void auto_coarsen64(uint64_t *table, const struct auto_bins *bins, const struct 
 /* Move the counts of a span's bins from their slots to the beginning of the table, in order. */
 void auto_arrange64(uint64_t *table, const struct auto_bins *bins, const struct auto_span *span);
 
-/* The extent of one code (sample_value) of an 8- or 16-bit type; EXTENT_NONE if it is not finite. */
+/* The extent of a code (sample_value) of an 8- or 16-bit type; EXTENT_NONE if it is not finite. */
 struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code);
 
 #endif

@@ -167,7 +167,7 @@ static struct bin_table choose_guide(const struct span *s)
 /* ---- the memory ---- */
 
 /* Make the guide, followed by the largest distance from `first` below each inner edge. */
-static uint32_t *fill(const struct span *s, struct binning *b)
+static uint32_t *table_fill(const struct span *s, struct binning *b)
 {
 	struct bin_table *t = &b->table;
 	const uint32_t guide = table_guide_words(t);
@@ -230,7 +230,7 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 		b->table = (struct bin_table){.guide = 1};
 		s.passed = b->bins;
 		s.inner = 0;
-		e->table = fill(&s, b);
+		e->table = table_fill(&s, b);
 		return e->table ? 0 : -1;
 	}
 	s.first = b->first = (uint64_t)first;
@@ -246,7 +246,7 @@ int table_init(struct edges *e, const double *edges, const struct sample_type *t
 		s.key[i] = (uint64_t)key;
 	}
 	b->table = choose_guide(&s);
-	e->table = fill(&s, b);
+	e->table = table_fill(&s, b);
 	free(s.key);
 	return e->table ? 0 : -1;
 }

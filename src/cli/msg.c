@@ -23,10 +23,10 @@ static int lost;         /* errno of the first message that could not be written
 static unsigned count;   /* messages written */
 static size_t drawn;     /* columns of the line of progress now on the terminal */
 
-static void erase(void);
+static void msg_erase(void);
 
 /* Write the whole text. If that fails, there is nowhere to report it, so remember the error. */
-static void put(const char *text, size_t length)
+static void msg_put(const char *text, size_t length)
 {
 	if (write_again(STDERR_FILENO, text, length) != 0 && lost == 0)
 		lost = errno;
@@ -67,9 +67,9 @@ void msg_say(enum msg_kind kind, const char *format, ...)
 	const size_t used = strlen(line);
 	utf8_make_plain(line);
 	line[used] = '\n';
-	erase();
+	msg_erase();
 	count++;
-	put(line, used + 1);
+	msg_put(line, used + 1);
 }
 
 void msg_interrupted(const char *text)
@@ -84,13 +84,13 @@ void msg_interrupted(const char *text)
 }
 
 /* Write only once: the next line of progress is better than the rest of this one. */
-static void draw(const char *line, size_t length)
+static void msg_draw(const char *line, size_t length)
 {
 	if (msg_ready() && write(STDERR_FILENO, line, length) < 0)
 		return;
 }
 
-static void erase(void)
+static void msg_erase(void)
 {
 	char line[PROGRESS_COLUMNS + 3];
 
@@ -99,7 +99,7 @@ static void erase(void)
 	line[0] = '\r';
 	memset(line + 1, ' ', drawn);
 	line[1 + drawn] = '\r';
-	draw(line, drawn + 2);
+	msg_draw(line, drawn + 2);
 	drawn = 0;
 }
 
@@ -109,7 +109,7 @@ void msg_progress(const char *text)
 	int length;
 
 	if (text[0] == '\0') {
-		erase();
+		msg_erase();
 		return;
 	}
 	/* Blanks overwrite the rest of a longer line. */
@@ -117,7 +117,7 @@ void msg_progress(const char *text)
 			  (int)(drawn > strlen(NAME) ? drawn - strlen(NAME) : 0), text);
 	if (length >= (int)sizeof(line))
 		length = (int)sizeof(line) - 1;
-	draw(line, (size_t)length);
+	msg_draw(line, (size_t)length);
 	drawn = (size_t)length - 1;
 }
 

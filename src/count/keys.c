@@ -77,7 +77,7 @@ void keys_free(struct keys *k)
 /*
  * A key below KEYS_OWN has a slot of its own: an array, in which keys next to each other stay so.
  */
-static inline uint32_t slot_of(uint32_t key)
+static inline uint32_t key_slot_of(uint32_t key)
 {
 	return key < KEYS_OWN ? key : KEYS_OWN + (key * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS));
 }
@@ -101,9 +101,9 @@ static void open_stats(struct keys *k, uint32_t index)
 }
 
 /* Insert a key, unless another thread has, and return its index. */
-static uint32_t insert(struct keys *k, uint32_t key)
+static uint32_t key_insert(struct keys *k, uint32_t key)
 {
-	uint32_t at = slot_of(key), index = 0;
+	uint32_t at = key_slot_of(key), index = 0;
 
 	lock_take(&k->lock);
 	while (k->slot[at] != 0 && (uint32_t)k->slot[at] != key)
@@ -124,12 +124,12 @@ static uint32_t insert(struct keys *k, uint32_t key)
 	return index;
 }
 
-static inline uint32_t find(struct keys *k, uint32_t key)
+static inline uint32_t key_find(struct keys *k, uint32_t key)
 {
-	for (uint32_t at = slot_of(key);; at = slot_after(at)) {
+	for (uint32_t at = key_slot_of(key);; at = slot_after(at)) {
 		const uint64_t slot = __atomic_load_n(&k->slot[at], __ATOMIC_ACQUIRE);
 		if (__builtin_expect(slot == 0, 0))
-			return insert(k, key);
+			return key_insert(k, key);
 		if (__builtin_expect((uint32_t)slot == key, 1))
 			return (uint32_t)(slot >> 32) - 1;
 	}
@@ -143,7 +143,7 @@ void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, si
 
 #define KNOWN(bytes_)                                                             \
 	for (size_t i = 0; k->place.bytes == (bytes_) && i < n; i++, p += record) \
-	index[i] = find(k, (bytes_) == 1 ? *p : (uint32_t)word_at(p, bytes_, big))
+	index[i] = key_find(k, (bytes_) == 1 ? *p : (uint32_t)word_at(p, bytes_, big))
 	KNOWN(1);
 	KNOWN(2);
 	KNOWN(4);

@@ -22,8 +22,8 @@ struct sum_part {
 };
 
 /* "FILE cannot be added to FILE: why" */
-static int refuse(const struct sum *s, const struct document *other, enum status status,
-		  const char *why, struct fail *fail)
+static int sum_refuse(const struct sum *s, const struct document *other, enum status status,
+		      const char *why, struct fail *fail)
 {
 	return fail_set(fail, status, "%s cannot be added to %s: %s", other->name, s->total.name,
 			why);
@@ -55,9 +55,10 @@ static int add_hist(struct sum *s, const struct document *other, struct fail *fa
 	char why[AXIS_WHY];
 
 	if (!sum_fits(why, h, &other->hist))
-		return refuse(s, other, STATUS_DATA, why, fail);
-	return hist_add(h, &other->hist, &own) == 0 ? 0
-						    : refuse(s, other, own.status, own.text, fail);
+		return sum_refuse(s, other, STATUS_DATA, why, fail);
+	return hist_add(h, &other->hist, &own) == 0
+		       ? 0
+		       : sum_refuse(s, other, own.status, own.text, fail);
 }
 
 static int add_provenance(struct sum *s, const struct document *document, struct fail *fail)
@@ -70,8 +71,8 @@ static int add_provenance(struct sum *s, const struct document *document, struct
 	    __builtin_add_overflow(from->skipped, other->skipped, &from->skipped) ||
 	    __builtin_add_overflow(from->tail, other->tail, &from->tail) ||
 	    __builtin_add_overflow(from->bad, other->bad, &from->bad))
-		return refuse(s, document, STATUS_LIMIT,
-			      "the sum of the bytes or inputs exceeds 2^64 - 1", fail);
+		return sum_refuse(s, document, STATUS_LIMIT,
+				  "the sum of the bytes or inputs exceeds 2^64 - 1", fail);
 	/* If the options differ, the sum records none. */
 	if (from->options && (!other->options || strcmp(from->options, other->options) != 0))
 		from->options = NULL;
@@ -184,7 +185,7 @@ int sum_add(struct sum *s, struct document *document, struct fail *fail)
 		return fail_set(fail, STATUS_DATA,
 				"%s holds the partial counts of an unfinished run", document->name);
 	if (s->documents > 0 && !parts_fit(why, &s->total.from, from))
-		return refuse(s, document, STATUS_DATA, why, fail);
+		return sum_refuse(s, document, STATUS_DATA, why, fail);
 	if (from->parts > 1 && note_part(s, document, fail) != 0)
 		return -1;
 	if (s->documents++ > 0)

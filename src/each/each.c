@@ -135,7 +135,7 @@ static void close_result(struct result *r)
 	output_abort(r->rows);
 }
 
-static void leave(struct worker *w)
+static void rows_leave(struct worker *w)
 {
 	struct rows *const rows = w->rows;
 
@@ -178,7 +178,7 @@ static unsigned results_of(const struct counting *c)
 	return (unsigned)within(fit, RESULTS_LEAST, RESULTS_MOST);
 }
 
-static int join(struct worker *w)
+static int rows_join(struct worker *w)
 {
 	const struct counting *const counting = w->work->counting;
 	struct each *const e = w->work->each;
@@ -214,7 +214,7 @@ static enum turn take_turn(struct worker *w)
 	struct each *const e = w->work->each;
 	struct chunk chunk;
 
-	if (!w->rows && join(w) != 0)
+	if (!w->rows && rows_join(w) != 0)
 		return TURN_FAILED;
 	const struct want want = {.room = w->rows->block, .cap = w->work->block, .lent = true};
 	int rc = worker_take(w, &want, &chunk);
@@ -233,7 +233,7 @@ static enum turn take_turn(struct worker *w)
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-static enum turn turn(struct worker *w)
+static enum turn rows_turn(struct worker *w)
 {
 	struct each *const e = w->work->each;
 
@@ -246,7 +246,7 @@ static enum turn turn(struct worker *w)
 }
 
 /* Wait until all results of the worker are collected. */
-static enum turn finish(struct worker *w)
+static enum turn rows_finish(struct worker *w)
 {
 	if (w->rows)
 		(void)collect_wait(w->work->each, w->rows, w->rows->results, false,
@@ -254,7 +254,7 @@ static enum turn finish(struct worker *w)
 	return TURN_END;
 }
 
-const struct engine each_engine = {turn, finish, NULL, leave};
+const struct engine each_engine = {rows_turn, rows_finish, NULL, rows_leave};
 
 /* ---- all of it ---- */
 

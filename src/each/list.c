@@ -121,7 +121,7 @@ static const struct format LISTS[] = {
 	{"npy", {NULL}, list_npy, FORMAT_BINARY, COUNTER_U64},
 };
 
-static const struct format *find(const struct format *format)
+static const struct format *list_find(const struct format *format)
 {
 	for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
 		if (strcmp(LISTS[i].name, format->name) == 0)
@@ -131,7 +131,7 @@ static const struct format *find(const struct format *format)
 
 const struct format *list_format(const struct format *format, const struct hist *hist)
 {
-	const struct format *const list = hist_is_list(hist) ? find(format) : NULL;
+	const struct format *const list = hist_is_list(hist) ? list_find(format) : NULL;
 
 	/* Channels are an array already. */
 	return list && (hist->key || list->kind != FORMAT_BINARY) ? list : format;
@@ -139,7 +139,7 @@ const struct format *list_format(const struct format *format, const struct hist 
 
 const char *list_refused(const struct format *format, const struct style *style, bool names)
 {
-	if (!find(format) && format->kind != FORMAT_DOCUMENT && format->kind != FORMAT_METRIC)
+	if (!list_find(format) && format->kind != FORMAT_DOCUMENT && format->kind != FORMAT_METRIC)
 		return "needs csv, tsv, npy, json, plot, svg or prom as its format";
 	if (style->nonzero && format->kind == FORMAT_ROWS)
 		return "cannot be combined with --nonzero: the line of a key has a column for each "
@@ -168,7 +168,7 @@ int list_check(const struct format *format, const struct style *style, const str
 
 bool list_has_figures(const struct format *format)
 {
-	const struct format *const list = find(format);
+	const struct format *const list = list_find(format);
 
 	return list && list->kind != FORMAT_BINARY;
 }

@@ -39,7 +39,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	return 0;
 }
 
-static void flush(void *counter)
+static void cpu_flush(void *counter)
 {
 	counter_flush(counter);
 }
@@ -55,7 +55,7 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	cpu->block = aligned_alloc(PAGE, round_up(w->work->block, PAGE));
 	if (!cpu->counter || !cpu->block)
 		return fail_errno(&w->fail, "worker");
-	snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter);
+	snapshot_join(w->work->snapshot, &cpu->holder, cpu_flush, cpu->counter);
 	return 0;
 }
 

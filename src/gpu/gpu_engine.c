@@ -39,12 +39,12 @@ struct feeder {
 	bool lent; /* a submitted chunk is in the source's memory; return it before the next take */
 };
 
-static void push(struct feeder *f, struct slot *slot)
+static void feeder_push(struct feeder *f, struct slot *slot)
 {
 	f->sent[(f->first + f->count++) % REGION_SLOTS] = slot;
 }
 
-static struct slot *pop(struct feeder *f)
+static struct slot *feeder_pop(struct feeder *f)
 {
 	struct slot *const slot = f->sent[f->first];
 
@@ -56,7 +56,7 @@ static struct slot *pop(struct feeder *f)
 /* ---- reaping ---- */
 
 /* Commit a chunk. Return -1 if its counters do not sum to its samples. */
-static int commit(struct worker *w, const struct slot *slot)
+static int lane_commit(struct worker *w, const struct slot *slot)
 {
 	const struct work *const work = w->work;
 	const struct counting *const c = work->counting;
@@ -84,7 +84,7 @@ static int commit(struct worker *w, const struct slot *slot)
 }
 
 /* Reap the oldest slot. Return TURN_BUSY if it is not done yet. */
-static enum turn reap(struct worker *w, double seconds)
+static enum turn lane_reap(struct worker *w, double seconds)
 {
 	struct feeder *const f = w->feeder;
 	struct slot *const slot = f->sent[f->first];
@@ -92,10 +92,10 @@ static enum turn reap(struct worker *w, double seconds)
 
 	if (answer == GPU_NOT_YET)
 		return TURN_BUSY;
-	if (answer == GPU_LOST || commit(w, slot) != 0)
+	if (answer == GPU_LOST || lane_commit(w, slot) != 0)
 		return TURN_LOST;
 	struct chunk chunk = slot->chunk;
-	gpu_free(pop(f));
+	gpu_free(feeder_pop(f));
 	f->bytes += chunk.bytes;
 	tally_add(&w->records, work_records(w->work, chunk.bytes));
 	tally_add(&w->gpu_records, work_records(w->work, chunk.bytes));
@@ -104,12 +104,12 @@ static enum turn reap(struct worker *w, double seconds)
 }
 
 /* Reap finished slots, oldest first; `all` waits for every one. Return TURN_DONE or TURN_LOST. */
-static enum turn reap_some(struct worker *w, bool all)
+static enum turn lane_reap_some(struct worker *w, bool all)
 {
 	enum turn turn = TURN_DONE;
 
 	while (w->feeder->count > 0 && (turn == TURN_DONE || (all && turn == TURN_BUSY)))
-		turn = reap(w, all ? WAIT_SECONDS : 0);
+		turn = lane_reap(w, all ? WAIT_SECONDS : 0);
 	return turn == TURN_LOST ? TURN_LOST : TURN_DONE;
 }
 
@@ -119,7 +119,7 @@ static enum turn reap_some(struct worker *w, bool all)
  * Take a chunk, into the slot or in a room where the device decoded it, and submit it. If the GPU
  * has just failed, this worker counts the chunk, unless --device=gpu forbids it.
  */
-static enum turn fill(struct worker *w, struct slot *slot)
+static enum turn lane_fill(struct worker *w, struct slot *slot)
 {
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
@@ -136,7 +136,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	if (work->counting->auto_bins.most > 0)
 		counts_auto(work->counts, &slot->k, &slot->extent);
 	if (gpu_submit(f->gpu, slot, chunk->data, chunk->bytes) == 0) {
-		push(f, slot);
+		feeder_push(f, slot);
 		f->lent |= chunk->data != slot->data;
 		return TURN_DONE;
 	}
@@ -147,20 +147,20 @@ static enum turn fill(struct worker *w, struct slot *slot)
 }
 
 /* Reap, then fill a slot. If none is free, wait a while or return TURN_BUSY. */
-static enum turn step(struct worker *w, bool wait)
+static enum turn lane_step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
 
-	if (reap_some(w, f->lent) == TURN_LOST)
+	if (lane_reap_some(w, f->lent) == TURN_LOST)
 		return TURN_LOST;
 	f->lent = false;
 	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(f->gpu) : NULL;
 	if (slot)
-		return fill(w, slot);
+		return lane_fill(w, slot);
 	if (!wait)
 		return TURN_BUSY;
 	if (f->count > 0)
-		return reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
+		return lane_reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
 	if (gpu_failed(f->gpu))
 		return TURN_LOST;
 	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -190,7 +190,7 @@ static void close_lane(struct worker *w)
 		return;
 	/* Even if this worker has failed, others may be waiting for its slots. */
 	if (!gpu_failed(f->gpu))
-		(void)reap_some(w, true);
+		(void)lane_reap_some(w, true);
 	gpu_lane_close(f->gpu);
 	free(f);
 	w->feeder = NULL;
@@ -226,7 +226,7 @@ static enum turn lane_turn(struct worker *w)
 	if (!w->feeder)
 		return !alone ? TURN_BUSY : gpu_failed(gpu) ? TURN_LOST : TURN_END;
 	const double start = clock_seconds(), read = w->read_seconds;
-	const enum turn turn = step(w, alone || is_faster(w));
+	const enum turn turn = lane_step(w, alone || is_faster(w));
 	/* Time not spent reading was spent waiting for the bus and the GPU. */
 	w->count_seconds += clock_seconds() - start - (w->read_seconds - read);
 	return turn;
@@ -238,7 +238,7 @@ static enum turn lane_finish(struct worker *w)
 
 	if (!w->feeder)
 		return TURN_END;
-	const enum turn turn = reap_some(w, true);
+	const enum turn turn = lane_reap_some(w, true);
 	w->count_seconds += clock_seconds() - start;
 	return turn == TURN_DONE ? TURN_END : turn;
 }
@@ -258,7 +258,7 @@ static int lane_recount(struct worker *w)
 		return gpu_fail_run(work->gpu, &w->fail);
 	int rc = 0;
 	while (rc == 0 && f->count > 0)
-		rc = cpu_chunk(w, &pop(f)->chunk);
+		rc = cpu_chunk(w, &feeder_pop(f)->chunk);
 	close_lane(w);
 	return rc;
 }

@@ -27,7 +27,7 @@ bool gpu_resident_lost(const struct gpu *gpu)
 }
 
 /* Submit a slot to fetch up to `most` counters from `first` on. */
-static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
+static void resident_ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 {
 	const size_t left = gpu->spec.counting->cells - first;
 
@@ -39,7 +39,7 @@ static void ask(struct gpu *gpu, struct slot *slot, size_t first, size_t most)
 }
 
 /* Add the counters in a slot to the totals; return their sum. */
-static uint64_t add(const struct slot *slot, struct counts *totals)
+static uint64_t resident_add(const struct slot *slot, struct counts *totals)
 {
 	const uint64_t *const counter = (const uint64_t *)(const void *)slot->data;
 	uint64_t *const cell = totals->cell + slot->at / sizeof(uint64_t);
@@ -69,9 +69,9 @@ int gpu_resident_fetch(struct gpu *gpu, struct counts *totals)
 		if (gpu_failed(gpu))
 			return -1;
 		if (answer == GPU_DONE)
-			sum += add(slot, totals);
+			sum += resident_add(slot, totals);
 		if (i < pieces)
-			ask(gpu, slot, i * most, most);
+			resident_ask(gpu, slot, i * most, most);
 	}
 	if (sum != committed(gpu)) {
 		gpu_fail(gpu, "check", "the counts do not sum to the samples");

@@ -66,7 +66,7 @@ static void make_counters(struct device *d)
 }
 
 /* Wait until edges and counters are set: requests may be queued on the other stream. */
-static void finish(struct device *d)
+static void wait_uploads(struct device *d)
 {
 	CUresult r = d->cuda.event_record(d->slot[0].done, d->stream[0]);
 
@@ -101,5 +101,5 @@ void device_make_slots(struct device *d)
 	unpack_make_rooms(d);
 	upload_edges(d);
 	if (d->edges || d->counters)
-		finish(d);
+		wait_uploads(d);
 }

@@ -126,8 +126,8 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 
 /* ---- the launches for one chunk ---- */
 
-static void launch(const struct cuda *cuda, CUfunction kernel, const struct kernel_chunk *chunk,
-		   unsigned grid, unsigned shared, void **arguments)
+static void launch_on(const struct cuda *cuda, CUfunction kernel, const struct kernel_chunk *chunk,
+		      unsigned grid, unsigned shared, void **arguments)
 {
 	cuda_must(cuda,
 		  cuda->launch(kernel, grid, 1, 1, KERNEL_THREADS, 1, 1, shared, chunk->stream,
@@ -150,15 +150,15 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 
 	apart.n = n;
 	if (p->gather && !again)
-		launch(cuda, p->gather, chunk, p->sms, 0, of_gather);
+		launch_on(cuda, p->gather, chunk, p->sms, 0, of_gather);
 	if (p->extent && !again)
-		launch(cuda, p->extent, chunk, p->sms,
-		       EXTENT_WORDS * sizeof(uint64_t) * KERNEL_THREADS, of_extent);
+		launch_on(cuda, p->extent, chunk, p->sms,
+			  EXTENT_WORDS * sizeof(uint64_t) * KERNEL_THREADS, of_extent);
 	if (bins)
 		rule.bins = *bins;
 	if (p->edges_bytes > 0)
 		rule.bins.table.at = chunk->edges;
-	launch(cuda, p->function, chunk, p->sms, p->shared, arguments);
+	launch_on(cuda, p->function, chunk, p->sms, p->shared, arguments);
 }
 
 struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)

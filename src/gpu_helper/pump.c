@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: the GPU process's loop: queues the requests of submitted slots on the device and returns each
- * slot when its request is done.
+ * pump: the GPU process's loop: queues the requests of submitted slots on the device and returns
+ * each slot when its request is done.
  *
  * The samples are copied from pinned (page-locked) memory, and two streams are a double buffer: one
  * copies a chunk while the other counts, so that copies and kernels overlap and the bus never
@@ -71,7 +71,7 @@ static void to_device(struct device *d, unsigned k)
 }
 
 /* Clear the chunk's counters; resident ones (gpu_resident.h) go on. */
-static void clear(struct device *d, unsigned k)
+static void pump_clear(struct device *d, unsigned k)
 {
 	const struct device_slot *const s = &d->slot[k];
 	/* The second time, the extent after the counters is already known: keep it. */
@@ -82,7 +82,7 @@ static void clear(struct device *d, unsigned k)
 			  "clear");
 }
 
-static void launch(struct device *d, unsigned k)
+static void pump_launch(struct device *d, unsigned k)
 {
 	const struct device_slot *const s = &d->slot[k];
 	struct binning bins = d->counting.binning;
@@ -93,7 +93,7 @@ static void launch(struct device *d, unsigned k)
 		      s->again);
 }
 
-static void copy_out(struct device *d, unsigned k, void *to, CUdeviceptr from, size_t bytes)
+static void pump_copy_out(struct device *d, unsigned k, void *to, CUdeviceptr from, size_t bytes)
 {
 	cuda_must(&d->cuda, d->cuda.to_host(to, from, bytes, d->slot[k].chunk.stream),
 		  "copy from the GPU");
@@ -103,11 +103,11 @@ static void copy_out(struct device *d, unsigned k, void *to, CUdeviceptr from, s
 static void to_host(struct device *d, unsigned k)
 {
 	if (!d->counters)
-		copy_out(d, k, region_cells(d->region, k), d->slot[k].chunk.cells,
-			 kernel_out_words(&d->plan) * sizeof(uint32_t));
+		pump_copy_out(d, k, region_cells(d->region, k), d->slot[k].chunk.cells,
+			      kernel_out_words(&d->plan) * sizeof(uint32_t));
 }
 
-static void record(struct device *d, unsigned k)
+static void pump_record(struct device *d, unsigned k)
 {
 	const struct device_slot *const s = &d->slot[k];
 
@@ -118,19 +118,19 @@ static void record(struct device *d, unsigned k)
 static void count_chunk(struct device *d, unsigned k)
 {
 	to_device(d, k);
-	clear(d, k);
-	launch(d, k);
+	pump_clear(d, k);
+	pump_launch(d, k);
 	to_host(d, k);
-	record(d, k);
+	pump_record(d, k);
 }
 
 /* --auto, if the bins of the first time were too narrow: the samples are still on the device. */
 static void count_again(struct device *d, unsigned k)
 {
-	clear(d, k);
-	launch(d, k);
+	pump_clear(d, k);
+	pump_launch(d, k);
 	to_host(d, k);
-	record(d, k);
+	pump_record(d, k);
 }
 
 /* At the end of a run: fetches a part of the resident table. */
@@ -138,8 +138,8 @@ static void fetch_resident(struct device *d, unsigned k)
 {
 	const struct shared_slot *const shared = &d->region->slot[k];
 
-	copy_out(d, k, region_data(d->region, k), d->counters + shared->at, shared->bytes);
-	record(d, k);
+	pump_copy_out(d, k, region_data(d->region, k), d->counters + shared->at, shared->bytes);
+	pump_record(d, k);
 }
 
 /* ---- requests ---- */
@@ -194,7 +194,7 @@ static bool begin_group(struct pump *p)
 	return true;
 }
 
-static void begin(struct pump *p, unsigned k)
+static void pump_begin(struct pump *p, unsigned k)
 {
 	struct device *d = p->device;
 	struct shared_slot *shared = &d->region->slot[k];
@@ -258,7 +258,7 @@ static bool reap_batch(struct pump *p)
 }
 
 /* Return the slot of a stream's first request, if that is done. */
-static bool reap(struct pump *p, unsigned stream)
+static bool pump_reap(struct pump *p, unsigned stream)
 {
 	struct device *d = p->device;
 	struct queue *q = &p->queue[stream];
@@ -303,12 +303,12 @@ void pump(struct device *d)
 		for (unsigned i = 0; i < d->slots; i++) {
 			const unsigned k = (first + i) % d->slots;
 			if (submitted(&p, k)) {
-				begin(&p, k);
+				pump_begin(&p, k);
 				worked = true;
 			}
 		}
 		for (unsigned i = 0; i < DEVICE_STREAMS; i++)
-			worked |= reap(&p, i);
+			worked |= pump_reap(&p, i);
 		worked |= reap_batch(&p);
 		if (worked)
 			continue;

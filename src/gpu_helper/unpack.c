@@ -111,8 +111,8 @@ struct step {
 	uint32_t decoded[UNPACK_GROUP];                   /* most decoded bytes of each batch */
 };
 
-static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned rows,
-		   unsigned threads, void **arguments)
+static void unpack_launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned rows,
+			  unsigned threads, void **arguments)
 {
 	cuda_must(&s->device->cuda,
 		  s->device->cuda.launch(kernel, grid, rows, 1, threads, 1, 1, 0, s->group->stream,
@@ -128,7 +128,7 @@ static void launch_group(const struct step *s, CUfunction kernel, unsigned threa
 
 	for (unsigned i = 0; i < s->group->batches; i++)
 		most = s->orders[i]->batch.blocks > most ? s->orders[i]->batch.blocks : most;
-	launch(s, kernel, most, s->group->batches, threads, (void *[]){&memory});
+	unpack_launch(s, kernel, most, s->group->batches, threads, (void *[]){&memory});
 }
 
 static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid, unsigned threads,
@@ -136,28 +136,28 @@ static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid,
 {
 	struct unpack_memory memory = s->memory.of[batch];
 
-	launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
+	unpack_launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
 }
 
 /* Make the group's stream wait for an event of the group before. */
-static void after(const struct step *s, CUevent event)
+static void unpack_after(const struct step *s, CUevent event)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
 		  "event");
 }
 
-static void record(const struct step *s, CUevent event)
+static void unpack_record(const struct step *s, CUevent event)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.event_record(event, s->group->stream), "event");
 }
 
-static void copy_in(const struct step *s, uint64_t to, const void *from, size_t bytes)
+static void unpack_copy_in(const struct step *s, uint64_t to, const void *from, size_t bytes)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.to_device(to, from, bytes, s->group->stream),
 		  "copy to the GPU");
 }
 
-static void copy_out(const struct step *s, void *to, uint64_t from, size_t bytes)
+static void unpack_copy_out(const struct step *s, void *to, uint64_t from, size_t bytes)
 {
 	cuda_must(&s->device->cuda, s->device->cuda.to_host(to, from, bytes, s->group->stream),
 		  "copy from the GPU");
@@ -210,31 +210,32 @@ void unpack_begin(struct device *d, struct device_group *g, const unsigned *room
 		s.memory.of[i] = *m;
 		s.orders[i] = o;
 		s.decoded[i] = decoded_most(o);
-		copy_in(&s, m->batch, o, sizeof(*o));
-		copy_in(&s, m->packed, data, (size_t)d->region->slot[slot_of(d, rooms[i])].bytes);
+		unpack_copy_in(&s, m->batch, o, sizeof(*o));
+		unpack_copy_in(&s, m->packed, data,
+			       (size_t)d->region->slot[slot_of(d, rooms[i])].bytes);
 		if (o->batch.sequences > 0)
 			cuda_must(&d->cuda, d->cuda.fill32(m->distance, 0, s.decoded[i], g->stream),
 				  "clear");
 	}
 	launch_group(&s, u->sequences, 64);
 	if (before)
-		after(&s, before->chained);
+		unpack_after(&s, before->chained);
 	for (unsigned i = 0; i < g->batches; i++)
 		launch_batch(&s, u->chain, 1, 32, i, 0);
-	record(&s, g->chained);
+	unpack_record(&s, g->chained);
 	launch_group(&s, u->literals, 32);
 	launch_group(&s, u->place, 256);
 	if (before)
-		after(&s, before->in_ring);
+		unpack_after(&s, before->in_ring);
 	for (unsigned i = 0; i < g->batches; i++)
 		put_together(&s, i);
-	record(&s, g->in_ring);
+	unpack_record(&s, g->in_ring);
 	for (unsigned i = 0; i < g->batches; i++) {
 		const struct unpack_memory *const m = &s.memory.of[i];
-		copy_out(&s, data_of(d, rooms[i]), m->decoded, s.decoded[i]);
-		copy_out(&s, region_cells(d->region, slot_of(d, rooms[i])), m->answer,
-			 sizeof(struct unpack_answer));
-		record(&s, u->room[rooms[i]].done);
+		unpack_copy_out(&s, data_of(d, rooms[i]), m->decoded, s.decoded[i]);
+		unpack_copy_out(&s, region_cells(d->region, slot_of(d, rooms[i])), m->answer,
+				sizeof(struct unpack_answer));
+		unpack_record(&s, u->room[rooms[i]].done);
 	}
 	u->begun += g->batches;
 	u->last = g;

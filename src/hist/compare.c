@@ -171,7 +171,7 @@ static uint128_t difference(const struct sums *s)
 	return a > b ? a - b : b - a;
 }
 
-static void look(struct sums *s, struct comparison *c, double at)
+static void sums_look(struct sums *s, struct comparison *c, double at)
 {
 	const uint128_t d = difference(s);
 
@@ -197,7 +197,7 @@ static struct comparison compare_channel(struct walk w)
 	}
 	const bool first = axis_bins(&w.of[0]->axis) > 0;
 	if (first || axis_bins(&w.of[1]->axis) > 0)
-		look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
+		sums_look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
 	add_divergence(&s.divergence, flow[0]->under, all[0], flow[1]->under, all[1]);
 	while (walk_next(&w, &step)) {
 		const uint64_t a = count_of(&w, &step, 0), b = count_of(&w, &step, 1);
@@ -210,7 +210,7 @@ static struct comparison compare_channel(struct walk w)
 		s.before = middle;
 		s.below[0] += a;
 		s.below[1] += b;
-		look(&s, &c, step_end(&w, &step));
+		sums_look(&s, &c, step_end(&w, &step));
 		add_divergence(&s.divergence, a, all[0], b, all[1]);
 	}
 	add_divergence(&s.divergence, flow[0]->over, all[0], flow[1]->over, all[1]);

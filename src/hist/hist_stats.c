@@ -143,7 +143,7 @@ int hist_ask(struct hist *h, const struct quantiles *asked)
 }
 
 /* Forget the figures of a channel, but not its digest. */
-static struct hist_stats *begin(struct hist *h, uint32_t channel)
+static struct hist_stats *stats_begin(struct hist *h, uint32_t channel)
 {
 	struct hist_stats *const s = &h->stats[channel];
 
@@ -158,7 +158,7 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 {
 	const struct sample_type *const type = &h->axis.type;
 	struct profile codes = {count, scratch->seen, n};
-	struct hist_stats *const s = begin(h, channel);
+	struct hist_stats *const s = stats_begin(h, channel);
 
 	stats_add_codes(sums, scratch->seen, n, count);
 	stats_result(sums, &s->of);
@@ -178,7 +178,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 			struct entropy_terms *terms)
 {
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
-	struct hist_stats *const s = begin(h, channel);
+	struct hist_stats *const s = stats_begin(h, channel);
 	struct digest before = s->digest;
 
 	/* Swap the digests, so that the next row begins with an empty one. */

@@ -484,7 +484,7 @@ size_t output_used(const struct output *o)
 	return o->before_used + o->used;
 }
 
-static void flush(struct output *o)
+static void write_buffer(struct output *o)
 {
 	if (o->memory)
 		set_aside(o);
@@ -504,7 +504,7 @@ void output_write(struct output *o, const void *data, size_t bytes)
 		p += some;
 		bytes -= some;
 		if (o->used == BUFFER)
-			flush(o);
+			write_buffer(o);
 	}
 }
 
@@ -569,14 +569,14 @@ int output_reserve(struct output *o, uint64_t bytes, const char *advice, struct 
 
 int output_flush(struct output *o, struct fail *fail)
 {
-	flush(o);
+	write_buffer(o);
 	errno = o->error;
 	return o->error == 0 ? 0 : fail_errno(fail, "%s", o->shown);
 }
 
 void output_write_over(struct output *o, const void *data, size_t bytes)
 {
-	flush(o);
+	write_buffer(o);
 	if (o->error == 0 &&
 	    (lseek(o->fd, 0, SEEK_SET) < 0 || write_again(o->fd, data, bytes) != 0))
 		o->error = errno;
@@ -599,7 +599,7 @@ static int sync_folder(const struct output *o)
 }
 
 /* final: once the file is replaced, signals stay blocked. */
-static int replace(struct output *o, bool final, struct fail *fail)
+static int output_replace(struct output *o, bool final, struct fail *fail)
 {
 	sigset_t old;
 
@@ -635,11 +635,11 @@ static int replace(struct output *o, bool final, struct fail *fail)
 }
 
 /* name: gets the name of the file, or NULL. */
-static int commit(struct output *o, bool final, char *name, struct fail *fail)
+static int commit_as(struct output *o, bool final, char *name, struct fail *fail)
 {
 	int rc = 0;
 
-	flush(o);
+	write_buffer(o);
 	if (o->error != 0) {
 		errno = o->error;
 		fail_errno(fail, "%s", o->shown);
@@ -647,7 +647,7 @@ static int commit(struct output *o, bool final, char *name, struct fail *fail)
 		return -1;
 	}
 	if (!o->direct) {
-		rc = replace(o, final, fail);
+		rc = output_replace(o, final, fail);
 	} else if (o->fd != STDERR_FILENO && close(o->fd) != 0) {
 		/* NFS and quotas report failed writes here, even for standard output. */
 		rc = fail_errno(fail, "%s", o->shown);
@@ -660,17 +660,17 @@ static int commit(struct output *o, bool final, char *name, struct fail *fail)
 
 int output_commit(struct output *o, struct fail *fail)
 {
-	return commit(o, false, NULL, fail);
+	return commit_as(o, false, NULL, fail);
 }
 
 int output_commit_finally(struct output *o, struct fail *fail)
 {
-	return commit(o, true, NULL, fail);
+	return commit_as(o, true, NULL, fail);
 }
 
 int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fail)
 {
-	return commit(o, false, name, fail);
+	return commit_as(o, false, name, fail);
 }
 
 void output_abort(struct output *o)

@@ -110,7 +110,7 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 }
 
 /* Join two rows of a channel; entropy and quantiles become their weighted means. */
-static void join(const struct sheet *s, double *a, const double *b)
+static void join_numbers(const struct sheet *s, double *a, const double *b)
 {
 	const double n = s->curves ? a[CURVE_COUNT] + b[CURVE_COUNT] : 0;
 
@@ -137,7 +137,7 @@ static void join(const struct sheet *s, double *a, const double *b)
 static void join_row(const struct sheet *s, double *a, const double *b)
 {
 	for (uint32_t c = 0; c < s->channels; c++)
-		join(s, a + (size_t)c * s->width, b + (size_t)c * s->width);
+		join_numbers(s, a + (size_t)c * s->width, b + (size_t)c * s->width);
 }
 
 /* Join neighbouring rows in pairs. */

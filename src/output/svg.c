@@ -96,9 +96,10 @@ static const char *put_power(struct output *out, const char *text)
 }
 
 /* Write text for display, with thin spaces between thousands, minus signs and superscripts. */
-static void put(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void svg_put(struct output *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void put(struct output *out, const char *format, ...)
+static void svg_put(struct output *out, const char *format, ...)
 {
 	char text[OUTPUT_PRINT];
 	va_list arguments;
@@ -143,7 +144,7 @@ void svg_text(struct output *out, const char *attributes, double x, double y, co
 	if (text[0] == '\0')
 		return;
 	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
-	put(out, "%s", text);
+	svg_put(out, "%s", text);
 	output_text(out, "</text>\n");
 }
 
@@ -182,10 +183,10 @@ static void put_samples(struct output *out, uint64_t samples, const struct axis 
 {
 	const uint32_t bins = axis_bins(axis);
 
-	put(out, "%llu %s sample%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s");
+	svg_put(out, "%llu %s sample%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s");
 	if (channels > 1)
-		put(out, " of %u channels", channels);
-	put(out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
+		svg_put(out, " of %u channels", channels);
+	svg_put(out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
 }
 
 /* Convert a position from 0 to 1 to hundredths on a line `units` long. */
@@ -367,7 +368,7 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 
 	for (int i = 0; i < 3; i++)
 		if (counts[i] > 0)
-			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
+			svg_put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
 void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from)
@@ -382,7 +383,7 @@ void svg_describe(struct output *out, const struct hist *hist, const struct prov
 	if (hist->reference)
 		output_text(out, DOT "line: the reference, if it had as many samples");
 	if (from->parts > 1)
-		put(out, DOT "part %u of %u", from->part, from->parts);
+		svg_put(out, DOT "part %u of %u", from->part, from->parts);
 	output_text(out, "</text>\n");
 }
 
@@ -398,7 +399,7 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 		output_print(out, "channel %u" DOT, channel);
 	if (facts->filled > 0) {
 		bin_text(text, &p->hist->axis, facts->fullest);
-		put(out, "most in %s: %llu", text, (ull)facts->most);
+		svg_put(out, "most in %s: %llu", text, (ull)facts->most);
 	} else {
 		output_text(out, p->bars > 0 ? "all bins are empty"
 					     : "no bins: no finite sample was counted");
@@ -485,13 +486,14 @@ static const char *name_of_rows(const struct sheet *s)
 
 static void describe_rows(struct output *out, const struct sheet *s)
 {
-	put(out, "%llu %s%s", (ull)s->count, s->unit ? s->unit : "row", s->count == 1 ? "" : "s");
+	svg_put(out, "%llu %s%s", (ull)s->count, s->unit ? s->unit : "row",
+		s->count == 1 ? "" : "s");
 	if (s->size > 0 && !s->unit)
-		put(out, " of %llu %s", (ull)s->size, s->bytes ? "bytes" : "records");
+		svg_put(out, " of %llu %s", (ull)s->size, s->bytes ? "bytes" : "records");
 	output_text(out, DOT);
 	put_samples(out, s->samples, s->axis, s->channels);
 	if (s->joined > 1)
-		put(out, DOT "%llu rows are drawn as one", (ull)s->joined);
+		svg_put(out, DOT "%llu rows are drawn as one", (ull)s->joined);
 	output_text(out, "</text>\n");
 }
 

@@ -27,7 +27,7 @@ struct cells {
 	char text[CELLS_MOST][TEXT];
 };
 
-static void keep(void *cells, const char *text)
+static void keep_cell(void *cells, const char *text)
 {
 	struct cells *const c = cells;
 
@@ -38,7 +38,7 @@ static void keep(void *cells, const char *text)
 static void list(struct cells *c, const struct table *t, const struct hist *hist, uint32_t channel)
 {
 	c->n = 0;
-	figures_list(keep, c, t->asked, hist, channel);
+	figures_list(keep_cell, c, t->asked, hist, channel);
 }
 
 /* The figures that have a column before the quantiles; a share is of the samples. */
@@ -67,7 +67,7 @@ static unsigned width_of(const struct columns *p, size_t i)
 }
 
 /* Take up to `n` columns of this width from the space left; returns how many fit. */
-static unsigned take(unsigned *left, unsigned n, unsigned width)
+static unsigned take_columns(unsigned *left, unsigned n, unsigned width)
 {
 	const unsigned fit = *left / (width + 1), some = fit < n ? fit : n;
 
@@ -88,11 +88,11 @@ static void make_plan(struct columns *p, const struct table *t)
 	for (size_t i = 0; i < FIXED; i++) {
 		const size_t k = ORDER[i];
 		if (i == 4 && t->asked->named)
-			p->quantiles = take(&left, t->asked->n, NUMBER);
-		p->has[k] = (k > 0 || !t->shape) && take(&left, 1, COLUMNS[k].width) > 0;
+			p->quantiles = take_columns(&left, t->asked->n, NUMBER);
+		p->has[k] = (k > 0 || !t->shape) && take_columns(&left, 1, COLUMNS[k].width) > 0;
 	}
 	if (!t->asked->named && !t->shape)
-		p->quantiles = take(&left, t->asked->n, NUMBER);
+		p->quantiles = take_columns(&left, t->asked->n, NUMBER);
 	/* Names get the rest, or numbers. */
 	const unsigned numbers = 4 + p->quantiles;
 	while (!t->names && p->number < NUMBER_MOST && left >= numbers) {
