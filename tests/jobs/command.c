@@ -321,9 +321,10 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 		option(c, 'T', "threads", text);
 	/*
 	 * Down to so little memory that frames are decoded piece by piece; windows and a worker's
-	 * counters must fit.
+	 * counters must fit, which may be one for each value of a channel.
 	 */
-	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
+	snprintf(text, sizeof(text), "%u%s", (j->channels > 8 ? 32u : 16u) << below(6),
+		 once_in(2) ? "M" : "MiB");
 	/*
 	 * With --stats a worker needs about 160 KB for each channel of floats, 4 MB for rows of
 	 * codes. Floats of any size need a complete digest: 32 MB for each channel of f64.
