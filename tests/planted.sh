@@ -58,6 +58,7 @@ plant made src/input/zstd_job.c '/^void job_add/,/^}/s/^\t\tsource_call(s);/\t\t
 plant part src/input/source_plain.c '/^static void claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
+plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
 # Rows, without a wake-up: a collected result, workers that leave, a wait until none is left.
 plant collected src/each/collect.c 's/^\t\t\twake(r->owner);$/;/'

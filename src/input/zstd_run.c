@@ -106,14 +106,18 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 static void decode_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = next_job(s, q);
-	struct zstd_piece *p;
+	struct zstd_piece *p = NULL;
 
 	j->running = true;
 	s->zstd.decoding++;
 	/* Stop soon: a reader that decodes serves no other reader and no device. */
 	do {
+		const bool more = p && p->bytes > 0;
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
+		/* Has another reader taken the piece before this one, for which none was called? */
+		if (more && j->ready == p)
+			source_call(s); /* for the work that it has left */
 	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
 		 s->zstd.on_device == 0);
 	j->running = false;
