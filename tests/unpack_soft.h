@@ -15,7 +15,12 @@
 #include "zstd/block.h"
 #include "zstd/unpacker.h"
 
-#define SOFT_ROOM (3 * (size_t)FRAME_BLOCK_MAX + sizeof(struct unpack_orders))
+#ifdef SMALL_JOBS /* a batch has one block, so that small frames have several batches */
+#define SOFT_BLOCKS 1
+#else
+#define SOFT_BLOCKS 3
+#endif
+#define SOFT_ROOM (SOFT_BLOCKS * ((size_t)FRAME_BLOCK_MAX + 8) + sizeof(struct unpack_orders))
 
 struct soft {
 	struct unpacker unpacker;

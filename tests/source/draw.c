@@ -19,12 +19,6 @@
 #define LONG_MORE ((size_t)3 << 20)
 #define POOL ((size_t)8 << 20)
 #endif
-/* Under the scheduler there is no device: its answers wake nobody, which the scheduler asks for. */
-#ifdef TESTS_SCHED_POINTS_H
-#define DEVICES false
-#else
-#define DEVICES true
-#endif
 #define DRAWS ((size_t)64) /* bytes of a fuzzer that are draws */
 
 /* ---- chance ---- */
@@ -216,9 +210,9 @@ static void pack_offer(struct offer *o, const unsigned char *bytes, size_t n)
 	for (uint64_t i = once_in(20) ? below(3000) : 0; i > 0; i--)
 		pack_frame(&p, "", 0, 1, true, false, 0);
 	do {
-		size_t some = one && (sole || below(3) > 0)
-				      ? n
-				      : (size_t)below(most + 1) + (n - at) / 200;
+		size_t some = sole                  ? n
+			      : one && below(3) > 0 ? n >> below(2)
+						    : (size_t)below(most + 1) + (n - at) / 200;
 		if (some > n - at || p.frames > 3000)
 			some = n - at;
 		if (once_in(many ? 100 : 9))
@@ -446,7 +440,7 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 		job->cap = use->record * (1 + (size_t)below(500));
 	job->unpacked = once_in(2);
 	job->stop = once_in(25) ? 1 + (unsigned)below(9) : 0;
-	if (DEVICES && long_one && !once_in(3))
+	if (long_one && !once_in(3))
 		draw_device(&job->device, all_sums && !open->no_check && use->limit == NO_LIMIT);
 }
 

@@ -12,6 +12,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "../blocks.h"
 #include "base/xxh64.h"
 
 typedef unsigned long long ull;
@@ -115,6 +116,7 @@ static void bad(struct frames *f, const char *why)
 
 #define BLOCK ((size_t)128 << 10)
 #define DAMAGED "it is damaged, or the input ends inside it"
+#define CHECKSUM "its checksum is wrong"
 
 /* Decodes the blocks of a frame of n bytes at most; `declared` as its header says. */
 static void decode(struct frames *f, const unsigned char *p, size_t n, uint64_t declared)
@@ -139,9 +141,8 @@ static void decode(struct frames *f, const unsigned char *p, size_t n, uint64_t 
 		f->bytes = out.pos;
 		pos += in.pos;
 		if (ZSTD_isError(hint))
-			bad(f, ZSTD_getErrorCode(hint) == ZSTD_error_checksum_wrong
-				       ? "its checksum is wrong"
-				       : DAMAGED);
+			bad(f, ZSTD_getErrorCode(hint) == ZSTD_error_checksum_wrong ? CHECKSUM
+										    : DAMAGED);
 		else if (hint > 0 && pos == n && f->bytes == before)
 			bad(f, DAMAGED);
 	}
@@ -170,13 +171,27 @@ static bool is_unclear(const struct frames *f, const unsigned char *p, size_t n)
 	return differs;
 }
 
+/*
+ * Does our decoder of blocks, which refuses more than libzstd, refuse a frame of a stream? Then
+ * either is right: libzstd cannot decode it again.
+ */
+static bool is_refused(const struct frames *f, const unsigned char *p, size_t n)
+{
+	const size_t room = f->bytes - f->from + BLOCK;
+	unsigned char *const to = malloc(room);
+	size_t used, took;
+	const bool refused = blocks_decode(p, n, to, room, &used, &took) != NULL;
+
+	free(to);
+	return refused && (!f->why || strcmp(f->why, CHECKSUM) == 0);
+}
+
 /* The next frame. False: it is the last, or bad. */
-static bool next_frame(struct frames *f, const struct job *job, unsigned char *bytes, size_t n,
-		       bool foreign)
+static bool next_frame(struct frames *f, const struct job *job, const struct offer *o)
 {
 	const uint64_t memory = job->setup.use.memory;
-	unsigned char *const p = bytes + f->pos;
-	const size_t left = n - f->pos;
+	unsigned char *const p = o->bytes + f->pos;
+	const size_t n = o->size, left = n - f->pos;
 	ZSTD_frameHeader h;
 
 	f->offset = f->pos;
@@ -212,7 +227,8 @@ static bool next_frame(struct frames *f, const struct job *job, unsigned char *b
 		const bool hides = job->setup.open.no_check && h.checksumFlag;
 		p[4] &= hides ? (unsigned char)~4 : 255;
 		decode(f, p, left, declared);
-		f->unclear = foreign && is_unclear(f, p, left);
+		f->unclear = o->foreign && (is_unclear(f, p, left) ||
+					    (o->route >= ROUTE_PIPE && is_refused(f, p, left)));
 		p[4] |= hides ? 4 : 0;
 		if (!f->why && hides && n - f->pos < 4)
 			bad(f, DAMAGED);
@@ -246,7 +262,7 @@ static bool look_inside(struct truth *t, const struct job *job, size_t i, struct
 	t->unclear |= job->setup.open.parts > 0 && packed && o->foreign; /* or its header is bad */
 	if (t->must)
 		return false;
-	while (packed && next_frame(f, job, o->bytes, o->size, o->foreign))
+	while (packed && next_frame(f, job, o))
 		;
 	if (!packed) {
 		f->data = malloc(o->size + 1);
@@ -255,6 +271,22 @@ static bool look_inside(struct truth *t, const struct job *job, size_t i, struct
 	}
 	t->unclear |= f->unclear;
 	return true;
+}
+
+/* Is there no more data after a frame? */
+static bool is_last(const unsigned char *p, size_t n)
+{
+	bool data = false;
+
+	while (n > 0 && !data) {
+		const size_t some = ZSTD_findFrameCompressedSize(p, n);
+		if (ZSTD_isError(some))
+			return false;
+		p += some;
+		n -= some;
+		data = n > 0 && (n < 4 || p[0] >> 4 != 5);
+	}
+	return !data;
 }
 
 /* The bad frame, if -n does not end before it. False: the walk ends here. */
@@ -273,6 +305,8 @@ static bool meet_damage(struct truth *t, const struct job *job, size_t i, const 
 	else
 		fails(t, i, must, f->status, "%s: zstd frame at offset %zu: %s", shown(job, i),
 		      f->offset, f->why);
+	t->late = must && strcmp(f->why, CHECKSUM) == 0 &&
+		  is_last(job->offer[i].bytes + f->offset, job->offer[i].size - f->offset);
 	return !must;
 }
 

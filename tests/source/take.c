@@ -20,13 +20,14 @@
 #include <unistd.h>
 
 #include "../unpack_soft.h"
+#include "base/huge.h"
 #include "input/source_state.h"
 
-/* Small jobs have not the memory that they take from the budget. */
+/* Bytes of a job that were not taken: small jobs take less for packed bytes than a block may need. */
 #ifdef SMALL_JOBS
-#define LOOKS false
+#define EXTRA huge_grown(FRAME_BLOCK_MAX + FRAME_BLOCK_HEADER)
 #else
-#define LOOKS true
+#define EXTRA 0
 #endif
 #define BESIDE 10000u /* bytes of an input that a slice reads besides its samples, at most */
 #define FD_FIRST 100  /* of the inputs: messages have these numbers */
@@ -153,6 +154,11 @@ static int offer_input(const struct offer *o, int to)
 
 /* ---- readers ---- */
 
+static bool takes_more(const struct zstd_job *j)
+{
+	return job_takes(j, &(struct cut){.pieces = 0}) > j->held + EXTRA;
+}
+
 /* More memory than there is? */
 static void look(struct source *s)
 {
@@ -163,9 +169,9 @@ static void look(struct source *s)
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept : 0;
 	for (const struct zstd_job *j = s->budget.free_jobs; j; j = j->next)
-		beyond |= job_takes(j, &(struct cut){.pieces = 0}) > j->held;
+		beyond |= takes_more(j);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		beyond |= j->running == 0 && job_takes(j, &(struct cut){.pieces = 0}) > j->held;
+		beyond |= j->running == 0 && takes_more(j);
 	beyond |= s->budget.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);
 	CHECK(!beyond, "more memory than was taken");
@@ -234,7 +240,7 @@ static void *work(void *arg)
 		w->rc = source_take(r, &want, &c, &w->fail);
 		if (w->rc != 0 || c.bytes == 0)
 			break;
-		if (i % 4 == 0 && LOOKS)
+		if (i % 4 == 0)
 			look(s);
 		CHECK(use->packed > 1 || c.bytes % use->record == 0, "part of a record");
 		if (c.piece || open->ordered)
