@@ -13,11 +13,14 @@ mkdir -p "$copy/tree"
 git ls-files -z Makefile src tests kernels packaging/needs.c packaging/packaging.mk | xargs -0 cp --parents -t "$copy/tree"
 passed=0 failed=0
 
-# plant NAME FILE SED [TRANSCRIPT, source_jobs, changed or test_X]: make the bug with SED, which changes at most two lines of FILE.
+# plant NAME FILE SED [TRANSCRIPT, source_jobs, source_schedules, changed, test_X, or "in" and a scene]: make the bug with
+# SED, which changes at most two lines of FILE.
 plant() {
-	name=$1 file=$2 change=$3 transcript=${4:-}
+	name=$1 file=$2 change=$3 transcript=${4:-} scene=
 	target='SCHED=1 build/sched/schedules' test="build/sched/schedules 1 $seconds"
 	case $transcript in
+	in\ *) scene=${transcript#in } ;;
+	source_schedules) target='SCHED=1 build/sched/source_jobs' test="build/sched/source_jobs 1 100000 $((3 * seconds))" ;;
 	source_jobs) target='NVCC= build/source_jobs' test="build/source_jobs 1 100000 $((3 * seconds))" ;;
 	changed) target='NVCC= gpuhist build/torture_preload.so' test='sh tests/changed.sh gpuhist build/torture_preload.so' ;;
 	test_*) target="NVCC= build/$transcript" test=build/$transcript ;;
@@ -38,11 +41,11 @@ plant() {
 		tail -n 5 "$copy/log"
 		echo "$name: the planted bug does not compile"
 		failed=$((failed + 1))
-	elif (cd "$copy/tree" && $test) >"$copy/log" 2>&1; then
+	elif (cd "$copy/tree" && $test ${scene:+"$scene"}) >"$copy/log" 2>&1; then
 		echo "$name: not seen by ${transcript:-$(grep schedules "$copy/log")}"
 		failed=$((failed + 1))
 	else
-		echo "$name: seen: $(grep -m 1 '^scene\|^---\|^job\|^FAILED\|failed:' "$copy/log")"
+		echo "$name: seen: $(grep -m 1 '^scene\|^---\|^job\|^source_jobs\|^FAILED\|failed:' "$copy/log")"
 		passed=$((passed + 1))
 	fi
 	cp "$file" "$copy/tree/$file"
@@ -58,7 +61,7 @@ plant made src/input/zstd_job.c '/^void job_add/,/^}/s/^\t\tsource_call(s);/\t\t
 plant part src/input/source_plain.c '/^static void claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
-plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/'
+plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
 # Rows, without a wake-up: a collected result, workers that leave, a wait until none is left.
 plant collected src/each/collect.c 's/^\t\t\twake(r->owner);$/;/'

@@ -5,7 +5,8 @@
  * end with status 1, or print a warning, instead.
  *
  * usage: schedules [SEED [SECONDS [SCENE [SEED_OF_SCHEDULE]]]]
- * With a scene and the seed of a schedule, as a failure prints them, run only that schedule.
+ * With a scene, its name or number, run only that one; with the seed of a schedule, too, as a failure
+ * prints them, only that schedule.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -449,6 +450,16 @@ static void check_schedule(unsigned which, uint64_t seed)
 		      "%s: another result: %.300s", how, got);
 }
 
+static unsigned scene_of(const char *name)
+{
+	const unsigned scenes = sizeof(SCENES) / sizeof(SCENES[0]);
+
+	for (unsigned i = 0; i < scenes; i++)
+		if (strcmp(SCENES[i].name, name) == 0)
+			return i;
+	return (unsigned)strtoul(name, NULL, 10) % scenes;
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned scenes = sizeof(SCENES) / sizeof(SCENES[0]);
@@ -470,15 +481,14 @@ int main(int argc, char **argv)
 		CHECK(status == SCENES[i].status, "%s: %.300s", SCENES[i].name, want[i]);
 	}
 	if (argc > 4) {
-		check_schedule((unsigned)strtoul(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+		check_schedule(scene_of(argv[3]), strtoull(argv[4], NULL, 10));
 		scratch_leave();
 		return check_report();
 	}
 	const double began = sched_real_seconds();
 	for (uint64_t i = 0; sched_real_seconds() - began < seconds && check_failed < 5;
 	     i++, schedules++)
-		check_schedule(argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10)
-					: (unsigned)(i % scenes),
+		check_schedule(argc > 3 ? scene_of(argv[3]) : (unsigned)(i % scenes),
 			       seed * 1000000 + i);
 	printf("%llu schedules\n", (unsigned long long)schedules);
 	scratch_leave();
