@@ -63,9 +63,12 @@ plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsour
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
-# Rows, without a wake-up: a collected result, workers that leave, a wait until none is left.
+# Rows, without a wake-up: a collected result, workers that leave, a wait until none is left, a failed write (either of
+# two calls is enough), a failed worker.
 plant collected src/each/collect.c 's/^\t\t\twake(r->owner);$/;/'
 plant leaving src/each/collect.c '/^static void rest_active/,/^}/s/^\t\twake_all(e);/\t\t;/'
+plant failed_write src/each/collect.c 's/^\t\t\twake_all(e);$/\t\t\t;/; /^struct result \*collect_wait/,/^}/s/^\t\twake_all(e);/\t\t;/' 'in rows of few results that cannot be written'
+plant failed_worker src/each/collect.c '/^void collect_end_turn/,/^}/s/^\te->stopped |= failed;/\t;/' 'in rows of few results'
 # Not of threads: a ring one block too small, which the size of huge pages hides; a tensor one sample short.
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors

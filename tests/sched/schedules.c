@@ -129,6 +129,9 @@ static const struct scene SCENES[] = {
 	{.name = "rows of few results",
 	 .command = "-t u16 -T $T --each=2000 -b 9 -r full -f csv -o out frames.zst plain",
 	 .status = 3},
+	{.name = "rows of few results that cannot be written",
+	 .command = "-t u16 -T $T --each=2000 -b 9 -r full -f csv -o /dev/full plain plain",
+	 .status = 1},
 	{.name = "groups", .command = "-t u12bit -T $T -o out groups.zst groups.zst plain"},
 	{.name = "groups of rows",
 	 .command = "-t u12bit -b 9 -T $T --each=1000 -f csv -o out groups.zst groups.zst "
