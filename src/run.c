@@ -49,7 +49,7 @@ int run_job(const struct job *job, struct output *rows, struct hist *hist,
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail)
 {
-	struct run run = {.job = job, .began = clock_seconds(), .rows = rows};
+	struct run run = {.job = job, .began = clock_seconds(), .out = rows};
 
 	snapshot_init(&run.snapshot);
 	lock_init(&run.team.lock, LOCK_RUN);
@@ -106,12 +106,12 @@ static int reserve(const struct run *run, struct fail *fail)
 	uint64_t size = (uint64_t)run->shape.channels * axis_bins(&run->shape.axis) *
 			COUNTERS[job->style.counter].bytes;
 
-	if (!run->rows || job->format->kind != FORMAT_BINARY)
+	if (!run->out || job->format->kind != FORMAT_BINARY)
 		return 0;
 	if (__builtin_mul_overflow(size, rows, &size))
 		size = UINT64_MAX;
 	return output_reserve(
-		run->rows, size,
+		run->out, size,
 		job->each > 0 ? "use fewer bins or longer rows of --each" : "use fewer bins", fail);
 }
 

@@ -256,5 +256,5 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 		.style = &run->report.style,
 		.options = job->options,
 	};
-	return each_open(each, &run->row, &run->plan.counting, run->rows, fail);
+	return each_open(each, &run->row, &run->plan.counting, run->out, fail);
 }

@@ -33,7 +33,7 @@ struct partial {
 
 struct run {
 	const struct job *job;
-	struct output *rows; /* the output, which --each writes to; or NULL */
+	struct output *out; /* the output, which --each writes to; or NULL */
 	double began;
 	struct shape shape;         /* const once the first input is open */
 	struct plan plan;           /* const once it is made */

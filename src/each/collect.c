@@ -76,11 +76,11 @@ static void fill_sheet(struct each *e)
 	double row[SHEET_NUMBERS];
 	size_t bytes;
 
-	if (e->to == e->file)
+	if (e->row_out == e->out)
 		return;
-	if (output_failed(e->to))
-		(void)output_flush(e->to, &e->now.fail);
-	const char *const text = output_taken(e->to, &bytes);
+	if (output_failed(e->row_out))
+		(void)output_flush(e->row_out, &e->now.fail);
+	const char *const text = output_taken(e->row_out, &bytes);
 	for (size_t at = 0; at < bytes && e->now.fail.status == STATUS_OK;
 	     at += numbers * sizeof(double)) {
 		memcpy(row, text + at, numbers * sizeof(double));
@@ -95,8 +95,8 @@ static void end_row(struct each *e)
 	if (!e->now.begun || e->now.fail.status != STATUS_OK)
 		return;
 	e->now.begun = false;
-	e->now.rows++;
-	(void)maker_write(e, &e->now.maker, &e->now.open.row, &e->now.open.counts, NULL, e->to,
+	e->now.row_count++;
+	(void)maker_write(e, &e->now.maker, &e->now.open.row, &e->now.open.counts, NULL, e->row_out,
 			  &e->now.saturated, &e->now.fail);
 	e->now.open.row.records = 0;
 	fill_sheet(e);
@@ -138,14 +138,14 @@ static void collect(struct each *e, struct result *r)
 	size_t bytes;
 
 	add_part(e, &r->head);
-	if (output_failed(r->rows))
-		(void)output_flush(r->rows, &e->now.fail);
-	const char *const text = output_taken(r->rows, &bytes);
+	if (output_failed(r->text))
+		(void)output_flush(r->text, &e->now.fail);
+	const char *const lines = output_taken(r->text, &bytes);
 	if (r->row_count > 0 && e->now.begun)
 		end_row(e);
 	if (e->now.fail.status == STATUS_OK) {
-		output_write(e->to, text, bytes);
-		e->now.rows += r->row_count;
+		output_write(e->row_out, lines, bytes);
+		e->now.row_count += r->row_count;
 		e->now.saturated += r->saturated;
 		e->now.fail = r->fail;
 		fill_sheet(e);
@@ -169,7 +169,7 @@ static bool can_collect(const struct each *e)
 	return !e->failed && !e->torn && (has_next(e) || e->ended > e->now.path);
 }
 
-static void wait_collected_unlocks(struct each *e, struct rows *rows)
+static void wait_collected_unlocks(struct each *e, struct row_worker *rows)
 {
 	/* Nobody sleeps while something could be collected and nobody does it. */
 	assert(e->collecting || !can_collect(e));
@@ -178,7 +178,7 @@ static void wait_collected_unlocks(struct each *e, struct rows *rows)
 	rows->waits = false;
 }
 
-static void wake(struct rows *rows)
+static void wake(struct row_worker *rows)
 {
 	if (rows->waits)
 		pthread_cond_signal(&rows->collected);
@@ -187,7 +187,7 @@ static void wake(struct rows *rows)
 static void wake_all(struct each *e)
 {
 	lock_assert_held(&e->lock);
-	for (struct rows *rows = e->workers; rows; rows = rows->next)
+	for (struct row_worker *rows = e->workers; rows; rows = rows->next)
 		wake(rows);
 }
 
@@ -224,7 +224,7 @@ static void collect_all_unlocks(struct each *e)
 			leave_waiting(e, r);
 		lock_drop(&e->lock);
 		if (!more)
-			(void)output_flush(e->to, &e->now.fail);
+			(void)output_flush(e->row_out, &e->now.fail);
 		else if (r)
 			collect(e, r);
 		else
@@ -258,7 +258,7 @@ static void rest_active(struct each *e)
 		wake_all(e);
 }
 
-struct result *collect_wait(struct each *e, struct rows *rows, unsigned least, bool in_turn,
+struct result *collect_wait(struct each *e, struct row_worker *rows, unsigned least, bool in_turn,
 			    struct fail *fail)
 {
 	struct result *r = NULL;
@@ -326,7 +326,7 @@ void collect_end_turn(struct each *e, bool failed)
 
 /* ---- workers come and go ---- */
 
-void collect_join(struct each *e, struct rows *rows)
+void collect_join(struct each *e, struct row_worker *rows)
 {
 	lock_take(&e->lock);
 	rows->next = e->workers;
@@ -334,7 +334,7 @@ void collect_join(struct each *e, struct rows *rows)
 	lock_drop(&e->lock);
 }
 
-void collect_leave(struct each *e, struct rows *rows)
+void collect_leave(struct each *e, struct row_worker *rows)
 {
 	(void)collect_wait(e, rows, rows->results, false, &(struct fail){.status = STATUS_OK});
 	lock_take(&e->lock);
@@ -348,7 +348,7 @@ void collect_leave(struct each *e, struct rows *rows)
 	for (unsigned i = 0; i < rows->results; i++)
 		while (rows->result[i].submitted)
 			wait_collected_unlocks(e, rows);
-	struct rows **link = &e->workers;
+	struct row_worker **link = &e->workers;
 	while (*link != rows)
 		link = &(*link)->next;
 	*link = rows->next;

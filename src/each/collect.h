@@ -17,19 +17,19 @@ struct part {
 };
 
 struct result {
-	struct result *next;    /* in the list of waiting results; NULL in the last one */
-	struct result *before;  /* in that list; the first has none */
-	struct rows *owner;     /* the worker that fills it */
-	size_t path;            /* input of its records */
-	uint64_t first;         /* number of its first record */
-	uint64_t records;       /* number of its records */
-	uint64_t end;           /* number of the next result's first record */
-	struct part head, tail; /* parts of the rows that began before it and continue after it */
-	struct output *rows;    /* text of the rows in between, in memory */
-	uint64_t row_count;     /* number of rows in `rows` */
-	uint64_t saturated;     /* number of their counts that were clipped */
-	struct fail fail;       /* failure of the first of its rows that failed */
-	bool submitted;         /* it waits, or is being collected */
+	struct result *next;      /* in the list of waiting results; NULL in the last one */
+	struct result *before;    /* in that list; the first has none */
+	struct row_worker *owner; /* the worker that fills it */
+	size_t path;              /* input of its records */
+	uint64_t first;           /* number of its first record */
+	uint64_t records;         /* number of its records */
+	uint64_t end;             /* number of the next result's first record */
+	struct part head, tail;   /* parts of the rows that began before it and continue after it */
+	struct output *text;      /* text of the rows in between, in memory */
+	uint64_t row_count;       /* number of rows in `text` */
+	uint64_t saturated;       /* number of their counts that were clipped */
+	struct fail fail;         /* failure of the first of its rows that failed */
+	bool submitted;           /* it waits, or is being collected */
 };
 
 /* Turns the counts of a row into a histogram. */
@@ -48,20 +48,20 @@ struct collector {
 	struct part open; /* the open row */
 	struct maker maker;
 	uint64_t records;   /* number of records collected */
-	uint64_t rows;      /* number of rows collected */
+	uint64_t row_count; /* number of rows collected */
 	uint64_t saturated; /* number of their counts that were clipped */
 };
 
 struct each {
 	struct row_spec own;         /* the spec with the sheet */
 	const struct row_spec *spec; /* &own */
-	struct output *to;           /* destination of rows; svg: memory for their numbers */
-	struct output *file;         /* the output given to each_open */
+	struct output *row_out;      /* destination of rows; svg: memory for their numbers */
+	struct output *out;          /* the output given to each_open */
 	struct sheet sheet;          /* svg */
 	struct strip strip;          /* plot */
 
 	struct lock lock;
-	struct rows *workers;
+	struct row_worker *workers;
 	struct result *waiting; /* results submitted but not collected, in the order of records */
 	struct result *last;    /* the last of them */
 	size_t ended;           /* number of inputs that have ended well, at most `whole` */
@@ -76,8 +76,8 @@ struct each {
 };
 
 /* The state of a worker. */
-struct rows {
-	struct rows *next;
+struct row_worker {
+	struct row_worker *next;
 	pthread_cond_t collected; /* one of its results was collected, or none ever will be */
 	bool waits;               /* the worker waits for `collected` */
 	const struct counting *counting;
@@ -108,7 +108,7 @@ int maker_write(const struct each *e, struct maker *m, const struct row_place *r
 /* ---- for workers ---- */
 
 /* A worker comes; it leaves when it will submit nothing more (collect_leave). */
-void collect_join(struct each *e, struct rows *rows);
+void collect_join(struct each *e, struct row_worker *rows);
 
 /* A worker is between these calls if it may submit a result. */
 void collect_begin_turn(struct each *e);
@@ -122,13 +122,13 @@ void collect_submit(struct each *e, struct result *r);
  * never be free; if rows have failed, *fail is their failure. `in_turn`: a turn of the worker
  * calls.
  */
-struct result *collect_wait(struct each *e, struct rows *rows, unsigned least, bool in_turn,
+struct result *collect_wait(struct each *e, struct row_worker *rows, unsigned least, bool in_turn,
 			    struct fail *fail);
 
 /* Records of this input are lost: it never ends well, although its chunks are returned. */
 void collect_lose(struct each *e, size_t path);
 
 /* Withdraw the results of a leaving worker that will never be collected, as after a failure. */
-void collect_leave(struct each *e, struct rows *rows);
+void collect_leave(struct each *e, struct row_worker *rows);
 
 #endif

@@ -23,12 +23,12 @@
 /* ---- rows ---- */
 
 /* Make a whole row of rows->counts, and write it to the result. */
-static void end_whole(struct each *e, struct rows *rows, struct result *r,
+static void end_whole(struct each *e, struct row_worker *rows, struct result *r,
 		      const struct row_place *row, uint64_t *marks)
 {
 	r->row_count++;
 	if (r->fail.status == STATUS_OK)
-		(void)maker_write(e, &rows->maker, row, &rows->counts, marks, r->rows,
+		(void)maker_write(e, &rows->maker, row, &rows->counts, marks, r->text,
 				  &r->saturated, &r->fail);
 }
 
@@ -40,7 +40,7 @@ static void count_part(struct worker *w, struct result *r, const struct row_plac
 		       const unsigned char *data, struct xxh64 *hash)
 {
 	struct each *const e = w->work->each;
-	struct rows *const rows = w->rows;
+	struct row_worker *const rows = w->rows;
 	const bool begins = at == row->first;
 	struct part *const part = begins ? &r->tail : &r->head;
 
@@ -70,7 +70,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 		      const unsigned char *data, struct xxh64 *hash)
 {
 	const size_t bytes = (size_t)row->records * w->work->record, n = bytes / 2;
-	struct rows *const rows = w->rows;
+	struct row_worker *const rows = w->rows;
 	const struct sample_type type = rows->counting->type;
 	const uint32_t channels = rows->counting->channels;
 	uint32_t channel = 0;
@@ -116,7 +116,7 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 		data += work_bytes(w->work, row.records);
 		at += row.records;
 		r->records += row.records;
-		if (output_used(r->rows) >= TEXT_MOST || at == end) {
+		if (output_used(r->text) >= TEXT_MOST || at == end) {
 			r->end = at == end && chunk->next > 0 ? chunk->next : at;
 			collect_submit(e, r);
 			r = NULL;
@@ -132,12 +132,12 @@ static void close_result(struct result *r)
 {
 	counts_free(&r->head.counts);
 	counts_free(&r->tail.counts);
-	output_abort(r->rows);
+	output_abort(r->text);
 }
 
 static void rows_leave(struct worker *w)
 {
-	struct rows *const rows = w->rows;
+	struct row_worker *const rows = w->rows;
 
 	if (!rows)
 		return;
@@ -182,7 +182,7 @@ static int rows_join(struct worker *w)
 {
 	const struct counting *const counting = w->work->counting;
 	struct each *const e = w->work->each;
-	struct rows *const rows = w->rows = calloc(1, sizeof(*rows));
+	struct row_worker *const rows = w->rows = calloc(1, sizeof(*rows));
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
@@ -199,7 +199,7 @@ static int rows_join(struct worker *w)
 	for (unsigned i = 0; i < rows->results; i++)
 		if (collect_open_counts(&rows->result[i].head.counts, e, counting, &w->fail) != 0 ||
 		    collect_open_counts(&rows->result[i].tail.counts, e, counting, &w->fail) != 0 ||
-		    output_open_memory(&rows->result[i].rows, &w->fail) != 0)
+		    output_open_memory(&rows->result[i].text, &w->fail) != 0)
 			return -1;
 	rows->counter = counter_open(counting, &rows->counts);
 	if (has_few(e, counting) &&
@@ -275,13 +275,13 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 		return fail_errno(fail, "--each");
 	e->own = *spec;
 	e->spec = &e->own;
-	e->to = e->file = to;
+	e->row_out = e->out = to;
 	e->whole = SIZE_MAX;
 	lock_init(&e->lock, LOCK_ALONE);
 	if (spec->format->write == write_svg) {
 		row_begin_sheet(&e->sheet, spec);
 		e->own.sheet = &e->sheet;
-		if (output_open_memory(&e->to, fail) != 0)
+		if (output_open_memory(&e->row_out, fail) != 0)
 			return -1;
 	}
 	if (row_begin_strip(&e->strip, spec))
@@ -304,7 +304,7 @@ int each_finish(struct each *e, uint64_t records, struct counts *totals, uint64_
 			"internal error: the rows hold %llu of %llu records; please report this",
 			(unsigned long long)e->now.records, (unsigned long long)records);
 	counts_add_counts(totals, &e->now.maker.totals);
-	row_end(e->file, e->spec, e->now.rows);
+	row_end(e->out, e->spec, e->now.row_count);
 	*saturated = e->now.saturated;
 	return 0;
 }
@@ -317,8 +317,8 @@ void each_close(struct each *e)
 	counts_free(&e->now.open.counts);
 	maker_close(&e->now.maker);
 	free(e->sheet.value);
-	if (e->to != e->file)
-		output_abort(e->to);
+	if (e->row_out != e->out)
+		output_abort(e->row_out);
 	lock_destroy(&e->lock);
 	free(e);
 }

@@ -77,7 +77,7 @@ struct worker {
 	/* Private state of the engines; NULL until used. */
 	struct cpu *cpu;
 	struct feeder *feeder;
-	struct rows *rows;
+	struct row_worker *rows;
 
 	/* Statistics for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;

@@ -66,7 +66,7 @@ struct binning {
 enum format { TEXT, RAW_ROWS, NPY_ROWS };
 
 /* --each: a histogram for each N records of an input, or for each input. */
-struct rows {
+struct row_worker {
 	uint64_t size;           /* records; UINT64_MAX: a row is an input; 0: not given */
 	char *name[64];          /* --name: the name of each input */
 	unsigned names, input;   /* how many inputs; which one is read */
@@ -123,7 +123,7 @@ struct job {
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
 	bool rough;                    /* --rough: the figures are merged from rows */
 	char separator;                /* between columns */
-	struct rows rows;              /* --each */
+	struct row_worker rows;        /* --each */
 	uint64_t *count;               /* by channel, then by bin */
 	uint64_t total;                /* samples of all channels */
 	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples outside all bins */

@@ -6,7 +6,7 @@
 
 #include "oracle.h"
 
-static void set_counter(struct rows *r)
+static void set_counter(struct row_worker *r)
 {
 	static const struct {
 		const char *name;
@@ -101,7 +101,7 @@ static void put_numbers(const struct job *job, unsigned channel, uint64_t sample
 
 static void put_line(const struct job *job, unsigned channel)
 {
-	const struct rows *r = &job->rows;
+	const struct row_worker *r = &job->rows;
 	char c = job->separator;
 
 	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
@@ -154,7 +154,7 @@ void put_list(struct job *job)
 /* Keep the counts, least significant byte first. */
 static void keep_counts(struct job *job)
 {
-	struct rows *r = &job->rows;
+	struct row_worker *r = &job->rows;
 	size_t counts = (size_t)job->bins * job->channels;
 
 	r->data = realloc(r->data, r->used + counts * r->bytes + 1);
@@ -171,7 +171,7 @@ static void keep_counts(struct job *job)
 
 void put_row_of(struct job *job)
 {
-	struct rows *r = &job->rows;
+	struct row_worker *r = &job->rows;
 
 	if (r->format != TEXT)
 		keep_counts(job);
@@ -188,7 +188,7 @@ void put_row_of(struct job *job)
 
 void end_rows(struct job *job)
 {
-	struct rows *r = &job->rows;
+	struct row_worker *r = &job->rows;
 	char channels[32] = "", text[128];
 
 	if (r->format == NPY_ROWS) {
