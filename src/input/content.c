@@ -55,7 +55,7 @@ static struct peek *peek_open(struct bytes *b, const struct content_rules *rules
 	return NULL;
 }
 
-/* Looks at decoded bytes as bytes_look does. Offsets must rise, as earlier bytes may be dropped. */
+/* Look at decoded bytes as bytes_look does. Offsets must rise, as earlier bytes may be dropped. */
 static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned char **bytes,
 		     size_t *got, struct fail *fail)
 {
@@ -108,7 +108,7 @@ static int kept_look(const struct view *v, uint64_t at, const unsigned char **by
 }
 
 /*
- * Finds the bytes from `at` on, valid until the next look; *got < least: they end there. Takes
+ * Find the bytes from `at` on, valid until the next look; *got < least: they end there. Take
  * `most` bytes of a stream at most. 1: the source was stopped.
  */
 static int view_look(struct view *v, uint64_t at, size_t least, size_t most,
@@ -134,7 +134,7 @@ enum kind {
 	KIND_JSON
 };
 
-/* Identifies n first bytes; `ended`: these are all. Pure. */
+/* Identify n first bytes; `ended`: these are all. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
 		       size_t n, bool ended, const struct input_format **format)
 {
@@ -178,7 +178,7 @@ static bool is_index(const char *name, struct fail *fail)
 	return true;
 }
 
-/* Refuses an input that was identified, with advice. */
+/* Refuse an input that was identified, with advice. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
 		  const struct input_format *format, struct fail *fail)
 {
@@ -254,7 +254,7 @@ static bool has_tensors(const struct content_rules *rules, enum kind kind,
 	return rules->tensor || rules->tensors || (kind == KIND_FORMAT && !format->advice);
 }
 
-/* Looks at as many first bytes as are needed to identify the input. */
+/* Look at as many first bytes as are needed to identify the input. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
 		      enum kind *kind, const struct input_format **format, struct fail *fail)
 {
@@ -307,7 +307,7 @@ const char *content_way_out(const struct content *c, bool named)
 			  : " (--raw counts it as it is)";
 }
 
-/* Believes a size that may be a placeholder only if the file holds that many bytes. */
+/* Believe a size that may be a placeholder only if the file holds that many bytes. */
 static void settle_size(struct content *c, const struct bytes *b)
 {
 	struct header *const h = &c->header;
@@ -320,7 +320,7 @@ static void settle_size(struct content *c, const struct bytes *b)
 	h->bytes = HEADER_TO_END;
 }
 
-/* Feeds a scan until it has a result. */
+/* Feed a scan until it has a result. */
 static int run_scan(struct content *c, struct view *v, enum header_result *result,
 		    struct fail *fail)
 {
@@ -371,7 +371,7 @@ static const char *way_out(const struct content *c, const struct content_rules *
 	return rules->tensor || rules->tensors ? "" : content_way_out(c, false);
 }
 
-/* Reads the header's JSON piece by piece into t->text; NULL: the input is no safetensors file. */
+/* Read the header's JSON piece by piece into t->text; NULL: the input is no safetensors file. */
 static int read_text(const struct content *c, struct view *v, const struct content_rules *rules,
 		     struct tensors *t, struct fail *fail)
 {
@@ -426,7 +426,7 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 	return rc;
 }
 
-/* Finds the tensor to count. */
+/* Find the tensor to count. */
 static int pick(struct content *c, struct view *v, const struct content_rules *rules,
 		const struct tensors *list, struct fail *fail)
 {
@@ -446,7 +446,7 @@ static int pick(struct content *c, struct view *v, const struct content_rules *r
 	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
 }
 
-/* Refuses a safetensors file, as no option says which tensors to count. */
+/* Refuse a safetensors file, as no option says which tensors to count. */
 static int refuse_tensors(const char *name, const struct tensors *list, struct fail *fail)
 {
 	char text[TENSORS_TEXT], shown[1024];

@@ -43,18 +43,18 @@ struct content {
 	struct header_scan scan; /* the scan of the header */
 };
 
-/* Identifies an input that was just opened. 1: the source was stopped. */
+/* Identify an input that was just opened. 1: the source was stopped. */
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
 		 struct fail *fail);
 
 /*
- * Checks the bytes after the samples, which end at `bound`; reads a stream to its end. 1: the
+ * Check the bytes after the samples, which end at `bound`; read a stream to its end. 1: the
  * source was stopped.
  */
 int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
 
 /*
- * Does the same for decoded bytes, which end at offset `at`. `kept` holds the first CONTENT_REST
+ * Do the same for decoded bytes, which end at offset `at`. `kept` holds the first CONTENT_REST
  * bytes after the samples, then the CONTENT_END bytes after the end of the file that the header
  * gives. NULL: no bytes may follow.
  */

@@ -34,20 +34,20 @@ enum formats {
 };
 
 /*
- * Finds the format that n bytes begin. FOUND: it is *format. MORE: more bytes are needed; never
+ * Find the format that n bytes begin. FOUND: it is *format. MORE: more bytes are needed; never
  * with FIRST_BYTES, as a magic number at a later offset is not waited for.
  */
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
 				const struct input_format **format);
 
-/* Returns the format's advice; for a zip archive of PyTorch, known by its first member, its own. */
+/* Return the format's advice; for a zip archive of PyTorch, known by its first member, its own. */
 const char *first_advice(const struct input_format *f, const unsigned char *bytes, size_t n);
 
-/* Returns the suffix by which a name of this length promises a format, or NULL. */
+/* Return the suffix by which a name of this length promises a format, or NULL. */
 const char *first_promise(const char *name, size_t length);
 
 /*
- * Finds the type in which a name ends, also before .zst (a.f32, b.u16be.zst); false: it names none.
+ * Find the type in which a name ends, also before .zst (a.f32, b.u16be.zst); false: it names none.
  * *suffix gets the text after its last dot, without .zst, or "".
  */
 #define FIRST_SUFFIX 24 /* no type has a longer suffix */

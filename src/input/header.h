@@ -72,10 +72,10 @@ struct header_scan {
 	bool comment;       /* PNM: inside a comment */
 };
 
-/* Begins a scan after the magic number, of `magic` bytes. */
+/* Begin a scan after the magic number, of `magic` bytes. */
 void header_begin(struct header_scan *h, const struct header_format *format, size_t magic);
 
-/* Continues with the n bytes at scan.at; if n is less than scan.want, the input ends there. */
+/* Continue with the n bytes at scan.at; if n is less than scan.want, the input ends there. */
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n);
 
 /*
@@ -85,27 +85,27 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
  */
 void header_go_on(struct header_scan *h, uint64_t bytes);
 
-/* Describes a header as -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
+/* Describe a header as -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
 #define HEADER_TEXT 160
 void header_text(char text[HEADER_TEXT], const struct header *header);
 
 /* ---- functions of header.c for the formats ---- */
 
-/* Asks for n bytes, `skip` bytes after the bytes of this step. */
+/* Ask for n bytes, `skip` bytes after the bytes of this step. */
 enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n);
 enum header_result header_bad(struct header_scan *h, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Sets the header's type: integers or floats of `bytes` bytes. */
+/* Set the header's type: integers or floats of `bytes` bytes. */
 void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);
 
-/* Sets *product to a * b; false: more than 2^64 - 2. */
+/* Set *product to a * b; false: more than 2^64 - 2. */
 bool header_product(uint64_t a, uint64_t b, uint64_t *product);
 
 /* Each format is such a struct in a file of its own, and a row of the table in first.c. */
 struct header_format {
 	enum header_result (*step)(struct header_scan *h, const unsigned char *bytes);
-	/* Begins to scan the bytes after the samples, at offset `at`; NULL: there may be none. */
+	/* Begin to scan the bytes after the samples, at offset `at`; NULL: there may be none. */
 	enum header_result (*behind)(struct header_scan *h, uint64_t at);
 };
 

@@ -27,7 +27,7 @@ static bool take_word(struct words *t, const char *word)
 	return true;
 }
 
-/* Takes a string in quotes; NULL: the next token is none. */
+/* Take a string in quotes; NULL: the next token is none. */
 static const char *take_quoted(struct words *t, size_t *length)
 {
 	words_skip_space(t);
@@ -44,7 +44,7 @@ static const char *take_quoted(struct words *t, size_t *length)
 
 /* ---- descr ---- */
 
-/* Refuses an unsupported type, and says how to count it if that is possible. */
+/* Refuse an unsupported type, and say how to count it if that is possible. */
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
 	const char kind = length > 1 ? descr[1] : '\0', *as = NULL,
@@ -135,7 +135,7 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 
 /* ---- shape ---- */
 
-/* Stores the product of the lengths in h->number[0]. */
+/* Store the product of the lengths in h->number[0]. */
 static enum header_result take_shape(struct header_scan *h, struct words *t)
 {
 	uint64_t count = 1;

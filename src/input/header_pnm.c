@@ -32,7 +32,7 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	return HEADER_FOUND;
 }
 
-/* Takes one more byte, at offset `at`; `state` numbers are complete. */
+/* Take one more byte, at offset `at`; `state` numbers are complete. */
 static enum header_result take_byte(struct header_scan *h, unsigned char c, uint64_t at)
 {
 	static const char *const NAMES[] = {"width", "height", "maximum value"};

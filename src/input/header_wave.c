@@ -40,14 +40,14 @@ static uint32_t half(const struct header_scan *h, const unsigned char *p)
 	return (uint32_t)word_at(p, 2, h->big);
 }
 
-/* Asks for the header of the next chunk, `left` bytes after the bytes of this step. */
+/* Ask for the header of the next chunk, `left` bytes after the bytes of this step. */
 static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 {
 	h->state = CHUNK;
 	return header_want(h, left, 8);
 }
 
-/* Asks for the chunk header after the samples; at an odd offset, a pad byte may come first. */
+/* Ask for the chunk header after the samples; at an odd offset, a pad byte may come first. */
 static enum header_result look_behind(struct header_scan *h, uint64_t at)
 {
 	return header_want(h, at - h->at - h->want, 8 + at % 2);
@@ -105,7 +105,7 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 }
 
 /*
- * Ends the scan at the data chunk. Writers to a pipe cannot seek back, so they leave 0 or all ones
+ * End the scan at the data chunk. Writers to a pipe cannot seek back, so they leave 0 or all ones
  * as its size; sox leaves the largest number of whole blocks up to 2^31 - 4096.
  */
 static enum header_result found_data(struct header_scan *h, uint32_t size)
@@ -134,7 +134,7 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	return HEADER_FOUND;
 }
 
-/* Takes a chunk after the samples; a name that looks like a header begins another file. */
+/* Take a chunk after the samples; a name that looks like a header begins another file. */
 static enum header_result take_behind(struct header_scan *h, const unsigned char *p)
 {
 	const size_t padding = h->want - 8;

@@ -303,7 +303,7 @@ INLINE const unsigned char *plain_number(const unsigned char *p, bool real, uint
 	return p + 1;
 }
 
-/* Consume plain numbers, at most `most`. Returns how many. */
+/* Consume plain numbers, at most `most`. Return how many. */
 INLINE size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
 {
 	const unsigned char *p = r->at, *next;

@@ -21,7 +21,7 @@ struct share {
 };
 
 /*
- * Returns slice k, from 1, of n. If slices are large and a MiB is a whole number of records,
+ * Return slice k, from 1, of n. If slices are large and a MiB is a whole number of records,
  * borders are whole MiB after the first record; in a single file these are the stripe borders of a
  * parallel file system.
  */

@@ -13,7 +13,7 @@
 
 /* ---- JSON ---- */
 
-/* Takes a string, unescapes it and ends it with a zero. NULL: the next token is no string. */
+/* Take a string, unescape it and end it with a zero. NULL: the next token is no string. */
 static const char *take_string(struct words *w)
 {
 	char utf8[4];
@@ -45,7 +45,7 @@ static const char *take_string(struct words *w)
 	return text;
 }
 
-/* Takes a whole number below 2^64, without a zero before it. */
+/* Take a whole number below 2^64, without a zero before it. */
 static bool take_number(struct words *w, uint64_t *n)
 {
 	bool fits;
@@ -55,14 +55,14 @@ static bool take_number(struct words *w, uint64_t *n)
 	return words_number(w, n, &fits) && fits && (*first != '0' || w->at == first + 1);
 }
 
-/* Takes the comma between two members, or the bracket after the last; *more: a member follows. */
+/* Take the comma between two members, or the bracket after the last; *more: a member follows. */
 static bool take_comma(struct words *w, char bracket, bool *more)
 {
 	*more = words_take(w, ',');
 	return *more || words_take(w, bracket);
 }
 
-/* Passes over a value, up to the comma or bracket that follows it. */
+/* Pass over a value, up to the comma or bracket that follows it. */
 static bool pass_value(struct words *w)
 {
 	size_t depth = 0;
@@ -84,7 +84,7 @@ static bool pass_value(struct words *w)
 
 /* ---- a tensor ---- */
 
-/* Takes [40, 100] and turns it into 40x100; sets *count to the product. NULL: it is no shape. */
+/* Take [40, 100] and turn it into 40x100; set *count to the product. NULL: it is no shape. */
 static const char *take_shape(struct words *w, uint64_t *count)
 {
 	uint64_t n;
@@ -136,7 +136,7 @@ bool tensor_type(const struct tensor *t, struct sample_type *type)
 	return false;
 }
 
-/* Takes the object after a name. Returns the fault, or NULL. */
+/* Take the object after a name. Return the fault, or NULL. */
 static const char *take_tensor(struct words *w, struct tensor *t)
 {
 	enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
@@ -181,7 +181,7 @@ static const char *take_tensor(struct words *w, struct tensor *t)
 }
 
 /*
- * Takes the next tensor; *more: a member follows it. 0: the last one was taken. -1: *why is its
+ * Take the next tensor; *more: a member follows it. 0: the last one was taken. -1: *why is its
  * fault, or the text's.
  */
 static int take_next(struct words *text, struct tensor *t, bool *more, const char **why)

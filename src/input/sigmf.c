@@ -71,7 +71,7 @@ static int take_plain(struct meta *m, enum member member, struct fail *fail)
 	return why ? json_bad(&m->in, fail, "%s %.200s %s", MEMBERS[member].name, text, why) : 0;
 }
 
-/* Takes a name and the colon after it. OTHER: it is in no table, or *fail is set. */
+/* Take a name and the colon after it. OTHER: it is in no table, or *fail is set. */
 static enum member take_name(struct meta *m, enum member in, struct fail *fail)
 {
 	enum member member = COUNT - 1;

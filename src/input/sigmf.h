@@ -13,7 +13,7 @@
 bool sigmf_names(const char *path, const char *suffix);
 
 /*
- * Reads the file next to X.sigmf-data or X.sigmf-data.zst. 1: *h describes the samples. 0: the path
+ * Read the file next to X.sigmf-data or X.sigmf-data.zst. 1: *h describes the samples. 0: the path
  * has another name, or there is no such file.
  */
 int sigmf_read(struct header *h, const char *path, struct fail *fail);

@@ -66,7 +66,7 @@ static int look_further(struct source *s, struct fail *fail)
 }
 
 /*
- * Opens the first input and reads its header; with --tensor, the first input that has the tensor,
+ * Open the first input and read its header; with --tensor, the first input that has the tensor,
  * passing over the inputs before it.
  */
 static int describe(struct source *s, struct fail *fail)
@@ -164,7 +164,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 	return rc;
 }
 
-/* Appends an input to the list and makes it the current one. */
+/* Append an input to the list and make it the current one. */
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;

@@ -38,7 +38,7 @@ uint64_t part_records(const struct slice *slice)
 	return slice->part.end - slice->part.begin;
 }
 
-/* Sets *fail and returns -1: the input cannot be sliced. */
+/* Set *fail and return -1: the input cannot be sliced. */
 static int refuse(const char *path, const char *is, struct fail *fail)
 {
 	return fail_set(
@@ -67,7 +67,7 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 
 /* ---- measuring one input ---- */
 
-/* Refuses a file of size 0 that holds bytes, as files in /proc do. */
+/* Refuse a file of size 0 that holds bytes, as files in /proc do. */
 static int check_size(const struct input *in, struct fail *fail)
 {
 	unsigned char byte;
@@ -85,7 +85,7 @@ static int check_size(const struct input *in, struct fail *fail)
 }
 
 /*
- * Measures the bytes of an open input's records, up to `left` records. *within: it holds that many,
+ * Measure the bytes of an open input's records, up to `left` records. *within: it holds that many,
  * and the bytes after them are not checked.
  */
 static int measure_records(const struct source *s, struct input *in, uint64_t left, uint64_t *taken,
@@ -138,7 +138,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, struct fail
 	return rc;
 }
 
-/* Stores the identity of an input after the end of -n. */
+/* Store the identity of an input after the end of -n. */
 static int identify(struct source *s, size_t path, struct fail *fail)
 {
 	struct bytes *b;
@@ -150,7 +150,7 @@ static int identify(struct source *s, size_t path, struct fail *fail)
 	return 0;
 }
 
-/* Counts records up to -n; for later inputs, stores only the identity. */
+/* Count records up to -n; for later inputs, store only the identity. */
 static int measure_all(struct source *s, struct fail *fail)
 {
 	struct slice *const slice = s->slice;

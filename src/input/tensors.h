@@ -42,24 +42,24 @@ struct tensors {
 	uint64_t end; /* offset of the end of the file */
 };
 
-/* Finds the sample type of a tensor; false: it is unsupported. */
+/* Find the sample type of a tensor; false: it is unsupported. */
 bool tensor_type(const struct tensor *t, struct sample_type *type);
 
-/* Fills the list from t->text. -1: `why` is the reason, or "" if memory ran out. */
+/* Fill the list from t->text. -1: `why` is the reason, or "" if memory ran out. */
 int tensors_parse(struct tensors *t, char why[HEADER_WHY]);
 
-/* Returns the tensor of this name, or NULL; then *near is a similar name, or NULL. */
+/* Return the tensor of this name, or NULL; then *near is a similar name, or NULL. */
 const struct tensor *tensors_find(const struct tensors *list, const char *name, const char **near);
 
-/* Makes a header for an input with this tensor of the list alone; false: unsupported type. */
+/* Make a header for an input with this tensor of the list alone; false: unsupported type. */
 bool tensor_header(struct header *h, const struct tensors *list, const struct tensor *t);
 
-/* Sets *fail and returns -1: the input goes on after offset `end`. */
+/* Set *fail and return -1: the input goes on after offset `end`. */
 int tensors_too_long(const char *name, uint64_t end, struct fail *fail);
 
 void tensors_free(struct tensors *t);
 
-/* Lists the first tensors for a message, each after a line feed. */
+/* List the first tensors for a message, each after a line feed. */
 #define TENSORS_TEXT 2048
 void tensors_first(char text[TENSORS_TEXT], const struct tensors *list);
 

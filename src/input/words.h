@@ -23,7 +23,7 @@ static inline void words_skip_space(struct words *w)
 		w->at++;
 }
 
-/* Takes a number, if one comes next. *fits: it fits 64 bits. */
+/* Take a number, if one comes next. *fits: it fits 64 bits. */
 static inline bool words_number(struct words *w, uint64_t *n, bool *fits)
 {
 	const char *const begin = w->at;
@@ -35,7 +35,7 @@ static inline bool words_number(struct words *w, uint64_t *n, bool *fits)
 	return w->at > begin;
 }
 
-/* Takes the character c, after spaces, if it comes next. */
+/* Take the character c, after spaces, if it comes next. */
 static inline bool words_take(struct words *w, char c)
 {
 	words_skip_space(w);

@@ -37,7 +37,7 @@ static uint32_t left(const struct rest *r)
 	return (uint32_t)(r->end - r->at);
 }
 
-/* Takes the next n bytes as a number; the caller has checked that they exist. */
+/* Take the next n bytes as a number; the caller has checked that they exist. */
 static uint64_t number(struct rest *r, unsigned n)
 {
 	uint64_t v = 0;
@@ -48,7 +48,7 @@ static uint64_t number(struct rest *r, unsigned n)
 	return v;
 }
 
-/* Scans a literals section. */
+/* Scan a literals section. */
 static const char *scan_literals(struct block_scan *scan, struct rest *r, struct block *b)
 {
 	enum { PLAIN, REPEAT, TREE, SAME_TREE }; /* as in the first byte */
@@ -95,7 +95,7 @@ static const char *scan_literals(struct block_scan *scan, struct rest *r, struct
 		       : NULL;
 }
 
-/* Scans the description of one of a block's three tables. */
+/* Scan the description of one of a block's three tables. */
 static const char *scan_shares(struct block_shares *shares, unsigned kind, unsigned mode,
 			       struct rest *r)
 {
@@ -122,7 +122,7 @@ static const char *scan_shares(struct block_shares *shares, unsigned kind, unsig
 	}
 }
 
-/* Scans a sequences section, which ends with the block. */
+/* Scan a sequences section, which ends with the block. */
 static const char *scan_sequences(struct block_scan *scan, struct rest *r, struct block *b)
 {
 	const unsigned first = *r->at++, more = first < 128 ? 0 : first < 255 ? 1 : 2;

@@ -85,7 +85,7 @@ struct sequence {
 struct block_coder;
 size_t block_coder_bytes(void); /* the size of a coder */
 
-/* Makes a coder in memory of that size, aligned like malloc's. */
+/* Make a coder in memory of that size, aligned like malloc's. */
 void block_coder_begin(struct block_coder *);
 
 /* The state of a frame's execution. */
@@ -102,18 +102,18 @@ struct block_past {
 void block_scan_begin(struct block_scan *scan, uint64_t window);
 void block_past_begin(struct block_past *past, uint64_t window);
 
-/* Scans the h->stored bytes at `packed`; BLOCK_BEFORE bytes before them must be readable. */
+/* Scan the h->stored bytes at `packed`; BLOCK_BEFORE bytes before them must be readable. */
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		       const unsigned char *packed, struct block *b);
 
-/* Decodes b->sequences sequences to `to`, and sets b->bytes, at most b->most. */
+/* Decode b->sequences sequences to `to`, and set b->bytes, at most b->most. */
 const char *block_sequences(struct block_coder *coder, struct block *b, struct sequence *to);
 
-/* Decodes exactly b->literals bytes to `to`; without sequences, they are the decoded block. */
+/* Decode exactly b->literals bytes to `to`; without sequences, they are the decoded block. */
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*
- * Writes exactly b->bytes at `to`; another thread may be writing behind them. The last `window`
+ * Write exactly b->bytes at `to`; another thread may be writing behind them. The last `window`
  * decoded bytes must still lie where they were written: in one run that ends at `to`, or in two, if
  * some block does not follow the one before it in memory. BLOCK_SLACK bytes after the literals must
  * be readable; without sequences, the literals may lie at `to` already.

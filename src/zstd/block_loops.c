@@ -22,7 +22,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Returns the bits of the last byte down to its highest set bit, the end mark; 9: no mark. */
+/* Return the bits of the last byte down to its highest set bit, the end mark; 9: no mark. */
 INLINE unsigned end_bits(const unsigned char *end)
 {
 	return end[-1] == 0 ? 9 : (unsigned)__builtin_clz(end[-1]) - 23;
@@ -71,7 +71,7 @@ INLINE bool codes_refill(struct codes *s, const unsigned char *begin)
 	return true;
 }
 
-/* Decodes the rest of a stream. False: it is damaged, or some bits are left. */
+/* Decode the rest of a stream. False: it is damaged, or some bits are left. */
 INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned char *begin,
 			 unsigned char *to, const unsigned char *end)
 {
@@ -83,7 +83,7 @@ INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned 
 	return s->at == begin - BLOCK_BEFORE && (s->word & 1) != 0;
 }
 
-/* Takes one or two literals, and writes two bytes. Returns the end of the literals. */
+/* Take one or two literals, and write two bytes. Return the end of the literals. */
 INLINE unsigned char *codes_pair(struct codes *s, const uint32_t *table, unsigned char *to)
 {
 	const uint32_t e = table[s->word >> (64 - TREE_LOG)];
@@ -120,7 +120,7 @@ static bool streams_begin(struct streams *s, const struct block *b, unsigned cha
 	return true;
 }
 
-/* Returns the number of turns, of up to that many literals, that neither read nor write too far. */
+/* Return the number of turns, of up to that many literals, that neither read nor write too far. */
 INLINE size_t streams_turns(const struct streams *s, size_t literals)
 {
 	size_t turns = SIZE_MAX;
@@ -135,7 +135,7 @@ INLINE size_t streams_turns(const struct streams *s, size_t literals)
 	return turns;
 }
 
-/* Decodes most of the literals. pairs: up to two at once. */
+/* Decode most of the literals. pairs: up to two at once. */
 INLINE void streams_decode(struct streams *all, const struct block_coder *c, bool pairs)
 {
 	const ptrdiff_t quarter = all->to[1] - all->to[0];
@@ -205,7 +205,7 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
 static_assert(2 * LONG > FRAME_BLOCK_MAX - BLOCK_SLACK, "a long sequence ends after the vectors");
 static_assert(BLOCK_SEQUENCES_MAX < 0x10000u && BLOCK_WINDOW_MAX < 0x80000000u, "");
 
-/* Returns the offset that a symbol stands for; 0: an invalid one. */
+/* Return the offset that a symbol stands for; 0: an invalid one. */
 static uint32_t earlier_resolve(uint32_t offset, const uint32_t repeat[3])
 {
 	if (offset < 0x80000000u)
@@ -224,7 +224,7 @@ struct bits {
 	uint32_t have; /* number of bits not yet taken; only the lowest six bits count */
 };
 
-/* Returns the lowest n bits of v; only the lowest eight bits of n count. */
+/* Return the lowest n bits of v; only the lowest eight bits of n count. */
 INLINE uint64_t lowest(uint64_t v, uint32_t n)
 {
 #ifdef __BMI2__
@@ -234,14 +234,14 @@ INLINE uint64_t lowest(uint64_t v, uint32_t n)
 #endif
 }
 
-/* Takes up to 31 bits; only the lowest eight bits of n count. */
+/* Take up to 31 bits; only the lowest eight bits of n count. */
 INLINE uint64_t bits_take(struct bits *s, uint32_t n)
 {
 	s->have -= n;
 	return lowest(s->word >> (s->have & 63), n);
 }
 
-/* Reads the word that ends with the next bits. False: more were taken than the stream has. */
+/* Read the word that ends with the next bits. False: more were taken than the stream has. */
 INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 {
 	const uint32_t have = s->have | WORD_BITS;
@@ -277,7 +277,7 @@ struct repeats {
 	uint32_t first, second, third;
 };
 
-/* Turns a packed offset into one in bytes, or a symbol; 0: an invalid one. */
+/* Turn a packed offset into one in bytes, or a symbol; 0: an invalid one. */
 INLINE uint32_t offset_next(uint32_t packed, bool no_literals, struct repeats *r)
 {
 	if (likely(packed > 3)) {
@@ -364,7 +364,7 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
  * the block's end, behind which another thread may write.
  */
 
-/* Copies literals, and reads and writes fewer than BLOCK_SLACK bytes too many. */
+/* Copy literals, and read and write fewer than BLOCK_SLACK bytes too many. */
 INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n)
 {
 	memcpy(to, from, 16);
@@ -373,7 +373,7 @@ INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n
 			memcpy(to + i, from + i, 32);
 }
 
-/* Copies the first 16 bytes of a match. */
+/* Copy the first 16 bytes of a match. */
 INLINE void copy_first(unsigned char *to, size_t offset)
 {
 	const unsigned char *const from = to - offset;
@@ -401,8 +401,8 @@ INLINE void copy_first(unsigned char *to, size_t offset)
 }
 
 /*
- * Copies a match from `offset` bytes back, and writes up to BLOCK_SLACK bytes too many. wide:
- * copies 32 bytes at least, because many matches have more than 16.
+ * Copy a match from `offset` bytes back, and write up to BLOCK_SLACK bytes too many. wide:
+ * copy 32 bytes at least, because many matches have more than 16.
  */
 INLINE void copy_match(unsigned char *to, size_t offset, size_t n, bool wide)
 {
@@ -421,7 +421,7 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n, bool wide)
 	}
 }
 
-/* Copies a match, and writes no byte too many. Only the end of a long match is copied by bytes. */
+/* Copy a match, and write no byte too many. Only the end of a long match is copied by bytes. */
 static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
 	const unsigned char *const from = to - offset;
@@ -437,7 +437,7 @@ static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 		to[i] = from[i];
 }
 
-/* Executes a block's sequences; wide: as in copy_match. */
+/* Execute a block's sequences; wide: as in copy_match. */
 INLINE const char *execute_as(const struct block *b, const struct sequence *s,
 			      const unsigned char *from, struct block_past *past, unsigned char *to,
 			      bool wide)

@@ -43,13 +43,13 @@ struct block_loops {
 extern const struct block_loops block_loops_base, block_loops_avx2;
 
 /*
- * Reads a description with at most `codes` shares of 2^log at most from the n bytes at p. Returns
+ * Read a description with at most `codes` shares of 2^log at most from the n bytes at p. Return
  * the bytes that it takes; 0: it is damaged.
  */
 size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
 			 unsigned log, unsigned codes);
 
-/* Builds the table of pairs from the table of literals, unless the coder has it. */
+/* Build the table of pairs from the table of literals, unless the coder has it. */
 void block_pairs_build(struct block_coder *c);
 
 /* Build a block's tables, unless the coder has them. Return NULL, or why they are refused. */

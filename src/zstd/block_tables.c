@@ -57,7 +57,7 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
 }
 
 /*
- * Fills a table with the states of its codes. A code stands for numbers of extra[code] bits above a
+ * Fill a table with the states of its codes. A code stands for numbers of extra[code] bits above a
  * base. The numbers of the first code begin at `base`, and the numbers of the next code follow
  * them.
  */
@@ -119,7 +119,7 @@ void block_table_build(struct block_coder *c, unsigned kind, const struct block_
 #define WEIGHTS 256u
 #define WEIGHTS_LOG 6u
 
-/* Unpacks weights, read from two states in turn. Returns their number; 0: damaged. */
+/* Unpack weights, read from two states in turn. Return their number; 0: damaged. */
 static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n)
 {
 	static const uint8_t NO_EXTRA[TREE_LOG + 1];
@@ -154,7 +154,7 @@ static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n
 	return 0;
 }
 
-/* Reads all weights but the last nonzero one. Returns their number; 0: damaged. */
+/* Read all weights but the last nonzero one. Return their number; 0: damaged. */
 static unsigned weights_read(uint8_t *weight, const struct block_tree *tree)
 {
 	const unsigned first = tree->packed[0];

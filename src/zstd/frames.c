@@ -10,7 +10,7 @@ int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const 
 			(ull)offset, why);
 }
 
-/* Returns the result of a search whose read failed or was stopped. */
+/* Return the result of a search whose read failed or was stopped. */
 static enum find not_found(int rc)
 {
 	return rc < 0 ? FIND_BAD : FIND_STOPPED;
@@ -36,7 +36,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 	return *kind == FRAME_DATA ? FIND_FRAME : FIND_NONE;
 }
 
-/* Skips a skippable frame; in a file, without reading it. */
+/* Skip a skippable frame; in a file, without reading it. */
 static int skip_frame(struct bytes *b, uint64_t *pos, const struct frame *f, struct fail *fail)
 {
 	const uint64_t end = *pos + f->header.bytes + f->header.content;
@@ -91,7 +91,7 @@ enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fa
 
 /* ---- blocks ---- */
 
-/* Points *bytes at n bytes of the frame. FIND_FRAME: success. */
+/* Point *bytes at n bytes of the frame. FIND_FRAME: success. */
 static enum find find_bytes(struct bytes *b, const struct frame *f, uint64_t at, size_t n,
 			    bool there, const unsigned char **bytes, struct fail *fail)
 {

@@ -24,25 +24,25 @@ enum find {
 	FIND_STOPPED,  /* the source was stopped */
 };
 
-/* Finds the header of the next frame of data, from *pos on, and sets *pos to the frame's offset. */
+/* Find the header of the next frame of data, from *pos on, and set *pos to the frame's offset. */
 enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fail *fail);
 
 /*
- * Reads the header at an offset, of any kind; *got: bytes available there. With `there`, uses only
+ * Read the header at an offset, of any kind; *got: bytes available there. With `there`, use only
  * bytes already read.
  */
 enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct frame *f,
 			enum frame_kind *kind, size_t *got, struct fail *fail);
 
 /*
- * Follows blocks to the end of a frame, and sets its `stored` and `bound`, or up to `most` packed
+ * Follow blocks to the end of a frame, and set its `stored` and `bound`, or up to `most` packed
  * bytes of the frame. FIND_FAR: the frame goes on after these, or, with `there`, after the bytes
  * already read.
  */
 enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool there,
 		      struct fail *fail);
 
-/* Sets *fail to why the frame at an offset is bad, and returns -1. */
+/* Set *fail to why the frame at an offset is bad, and return -1. */
 int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const char *why);
 
 /*

@@ -28,13 +28,13 @@ enum unpacked {
 };
 
 struct unpacker {
-	/* Returns the number of rooms, and their size; 0: the device is not ready or failed. */
+	/* Return the number of rooms, and their size; 0: the device is not ready or failed. */
 	unsigned (*rooms)(void *arg, size_t *bytes);
 	unsigned char *(*room)(void *arg, unsigned which);
 	void (*submit)(void *arg, unsigned which, size_t packed);
 	/* Would done return anything but NOT_YET? */
 	bool (*answered)(void *arg, unsigned which);
-	/* Waits for at most `seconds`. */
+	/* Wait for at most `seconds`. */
 	enum unpacked (*done)(void *arg, unsigned which, double seconds, size_t *bytes);
 	void *arg;     /* passed to all of these functions */
 	bool demanded; /* decode all long frames that it can, even if the cores are faster */

@@ -43,7 +43,7 @@ struct zstd_work {
 	bool checked; /* a device's decoded bytes come back, for their checksum */
 };
 
-/* Returns the seconds that this many threads take. */
+/* Return the seconds that this many threads take. */
 double zstd_cores_seconds(const struct zstd_work *work, unsigned threads);
 
 /* Is a device faster than the threads, including its start if it is not ready? */

@@ -30,11 +30,11 @@ struct frame_header {
 	bool dictionary;  /* decoding needs a dictionary */
 };
 
-/* Parses the first n bytes of a frame; fills in the header for DATA and SKIPPABLE. */
+/* Parse the first n bytes of a frame; fill in the header for DATA and SKIPPABLE. */
 enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_header *h);
 
 /*
- * Clears the checksum flag in the header at p. Then libzstd computes no checksum and leaves the
+ * Clear the checksum flag in the header at p. Then libzstd computes no checksum and leaves the
  * four bytes after the last block to its caller.
  */
 void frame_hide_checksum(unsigned char *p);
@@ -48,7 +48,7 @@ struct frame_block {
 	bool repeats;    /* stored as one byte that repeats */
 };
 
-/* Parses the three bytes. -1: no block begins like this. */
+/* Parse the three bytes. -1: no block begins like this. */
 int frame_block_parse(const unsigned char p[3], struct frame_block *b);
 
 /* A frame as its headers describe it. */
@@ -61,7 +61,7 @@ struct frame {
 	uint64_t blocks; /* decoded bytes of these blocks, at most */
 };
 
-/* Adds a block to walked and blocks. */
+/* Add a block to walked and blocks. */
 void frame_add_block(struct frame *f, const struct frame_block *b);
 
 /* Do the n bytes at p begin with a whole frame of data? Then *f describes it. */

@@ -7,9 +7,9 @@
 #include "zstd/unpacker.h"
 
 /*
- * Fills in the orders for the o->batch.blocks blocks at the beginning of a room, which lie there as
+ * Fill in the orders for the o->batch.blocks blocks at the beginning of a room, which lie there as
  * in the frame, with their headers. The caller sets o->batch, but for its number of sequences.
- * `scan`: the state after the blocks before these. Returns NULL, or why a block is refused, a
+ * `scan`: the state after the blocks before these. Return NULL, or why a block is refused, a
  * constant text.
  */
 const char *orders_packed(struct unpack_orders *o, struct block_scan *scan,

@@ -78,7 +78,7 @@ void zstd_reader_close(struct zstd_reader *z)
 	free(z);
 }
 
-/* Refuses the frame, for a reason in z->why or the one that is given. */
+/* Refuse the frame, for a reason in z->why or the one that is given. */
 static int bad(struct zstd_reader *z, const char *reason)
 {
 	z->state = ZSTD_READER_BAD;
@@ -87,13 +87,13 @@ static int bad(struct zstd_reader *z, const char *reason)
 	return 0;
 }
 
-/* Drops the packed bytes before z->pos, unless bytes are kept. */
+/* Drop the packed bytes before z->pos, unless bytes are kept. */
 static int drop(struct zstd_reader *z, struct fail *fail)
 {
 	return z->rules.keep > 0 ? 0 : bytes_pass(z->bytes, z->pos, fail);
 }
 
-/* Finds the next frame of data. */
+/* Find the next frame of data. */
 static int next_frame(struct zstd_reader *z, struct fail *fail)
 {
 	const uint64_t before = z->pos;
@@ -131,7 +131,7 @@ static int next_frame(struct zstd_reader *z, struct fail *fail)
 	return z->made ? drop(z, fail) : bytes_pass(z->bytes, z->pos, fail);
 }
 
-/* Reads at least one packed byte, or notes that the input ends here. */
+/* Read at least one packed byte, or note that the input ends here. */
 static int read_more(struct zstd_reader *z, struct fail *fail)
 {
 	struct bytes *const b = z->bytes;
@@ -152,7 +152,7 @@ static int read_more(struct zstd_reader *z, struct fail *fail)
 	return rc;
 }
 
-/* Decodes bytes that were read; if they give nothing, reads more. */
+/* Decode bytes that were read; if they give nothing, read more. */
 static int decode(struct zstd_reader *z, ZSTD_outBuffer *out, struct fail *fail)
 {
 	unsigned char header[FRAME_HEADER_MAX];

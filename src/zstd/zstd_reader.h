@@ -30,7 +30,7 @@ enum zstd_reader_state {
 };
 
 /*
- * Does the input begin with zstd's magic number? Waits for no byte that cannot change that. 1: the
+ * Does the input begin with zstd's magic number? Wait for no byte that cannot change that. 1: the
  * source was stopped.
  */
 int zstd_reader_detect(struct bytes *b, bool *is_zstd, struct fail *fail);
@@ -41,7 +41,7 @@ struct zstd_reader *zstd_reader_open(struct bytes *b, const struct zstd_reader_r
 void zstd_reader_close(struct zstd_reader *z); /* accepts NULL */
 
 /*
- * Decodes 1 to cap bytes; 0 if it does not go on. -1: bytes cannot be read or kept, or no memory.
+ * Decode 1 to cap bytes; 0 if it does not go on. -1: bytes cannot be read or kept, or no memory.
  * 1: the source was stopped.
  */
 int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_t *got,
@@ -50,7 +50,7 @@ int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_
 /* If the frame is cut or bad, *why gets the reason, unless it is NULL. */
 enum zstd_reader_state zstd_reader_state(const struct zstd_reader *z, struct fail *why);
 
-/* Returns the packed offset of the next byte to decode. */
+/* Return the packed offset of the next byte to decode. */
 uint64_t zstd_reader_at(const struct zstd_reader *z);
 
 #endif
