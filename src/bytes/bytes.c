@@ -48,18 +48,19 @@ struct bytes {
 	struct stat st; /* of the file when it was opened */
 	struct stretch file;
 	/* Streams. */
-	bool checked;    /* refuse_messages has accepted it */
-	bool eof;        /* a read found the stream's end */
-	bool drained;    /* the last read gave less than was asked for */
-	bool finished;   /* bytes_shared.finish has ended the stream */
-	size_t held;     /* if finished: bytes in the stream that are still to be read */
-	uint64_t passed; /* offset of the first byte not yet passed */
-	uint64_t kept;   /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
+	bool checked;        /* refuse_messages has accepted it */
+	bool eof;            /* a read found the stream's end */
+	bool drained;        /* the last read gave less than was asked for */
+	bool finished;       /* bytes_shared.finish has ended the stream */
+	size_t left_in_pipe; /* if finished: bytes in the stream that are still to be read */
+	uint64_t passed;     /* offset of the first byte not yet passed */
+	uint64_t
+		hold_from; /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
 	/* Both. The buffer holds a stream's bytes that were not passed, or a file's last look. */
 	uint64_t from; /* offset of the first byte in the buffer */
 	unsigned char *buffer;
-	size_t room; /* bytes allocated */
-	size_t have; /* bytes in the buffer */
+	size_t capacity; /* bytes allocated */
+	size_t have;     /* bytes in the buffer */
 };
 
 /* ---- opening and closing ---- */
@@ -94,7 +95,7 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 		return fail_errno(fail, "%s", path_shown(path));
 	b->name = path_shown(path);
 	b->shared = shared;
-	b->kept = UINT64_MAX;
+	b->hold_from = UINT64_MAX;
 	b->owned = !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
 	const bool opened = b->fd >= 0 && fstat(b->fd, &b->st) == 0;
@@ -241,7 +242,7 @@ static int wait_readable(struct bytes *b, struct fail *fail)
 		return fail_errno(fail, "%s", b->name);
 	if (fds[2].revents != 0 && !b->finished) {
 		b->finished = true;
-		b->held = pipe_holds(b->fd);
+		b->left_in_pipe = pipe_holds(b->fd);
 	}
 	/* For -v. Two calls of the clock take a twentieth of the time of a poll. */
 	__atomic_fetch_add(&b->shared->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9),
@@ -283,10 +284,11 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 			return rc;
 		if (refuse_messages(b, fail) != 0)
 			return -1;
-		const size_t most = (size_t)lesser(b->finished ? b->held : SIZE_MAX, cap - *got);
+		const size_t most =
+			(size_t)lesser(b->finished ? b->left_in_pipe : SIZE_MAX, cap - *got);
 		const ssize_t n = most > 0 ? read(b->fd, to + *got, most) : 0;
 		if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) {
-			b->held = 0; /* another reader of the pipe has taken it */
+			b->left_in_pipe = 0; /* another reader of the pipe has taken it */
 			continue;
 		}
 		if (n < 0)
@@ -297,7 +299,7 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 			return -1;
 		b->eof = n == 0 || passed > 0;
 		if (b->finished)
-			b->held -= (size_t)n;
+			b->left_in_pipe -= (size_t)n;
 		else
 			b->finished = b->eof && signals_finished_soon();
 		b->drained = (size_t)n < cap - *got;
@@ -352,13 +354,14 @@ int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, si
 
 static int grow(struct bytes *b, size_t n, struct fail *fail)
 {
-	return huge_grow(&b->buffer, &b->room, n, b->have) ? 0 : fail_errno(fail, "%s", b->name);
+	return huge_grow(&b->buffer, &b->capacity, n, b->have) ? 0
+							       : fail_errno(fail, "%s", b->name);
 }
 
 /* Remove passed bytes of a stream from the buffer, unless they are kept. */
 static void drop(struct bytes *b)
 {
-	const size_t n = (size_t)lesser(lesser(b->passed, b->kept) - b->from, b->have);
+	const size_t n = (size_t)lesser(lesser(b->passed, b->hold_from) - b->from, b->have);
 
 	b->have -= n;
 	b->from += n;
@@ -374,14 +377,14 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 	while (rc == 0 && end > b->from + b->have && !b->eof) {
 		const size_t spare = most < STREAM_ROOM ? most : STREAM_ROOM;
 		size_t got;
-		if (end + spare > b->from + b->room)
+		if (end + spare > b->from + b->capacity)
 			drop(b);
 		const size_t need = (size_t)(end - b->from) - b->have,
 			     room = b->have + need + spare;
 		const uint64_t larger = lesser(room + room / 2, b->shared->kept);
-		if (b->room < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
+		if (b->capacity < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
 			return -1;
-		const size_t left = b->room - b->have;
+		const size_t left = b->capacity - b->have;
 		rc = read_on(b, b->buffer + b->have, need, left - need < most ? left : need + most,
 			     &got, fail);
 		b->have += got;
@@ -422,7 +425,7 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 
 	if (b->in_file) /* any thread may call this for a file, so it changes no state */
 		return 0;
-	if (b->kept != UINT64_MAX)
+	if (b->hold_from != UINT64_MAX)
 		rc = look_further(b, at, SIZE_MAX, fail);
 	while (rc == 0 && at > b->from + b->have && !b->eof) {
 		size_t got;
@@ -431,7 +434,8 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 		b->have = 0;
 		if (grow(b, STREAM_ROOM, fail) != 0)
 			return -1;
-		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got, fail);
+		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->capacity, at - b->from), &got,
+			     fail);
 		b->have = got;
 	}
 	b->passed = lesser(at, b->from + b->have);
@@ -440,14 +444,14 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 
 void bytes_keep(struct bytes *b, uint64_t at)
 {
-	b->kept = at;
+	b->hold_from = at;
 }
 
 void bytes_go_back(struct bytes *b)
 {
-	if (b->kept != UINT64_MAX)
-		b->passed = b->kept;
-	b->kept = UINT64_MAX;
+	if (b->hold_from != UINT64_MAX)
+		b->passed = b->hold_from;
+	b->hold_from = UINT64_MAX;
 }
 
 uint64_t bytes_passed(const struct bytes *b)

@@ -78,10 +78,10 @@ void screen_begin(struct screen *screen, struct canvas *canvas)
 	const bool changed = screen_changed(screen);
 
 	set_size(canvas, STDOUT_FILENO);
-	canvas->live = !is_dumb();
-	canvas->up =
-		canvas->live && !changed && screen->messages == msg_count() ? screen->drawn : 0;
-	if (canvas->live && changed)
+	canvas->redraws = !is_dumb();
+	canvas->lines_up =
+		canvas->redraws && !changed && screen->messages == msg_count() ? screen->drawn : 0;
+	if (canvas->redraws && changed)
 		(void)write_again(STDOUT_FILENO, CLEAR, sizeof(CLEAR) - 1);
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	screen->columns = size.ws_col;

@@ -40,8 +40,8 @@ struct canvas {
 	bool colour;       /* for looks only; it carries no meaning */
 	bool log;          /* logarithmic values */
 	bool terminal;     /* the output is a terminal */
-	bool live;         /* erase the rest of each line */
-	unsigned up;       /* lines to move up first, to draw over the previous picture */
+	bool redraws;      /* erase the rest of each line */
+	unsigned lines_up; /* lines to move up first, to draw over the previous picture */
 	unsigned columns;  /* width in characters, 40 to 200 */
 	unsigned lines;    /* maximum height in lines of text */
 	const char *title; /* any text, borrowed; NULL: none */

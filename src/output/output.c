@@ -38,8 +38,8 @@ struct output {
 	char rescued[PATH_MAX]; /* rescue file: the name it is a rescue of, else "" */
 	int error;              /* errno of the first write that failed */
 	bool memory;
-	unsigned char *before; /* output in memory: bytes moved out of the buffer */
-	size_t before_used, before_size;
+	unsigned char *spilled; /* output in memory: bytes moved out of the buffer */
+	size_t spilled_used, spilled_size;
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -451,17 +451,17 @@ int output_open_memory(struct output **out, struct fail *fail)
 	return 0;
 }
 
-/* Move the buffer of an in-memory output to `before`. */
+/* Move the buffer of an in-memory output to `spilled`. */
 static void set_aside(struct output *o)
 {
-	const size_t need = o->before_used + o->used;
-	const size_t twice = need <= o->before_size ? need : 2 * need;
+	const size_t need = o->spilled_used + o->used;
+	const size_t twice = need <= o->spilled_size ? need : 2 * need;
 
-	if (o->error == 0 && !huge_grow(&o->before, &o->before_size, twice, o->before_used))
+	if (o->error == 0 && !huge_grow(&o->spilled, &o->spilled_size, twice, o->spilled_used))
 		o->error = ENOMEM;
 	if (o->error == 0 && o->used > 0) {
-		memcpy(o->before + o->before_used, o->buffer, o->used);
-		o->before_used += o->used;
+		memcpy(o->spilled + o->spilled_used, o->buffer, o->used);
+		o->spilled_used += o->used;
 	}
 	o->used = 0;
 }
@@ -470,18 +470,18 @@ const char *output_taken(struct output *o, size_t *bytes)
 {
 	const unsigned char *text = o->buffer;
 
-	if (o->before_used > 0) {
+	if (o->spilled_used > 0) {
 		set_aside(o);
-		text = o->before;
+		text = o->spilled;
 	}
 	*bytes = output_used(o);
-	o->used = o->before_used = 0;
+	o->used = o->spilled_used = 0;
 	return (const char *)text;
 }
 
 size_t output_used(const struct output *o)
 {
-	return o->before_used + o->used;
+	return o->spilled_used + o->used;
 }
 
 static void write_buffer(struct output *o)
@@ -684,6 +684,6 @@ void output_abort(struct output *o)
 		close(o->fd);
 	if (!o->direct)
 		remove_temporary(o);
-	free(o->before);
+	free(o->spilled);
 	free(o);
 }

@@ -113,7 +113,7 @@ static void end_line(const struct plot *plot, const char *text)
 
 	output_write(plot->out, text, picture_cut(text, cut ? columns - 3 : columns));
 	output_text(plot->out, cut ? "..." : "");
-	output_text(plot->out, plot->canvas->live ? "\033[K\n" : "\n");
+	output_text(plot->out, plot->canvas->redraws ? "\033[K\n" : "\n");
 }
 
 /* Write the line above the rows. A title that does not fit is truncated with "...". */
@@ -397,8 +397,8 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 		return;
 	}
 	lay_out(&plot, (uint32_t)(flow.under > 0) + (flow.over > 0) + (flow.nan > 0));
-	if (style->canvas.up > 0)
-		output_print(out, "\r\033[%uA", style->canvas.up); /* a terminal echoes ^C */
+	if (style->canvas.lines_up > 0)
+		output_print(out, "\r\033[%uA", style->canvas.lines_up); /* a terminal echoes ^C */
 	put_title(&plot, from);
 	put_hidden(&plot);
 	for (uint32_t block = 0; block < plot.blocks && !output_failed(out); block++) {
@@ -419,6 +419,6 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 	}
 	put_footer(&plot);
 	put_uneven(&plot);
-	output_text(out, style->canvas.live ? "\033[J" : "");
+	output_text(out, style->canvas.redraws ? "\033[J" : "");
 	picture_free(&plot.p);
 }
