@@ -89,7 +89,7 @@ static int not_ours(const struct documents *d, struct fail *fail)
 			d->in.label);
 }
 
-/* Where the samples of the document come from. */
+/* The inputs and the slice that the document has counted. */
 static struct provenance provenance_of(const struct documents *d, struct fail *fail)
 {
 	return (struct provenance){
