@@ -15,8 +15,9 @@
  * input is not opened before the inputs ahead of it are done. A thread that reads a stream also
  * polls the wake-up pipe. A thread that makes a task ready wakes a sleeping reader or runs the task
  * next itself; the thread that sees the end wakes all readers. So no reader leaves with a chunk
- * while a task is ready and all others sleep: nothing would hang, but cores would be idle. The
- * scheduler of the tests checks it.
+ * while a task is ready and all others sleep, nor while the device, which wakes nobody, has a batch
+ * and no reader waits for it: nothing would hang, but cores would be idle. The scheduler of the
+ * tests checks it.
  */
 #include "input/source.h"
 
@@ -108,12 +109,13 @@ static const struct task *ready_task(const struct source *s, const struct reques
 
 /* ---- interface of workers ---- */
 
-/* Under the scheduler of the tests: is there work for a reader? */
+/* Under the scheduler of the tests: is there work for a reader, or an answer to wait for? */
 static bool has_work(const struct source *s)
 {
 	struct reader other = {.takes = true};
 
-	return LOCKS_SCHEDULED && ready_task(s, &(struct request){.reader = &other});
+	return LOCKS_SCHEDULED &&
+	       (ready_task(s, &(struct request){.reader = &other}) || device_waits(s));
 }
 
 static bool answered(const struct request *q)

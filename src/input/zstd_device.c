@@ -412,9 +412,14 @@ static void done_unlocks(struct source *s, double seconds)
 		take_answer(s, got, bytes);
 }
 
+bool device_waits(const struct source *s)
+{
+	return next_done(s);
+}
+
 bool device_wait_unlocks(struct source *s)
 {
-	const bool waits = next_done(s);
+	const bool waits = device_waits(s);
 
 	if (waits)
 		done_unlocks(s, WAIT_SECONDS);

@@ -181,6 +181,9 @@ void cut_as_steps(const struct source_use *use, struct cut *c);
 /* Can the device, once it is ready, take one more frame? */
 bool device_has_room(const struct source *s); /* zstd_device.c */
 
+/* Will the device answer, and no reader waits for that? */
+bool device_waits(const struct source *s); /* zstd_device.c */
+
 /* Waits for the device's next answer, if it has blocks, for a millisecond at most. */
 bool device_wait_unlocks(struct source *s); /* zstd_device.c */
 
