@@ -77,7 +77,7 @@ plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots +
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output
 # The source's records, places and failures: seen by its jobs.
-last_wins='/^void source_fail/,/^}/s/ || source_is_behind_failure(s, in, offset + 1)//'
+last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
 plant last_wins src/input/source_ends.c "$last_wins" source_jobs
 plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
 plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->first) % record);/rest = record - (size_t)(begin % record);/' source_jobs
@@ -87,7 +87,7 @@ plant checksum src/input/zstd_job.c 's/^\tif (j->fail.status != STATUS_OK || j->
 plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
 plant left src/input/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
 plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
-plant due src/input/source_ends.c 's/^\treturn in->state == INPUT_SPENT || (in->zstd .*/\treturn true;/' source_jobs
+plant due src/input/source_ends.c 's/^\treturn nothing_left(s, in) || (in->zstd .*/\treturn true;/' source_jobs
 plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
 plant gathered src/input/zstd_plan.c 's/c->content == UNKNOWN || f.header.content == UNKNOWN/c->content == UNKNOWN/' source_jobs
 plant again_twice src/input/zstd_blocks.c 's/j->known = j->decoded;/j->known = 0;/' source_jobs

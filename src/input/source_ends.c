@@ -27,10 +27,17 @@ static void call_for_next(struct source *s)
 
 void input_end(struct source *s, struct input *in)
 {
-	if (in->state == INPUT_READING)
-		in->state = INPUT_DRAINING;
+	in->ended = true;
 	if (s->current == in)
 		s->current = NULL;
+}
+
+/* Is a failure known that comes before this offset of an input, or at it? */
+static bool failed_before(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return s->failure.fail.status != STATUS_OK &&
+	       (in->index > s->failure.index ||
+		(in->index == s->failure.index && offset >= s->failure.offset));
 }
 
 bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset)
@@ -43,13 +50,14 @@ bool source_is_behind_failure(const struct source *s, const struct input *in, ui
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	if (s->stopped || source_is_behind_failure(s, in, offset + 1)) /* the first one stays */
+	if (s->stopped || failed_before(s, in, offset))
 		return;
 	s->failure.fail = *f;
 	s->failure.index = in->index;
 	s->failure.offset = offset;
 	for (struct input *each = s->inputs; each; each = each->next)
-		input_end(s, each);
+		if (!each->ended)
+			input_end(s, each);
 }
 
 void source_stop(struct source *s)
@@ -146,6 +154,12 @@ static void add_up(struct source *s, struct input *in)
 		t->lacking.name = in->name;
 }
 
+/* Has all of the input been handed out? Callers may still hold chunks of it. */
+static bool nothing_left(const struct source *s, const struct input *in)
+{
+	return in->ended && !in->busy && in->kind->idle(s, in);
+}
+
 /*
  * Is all work before the failure done, so that nothing can fail earlier? With --each, readers also
  * wait for the chunks of earlier records: the ends of earlier inputs are checked when these return,
@@ -159,7 +173,7 @@ static bool failure_is_due(const struct source *s)
 	if (f->fail.status == STATUS_OK)
 		return false;
 	for (; in && in->index < f->index; in = in->next)
-		if (in->state != INPUT_SPENT || (s->spec.ordered && in->lent > 0))
+		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
 			return false;
 	if (!in || in->index > f->index)
 		return true;
@@ -167,7 +181,7 @@ static bool failure_is_due(const struct source *s)
 	if (s->spec.ordered &&
 	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
 		return false;
-	return in->state == INPUT_SPENT || (in->zstd && !jobs_before(in->zstd, f->offset));
+	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
 void input_close(struct source *s, struct input *in)
@@ -178,31 +192,27 @@ void input_close(struct source *s, struct input *in)
 	input_free(s, in);
 }
 
-/*
- * Notes that all of an input was handed out. The next input may have waited for it (-n), or a cut
- * for its memory (zstd). If no input follows, readers must see the end, as they do not wait for
- * other workers' chunks.
- */
-static void drain(struct source *s, struct input *in)
-{
-	if (in->state != INPUT_DRAINING || in->busy || !in->kind->idle(s, in))
-		return;
-	in->state = INPUT_SPENT;
-	if (in->zstd || in->text || s->left != UINT64_MAX || !source_more_inputs(s))
-		call_for_next(s);
-}
-
-/* Adds up and frees an input whose chunks have all returned. */
-static void settle_input(struct source *s, struct input **link)
+/* Adds up and frees an input that was handed out; false: its chunks have yet to return. */
+static bool settle_input(struct source *s, struct input **link)
 {
 	struct input *const in = *link;
 
-	if (!s->stopped && !source_is_behind_failure(s, in, UNKNOWN))
+	/*
+	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
+	 * input follows, readers must see the end, as they do not wait for other workers' chunks.
+	 */
+	if (!in->spent && (in->zstd || in->text || s->left != UINT64_MAX || !source_more_inputs(s)))
+		call_for_next(s);
+	in->spent = true;
+	if (in->lent > 0)
+		return false;
+	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
 	*link = in->next;
 	input_close(s, in);
 	if (s->left != UINT64_MAX && !s->inputs)
 		call_for_next(s);
+	return true;
 }
 
 /* Calls source_use.ended for the inputs before the first that is live, failed or not yet open. */
@@ -224,14 +234,10 @@ static void tell_ended_unlocks(struct source *s)
 
 void source_settle_unlocks(struct source *s)
 {
-	/* In order: a failure that is found here ends the last input. */
 	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
 		if (in->zstd)
 			jobs_settle(s, in);
-		drain(s, in);
-		if (in->state == INPUT_SPENT && in->lent == 0)
-			settle_input(s, link);
-		else
+		if (!nothing_left(s, in) || !settle_input(s, link))
 			link = &in->next;
 	}
 	tell_ended_unlocks(s);
@@ -249,7 +255,7 @@ bool source_is_over(const struct source *s)
 	if (s->failure.fail.status != STATUS_OK)
 		return s->failure.due;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (in->state != INPUT_SPENT)
+		if (!nothing_left(s, in))
 			return false;
 	return !s->next.opening && !source_more_inputs(s);
 }

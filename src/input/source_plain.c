@@ -74,7 +74,7 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 	in->shorter |= shorter;
 	in->plain->missing += claimed - got;
 	in->plain->torn += got - whole_records(s, got);
-	if (in->state == INPUT_READING) {
+	if (!in->ended) {
 		input_end(s, in);
 		source_call(s);
 	}
@@ -191,8 +191,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->busy = false;
-	/* Meanwhile a part may have come back short, or another read failed. */
-	if (in->state != INPUT_READING)
+	if (in->ended) /* meanwhile: a part came back short, or another read failed */
 		got = 0;
 	in->at += got;
 	const size_t whole = (size_t)whole_records(s, got);
@@ -205,9 +204,9 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	const bool ended =
 		in->is_file ? got < n : bytes_ended(in->bytes) && in->at < input_stop(in);
-	if (in->state == INPUT_READING)
+	if (!in->ended)
 		in->shorter |= shorter;
-	if (rc != 0 || finishes || ended)
+	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
 	if (got > 0) /* else this reader looks for a task itself */
 		source_call(s);

@@ -169,7 +169,7 @@ void source_fail(struct source *s, const struct input *in, uint64_t offset, cons
 /* Does this offset of an input lie behind a known failure? */
 bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset);
 
-/* Ends the reading and cutting of an input, if it has not ended, so that the next can be opened. */
+/* Ends the reading and cutting of an input, so that the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 
 /* Checks the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */

@@ -340,7 +340,7 @@ static struct input *next_input(const struct source *s)
 {
 	struct input *in = s->inputs;
 
-	while (in && (!in->text || in->busy || in->state != INPUT_READING))
+	while (in && (!in->text || in->busy || in->ended))
 		in = in->next;
 	return in;
 }
@@ -353,9 +353,9 @@ static struct input *input_with_left(const struct source *s, const struct reader
 {
 	struct input *in = s->inputs;
 
-	while (in && (!in->text || in->text->left == 0 ||
-		      (in->text->decoder == r && in->text->left < LEFT_MOST && !in->busy &&
-		       in->state == INPUT_READING)))
+	while (in &&
+	       (!in->text || in->text->left == 0 ||
+		(in->text->decoder == r && in->text->left < LEFT_MOST && !in->busy && !in->ended)))
 		in = in->next;
 	return in;
 }
@@ -402,7 +402,7 @@ static void after_read(struct source *s, struct text_block *b, int rc, const str
 	if (rc != 0)
 		b->lines.at = b->lines.end = NULL;
 	/* While a reader has the turn, only it knows whether the text has ended. */
-	if ((rc != 0 || (!in->busy && in->text->ended)) && !in->text->own)
+	if ((rc != 0 || (!in->busy && in->text->ended)) && !in->ended && !in->text->own)
 		input_end(s, in);
 	source_call(s); /* for the next block, or input */
 }
@@ -447,7 +447,8 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 	lock_take(&s->lock);
 	if (parallel && got < t->block) {
 		in->shorter |= shorter;
-		input_end(s, in);
+		if (!in->ended)
+			input_end(s, in);
 	}
 	if (!parallel) {
 		in->busy = false;
@@ -510,7 +511,8 @@ static void end_in_order(struct source *s, struct input *in)
 	in->text->own = NULL;
 	if (b)
 		block_done(s, b);
-	input_end(s, in);
+	if (!in->ended)
+		input_end(s, in);
 }
 
 static void turn_unlocks(struct source *s, struct input *in, struct request *q)

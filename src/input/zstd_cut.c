@@ -112,7 +112,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 			cut_plan(&p, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
-		if (in->zstd->cut.what == CUT_END || in->state != INPUT_READING) {
+		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
 			source_call(s); /* to open the next input */
 			return;

@@ -124,7 +124,7 @@ static bool conclude(struct source *s, struct zstd_job *j)
 
 	if (fails)
 		source_fail(s, in, j->cut.offset, &j->fail);
-	if ((j->fail.status != STATUS_OK || end >= in->limit) && in->state == INPUT_READING) {
+	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
 		input_end(s, in);
 		source_call(s);
 	}

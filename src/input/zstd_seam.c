@@ -119,7 +119,7 @@ static size_t short_bytes(const struct source *s, const struct input *in)
 
 bool short_left(const struct source *s, const struct input *in)
 {
-	return in->state != INPUT_READING && !in->zstd->jobs && short_bytes(s, in) > 0;
+	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
 }
 
 /* Returns the first input with records in a partial group, or NULL. */
