@@ -157,12 +157,17 @@ static void decode(struct frames *f, const unsigned char *p, size_t n, uint64_t 
 	f->pos += pos;
 }
 
-/* Does decoding the frame in one call end otherwise? Then either is right. */
+/*
+ * Does decoding the frame in one call end otherwise? Then either is right. In pieces, libzstd also
+ * refuses a block of one repeated byte, repeated 0 times, if the frame declares 0 bytes.
+ */
 static bool is_unclear(const struct frames *f, const unsigned char *p, size_t n)
 {
 	const size_t bytes = f->bytes - f->from;
+	const size_t whole = ZSTD_findFrameCompressedSize(p, n);
+	const size_t size = !f->why ? f->pos - f->offset : ZSTD_isError(whole) ? n : whole;
 	unsigned char *const room = malloc(bytes + 1);
-	const size_t got = ZSTD_decompress(room, bytes + 1, p, f->why ? n : f->pos - f->offset);
+	const size_t got = ZSTD_decompress(room, bytes + 1, p, size);
 	const bool differs = ZSTD_isError(got) ? !f->why && ZSTD_getErrorCode(got) !=
 								    ZSTD_error_memory_allocation
 					       : f->why || got != bytes;
@@ -227,8 +232,8 @@ static bool next_frame(struct frames *f, const struct job *job, const struct off
 		const bool hides = job->setup.open.no_check && h.checksumFlag;
 		p[4] &= hides ? (unsigned char)~4 : 255;
 		decode(f, p, left, declared);
-		f->unclear = o->foreign && (is_unclear(f, p, left) ||
-					    (o->route >= ROUTE_PIPE && is_refused(f, p, left)));
+		f->unclear = (o->foreign || f->why) && is_unclear(f, p, left);
+		f->unclear |= o->foreign && o->route >= ROUTE_PIPE && is_refused(f, p, left);
 		p[4] |= hides ? 4 : 0;
 		if (!f->why && hides && n - f->pos < 4)
 			bad(f, DAMAGED);
