@@ -52,6 +52,39 @@ for threads in 2 3; do
 	rows -T $threads --each=1000 -n 3e6 --ignore-tail samples
 done
 
+# A file of 64 bytes gets another length before its samples are read: appended ones are read, too; a file that became shorter
+# is bad input, or counted up to its new end.
+moved() { # LENGTH SAMPLES WARNING ARGUMENT...: WARNING: a word of it
+	to=$1 samples=$2 warning=$3
+	shift 3
+	for tail in '' --ignore-tail; do
+		head -c 64 /dev/zero >moving
+		# shellcheck disable=SC2086 # none or one
+		changed 2 "truncate -s $to moving" -b 1 -r full -T 1 --no-header $tail "$@" moving
+		if [ -n "$warning" ] && [ -z "$tail" ]; then
+			check "to $to, $*: bad input" test "$status" -eq 3 -a "$(grep -c "moving $warning" err)" -eq 1
+		else
+			check "to $to, $* $tail: $samples samples" grep -q "^0,.*,$samples\$" out
+		fi
+	done
+}
+shorter='became shorter' partial='ends inside a'
+moved 64 16 '' -t u32
+moved 256 64 '' -t u32
+moved 258 64 "$partial" -t u32
+moved 32 8 "$shorter" -t u32
+moved 33 8 "$shorter" -t u32
+moved 18 4 "$shorter" -t u32
+moved 0 0 "$shorter" -t u32
+moved 32 8 '' -t u32 -n 8
+moved 32 8 "$shorter" -t u32 -n 9
+moved 64 42 "$partial" -t u12bit
+moved 65 43 '' -t u12bit
+moved 65 43 '' -t u12bit -n 44
+moved 257 171 '' -t u12bit
+moved 32 21 "$shorter" -t u12bit
+moved 34 22 "$shorter" -t u12bit
+
 # A slice: a file that has changed by the time its samples are read is bad input. What is open by then stays as it is, unless
 # the slice's own samples are cut off.
 slice() {

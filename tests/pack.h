@@ -15,6 +15,7 @@ struct pack {
 	size_t bytes, room;
 	uint64_t state; /* of the seed; not 0 */
 	unsigned frames;
+	bool flushes; /* frames that declare their size end with an empty block, like the others */
 };
 
 static inline uint64_t pack_draw(struct pack *p, uint64_t below)
@@ -55,7 +56,7 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 		ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, window_log);
 	if (told)
 		ZSTD_CCtx_setPledgedSrcSize(c, n);
-	else
+	if (!told || p->flushes)
 		ZSTD_compressStream2(
 			c, &out, &in,
 			ZSTD_e_flush); /* so that libzstd does not know that the end is near */

@@ -94,6 +94,9 @@ plant again_twice src/input/zstd_blocks.c 's/j->known = j->decoded;/j->known = 0
 plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
 plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.content)/\t\t false)/' source_jobs
 plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.content - j->decoded)/if (0)/' source_jobs
+plant wrong_size src/input/zstd_decode.c 's/(made <= content \&\& !(ended \&\& made < content))/made <= content/' source_jobs
+plant stop src/input/source_ends.c '/^void source_stop/,/^}/s/^\tsource_call_all(s);/\t;/' source_jobs
+plant stop_wakes src/input/source_ends.c '/^void source_stop/,/^}/s/^\t(void)!write.*/\t;/' source_jobs
 plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs
 # Slices, and files that change.
 slice=src/input/source_part.c
@@ -103,6 +106,9 @@ plant behind_n $slice 's/^\ts->slice->input.path..identity = bytes_identity(b);/
 plant leak $slice '/^static int measure_one/,/^}/s/^\tif (in)$/\tif (false)/' slices
 plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
 plant look src/input/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
+plant torn src/input/source_plain.c 's/in->plain->torn += got - whole_records(s, got);/;/' changed
+plant shorter src/input/source_plain.c 's/return in->part.sliced || (at .*/return in->part.sliced;/' changed
+plant appended src/input/source_plain.c 's/in->at >= in->limit || in->part.sliced/in->at >= in->limit || in->is_file/' changed
 plant shorter_frames src/input/zstd_plan.c 's/if (found == FIND_NONE \&\& z->pos/if (0 \&\& z->pos/' changed
 plant differs src/input/zstd_run.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
 echo "$passed passed, $failed failed"

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: inputs that change or have wrong sizes, one reader at a time: files that change while
- * they are read; files whose size is wrong; sockets and pipes that keep messages apart; a look at
- * files before they are opened; and a stop.
+ * source: files whose size is wrong; sockets and pipes that keep messages apart; a look at files
+ * before they are opened. One reader at a time; the jobs of the source (tests/source) have several.
  */
 #include "input/source.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #include "check.h"
 #include "scratch.h"
@@ -46,97 +41,6 @@ static struct result read_spec(const struct setup *spec, size_t cap)
 	r.totals = *source_totals(s);
 	source_close(s);
 	return r;
-}
-
-/* ---- files that change ---- */
-
-/*
- * A file of 64 bytes becomes `to` bytes long after the first fill of 16; return the last fill's
- * result.
- */
-static int move(const struct setup *spec, long to, size_t *used, struct source_totals *totals,
-		struct fail *fail)
-{
-	static const char zeros[64];
-	char buffer[16];
-	struct source *s;
-	size_t got;
-	int rc;
-
-	*used = 0;
-	scratch_write("m", zeros, sizeof(zeros));
-	CHECK(setup_open(&s, spec, fail) == 0, "%s", fail->text);
-	struct reader *const reader = source_reader(s);
-	while ((rc = take_copy(reader, buffer, sizeof(buffer), &got, fail)) == 0 && got > 0) {
-		if (*used == 0 && truncate("m", to) != 0)
-			break;
-		*used += got;
-	}
-	*totals = *source_totals(s);
-	source_close(s);
-	return rc;
-}
-
-/*
- * The file changes while it is read. Appended bytes are read too; a file that became shorter is an
- * error, or is counted up to its new end, whether or not whole records are gone.
- */
-static void moving_files(void)
-{
-	static char *const PATHS[] = {"m"};
-	struct setup spec = {.open.paths = PATHS, .open.path_count = 1};
-	static const struct {
-		long to;
-		uint32_t record, packed;
-		uint64_t limit;
-		size_t used, tail;
-		bool shorter;
-	} CASES[] = {
-		{64, 4, 1, UINT64_MAX, 64, 0, false},
-		{256, 4, 1, UINT64_MAX, 256, 0, false},
-		{258, 4, 1, UINT64_MAX, 256, 2, false},
-		{32, 4, 1, UINT64_MAX, 32, 0, true},
-		{33, 4, 1, UINT64_MAX, 32, 1, true},
-		{18, 4, 1, UINT64_MAX, 16, 2, true},
-		{0, 4, 1, UINT64_MAX, 16, 0, true},
-		{8, 4, 1, UINT64_MAX, 16, 0, true},
-		{63, 7, 1, UINT64_MAX, 63, 0, true},
-		{64, 7, 1, UINT64_MAX, 63, 1, false},
-		{32, 4, 1, 8, 32, 0, false},
-		{32, 4, 1, 9, 32, 0, true},
-		{64, 3, 2, UINT64_MAX, 63, 1, false},
-		{65, 3, 2, UINT64_MAX, 65, 0, false},
-		{65, 3, 2, 43, 65, 0, false},
-		{257, 3, 2, UINT64_MAX, 257, 0, false},
-		{32, 3, 2, UINT64_MAX, 32, 0, true},
-		{34, 3, 2, UINT64_MAX, 33, 1, true},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]) * 2; i++) {
-		const size_t k = i / 2;
-		struct fail fail = {0};
-		struct source_totals t;
-		size_t used;
-		spec.use.record = CASES[k].record, spec.use.packed = CASES[k].packed;
-		spec.use.limit = CASES[k].limit;
-		spec.open.ignore_tail = i % 2;
-		const int rc = move(&spec, CASES[k].to, &used, &t, &fail);
-		if (!spec.open.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {
-			CHECK(rc == -1 && fail.status == STATUS_DATA &&
-				      strstr(fail.text, CASES[k].shorter
-								? "m became shorter while"
-								: "m ends inside a record"),
-			      "to %ld: %d '%s'", CASES[k].to, rc, fail.text);
-			continue;
-		}
-		CHECK(rc == 0 && used == CASES[k].used && t.tail == CASES[k].tail &&
-			      t.shorter == CASES[k].shorter,
-		      "to %ld: %zu bytes, %llu tail, %s", CASES[k].to, used,
-		      (unsigned long long)t.tail, fail.text);
-		CHECK(t.bytes == used + t.tail, "to %ld: %llu bytes", CASES[k].to,
-		      (unsigned long long)t.bytes);
-	}
-	scratch_clean();
 }
 
 /* A file of the greatest possible length: reads stop where offsets end. */
@@ -392,64 +296,10 @@ static void redirected(void)
 	CHECK(read(STDIN_FILENO, rest, sizeof(rest)) == 7, "the pipe was read");
 }
 
-/* ---- a stop ---- */
-
-static void *fill_once(void *arg)
-{
-	struct fail fail = {0};
-	char buffer[64];
-	size_t got;
-
-	struct reader *const reader = source_reader(arg);
-	while (take_copy(reader, buffer, sizeof(buffer), &got, &fail) == 0 && got > 0)
-		;
-	return NULL;
-}
-
-/* source_stop ends a wait for a pipe that has no more after `given` bytes. */
-static void stop_wakes(size_t given)
-{
-	const pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		static char *const STDIN[] = {"-"};
-		/* Otherwise opening waits for the first bytes. */
-		const struct setup spec = {.open.paths = STDIN,
-					   .open.path_count = 1,
-					   .open.raw = true,
-					   .use.limit = UINT64_MAX,
-					   .use.record = 1};
-		static const char zeros[256];
-		struct source *s;
-		struct fail fail = {0};
-		pthread_t reader, second;
-		int fds[2], left = 1;
-		(void)!pipe(fds);
-		dup2(fds[0], STDIN_FILENO);
-		(void)!write(fds[1], zeros, given);
-		setup_open(&s, &spec, &fail);
-		pthread_create(&reader, NULL, fill_once, s);
-		pthread_create(&second, NULL, fill_once, s);
-		/* The pipe is empty once the reader has begun to wait. */
-		alarm(30);
-		while (ioctl(fds[0], FIONREAD, &left) == 0 && left > 0)
-			;
-		source_stop(s);
-		pthread_join(reader, NULL);
-		pthread_join(second, NULL);
-		source_close(s);
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
-	CHECK(status == 0, "after %zu bytes the reader was not woken", given);
-}
-
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
-	moving_files();
 	longest();
 	sizes_that_lie();
 	slices_of_lies();
@@ -459,8 +309,6 @@ int main(void)
 	redirected();
 	scratch_clean();
 	messages();
-	for (size_t given = 0; given <= 128; given += 64) /* 64: a read that filled the buffer */
-		stop_wakes(given);
 	scratch_leave();
 	return check_report();
 }

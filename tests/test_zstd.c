@@ -227,7 +227,7 @@ static void calls(void)
 		spec.use.more = count_call;
 		spec.use.arg = &called;
 		fill(MATCHES);
-		write_frames(frames, large ? MIB : MIB / 16, true);
+		write_frames(large ? frames : 8 * frames, large ? MIB : MIB / 16, true);
 		const struct outcome o = read_all(&spec);
 		CHECK(o.rc == 0 && called == (large ? frames - 1 : 0),
 		      "%u calls for %u frames '%s'", called, frames, o.fail.text);

@@ -191,6 +191,7 @@ static void put_frame(struct pack *p, const unsigned char *bytes, size_t n)
 			   : once_in(3) ? (int)(10 + below(8))
 					: 0;
 
+	p->flushes = once_in(3);
 	if (!ruined && once_in(6))
 		pack_silent(p, bytes, n, level, sum);
 	else

@@ -417,6 +417,10 @@ static void read_all(struct run *run, unsigned readers, struct sums *sums)
 		taker[i] = (struct taker){.run = run, .index = i};
 		pthread_create(&taker[i].thread, NULL, work, &taker[i]);
 	}
+	if (run->job->stop > 0) {
+		usleep(20000);
+		source_stop(run->source);
+	}
 	for (unsigned i = 0; i < readers; i++) {
 		struct taker *const w = &taker[i];
 		pthread_join(w->thread, NULL);
@@ -576,6 +580,10 @@ static void draw_writers(struct job *job, const struct truth *t)
 	    model_bytes(&job->setup.use, job->setup.use.limit) == t->wanted &&
 	    v->first + v->wanted >= 16)
 		last->stops = (size_t)v->first + v->wanted;
+	/* It stays when only a stop can end the readers' wait; the first input is open by then. */
+	if (fine && job->stop > 0 && last->route >= ROUTE_PIPE && last->size > 5000 &&
+	    (!last->packed || t->inputs > 1))
+		last->stops = last->size / 2 + 2000;
 	if (fine && open->prompt && open->path_count == 1 && last->size > 0 && job->stop == 0 &&
 	    !last->packed && last->begin == 0 && open->skip == 0)
 		last->paced = true;
