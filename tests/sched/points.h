@@ -34,6 +34,7 @@
 #define clock_gettime(clock, time) sched_clock(clock, time)
 #define sigtimedwait(...) sched_sigtimedwait(__FILE__, __LINE__, __VA_ARGS__)
 
+#define syscall(...) sched_syscall(__FILE__, __LINE__, __VA_ARGS__)
 #define calloc(n, size) sched_calloc(n, size)
 
 /* A macro's own name is not expanded again. Additions are left out: no thread waits for a sum. */

@@ -3,10 +3,13 @@
 #include "schedule.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -26,12 +29,19 @@ enum state {
 	POLLING,  /* waits for a descriptor, or a time */
 	SLEEPING, /* waits for a time, or a signal that wakes it */
 	JOINING,  /* waits for thread `joined` */
+	WATCHING, /* waits for a wake after the change of a word, `on` */
 	ENDED
 };
 
-static const char *const STATES[] = {
-	"unused", "can go on", "waits for a lock", "waits for a wake", "polls", "sleeps",
-	"joins",  "ended"};
+static const char *const STATES[] = {"unused",
+				     "can go on",
+				     "waits for a lock",
+				     "waits for a wake",
+				     "polls",
+				     "sleeps",
+				     "joins",
+				     "watches a word",
+				     "ended"};
 
 struct thread {
 	ucontext_t context;
@@ -438,6 +448,31 @@ int sched_sleep(const char *file, int line, const struct timespec *time, struct 
 	thread[current].state = SLEEPING;
 	thread[current].until = now + (double)time->tv_sec + 1e-9 * (double)time->tv_nsec;
 	next("sleeps", file, line);
+	return 0;
+}
+
+long sched_syscall(const char *file, int line, long number, ...)
+{
+	long a[6];
+	va_list arguments;
+
+	va_start(arguments, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (!running || number != SYS_futex)
+		return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	uint32_t *const word = (uint32_t *)a[0];
+	if ((int)a[1] == FUTEX_WAKE) {
+		for (unsigned i = 0; i < started; i++)
+			if (thread[i].state == WATCHING && thread[i].on == word)
+				thread[i].state = RUNNABLE;
+		next("woke", file, line);
+	} else if (*word == (uint32_t)a[2]) {
+		thread[current].state = WATCHING;
+		thread[current].on = word;
+		next("watches", file, line);
+	}
 	return 0;
 }
 

@@ -74,6 +74,8 @@ pthread_t sched_self(void);
 int sched_kill(pthread_t thread, int number);
 int sched_poll(const char *file, int line, struct pollfd *fds, nfds_t n, int milliseconds);
 int sched_sleep(const char *file, int line, const struct timespec *time, struct timespec *rest);
+/* SYS_futex: a wait has no limit, so that a lost wake is not made up for. */
+long sched_syscall(const char *file, int line, long number, ...);
 void *sched_calloc(size_t n, size_t size);
 int sched_clock(clockid_t clock, struct timespec *time);
 int sched_sigtimedwait(const char *file, int line, const sigset_t *set, siginfo_t *info,

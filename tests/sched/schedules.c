@@ -22,6 +22,7 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "command.h"
+#include "doorbell.h"
 #include "pack.h"
 #include "scratch.h"
 #include "schedule.h"
@@ -30,7 +31,7 @@ enum { WORDS = 24, MOST = 150000 };
 
 struct scene {
 	const char *name;
-	const char *command; /* words; $T is replaced by a number of threads */
+	const char *command; /* words; $T is replaced by a number of threads; NULL: doorbell.h */
 	const char *fed;     /* file that a thread writes to standard input, or NULL */
 	size_t piece;        /* largest number of bytes in one write */
 	bool finish; /* INT comes at some step; the counted bytes must be a beginning of `fed` */
@@ -162,6 +163,7 @@ static const struct scene SCENES[] = {
 	 .fed = "plain",
 	 .piece = 6000,
 	 .tee = true},
+	{.name = "doorbell"},
 };
 
 /* ---- files ---- */
@@ -250,6 +252,8 @@ static void make_files(uint64_t state)
 
 struct run {
 	const struct scene *scene;
+	unsigned threads;
+	uint64_t seed;
 	char words[512];
 	char *argv[WORDS];
 	int argc;
@@ -305,6 +309,12 @@ static void command(void *arg)
 	struct job job;
 	struct fail fail = {.status = STATUS_OK};
 
+	if (!r->scene->command) {
+		const unsigned long before = check_failed;
+		doorbell(r->seed, r->threads);
+		r->status = check_failed > before;
+		return;
+	}
 	if (r->in >= 0)
 		pthread_create(&feeder, NULL, feed, r);
 	if (r->out >= 0)
@@ -352,11 +362,16 @@ static int run_scene(const struct scene *scene, unsigned threads, const struct s
 	fflush(stdout);
 	const pid_t child = fork();
 	if (child == 0) {
-		struct run r = {.scene = scene, .in = -1, .out = -1};
+		struct run r = {.scene = scene,
+				.threads = threads,
+				.seed = plan->seed,
+				.in = -1,
+				.out = -1};
 		const int kept = dup(STDOUT_FILENO);
 		int ends[2];
 
-		split_words(&r, threads);
+		if (scene->command)
+			split_words(&r, threads);
 		if (scene->fed && pipe(ends) == 0) {
 			fcntl(ends[1], F_SETFL, O_NONBLOCK);
 			dup2(ends[0], STDIN_FILENO);
