@@ -338,10 +338,11 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 			break;
 	}
 	p->bytes = out.pos;
-	if (j->fail.status != STATUS_OK)
+	const bool fails = j->fail.status != STATUS_OK, whole = ended && !fails && !j->broken;
+	const bool wrong = wrong_size(j, p, whole);
+	if (fails)
 		return true;
-	const bool whole = ended && !j->broken;
-	if (wrong_size(j, p, whole))
+	if (wrong)
 		return bad(j, j->cut.offset, FRAMES_DAMAGED);
 	if (whole && j->sum.follows)
 		read_trailer(j);

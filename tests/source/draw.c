@@ -263,7 +263,7 @@ static const struct {
 
 static void damage(struct offer *o)
 {
-	const uint64_t kind = below(sole ? 5 : 6);
+	const uint64_t kind = sole ? 1 + below(4) : below(6);
 
 	o->foreign = true;
 	if (kind == 0) {
@@ -277,7 +277,10 @@ static void damage(struct offer *o)
 		o->bytes[at < o->size ? at : 0] ^= (unsigned char)(1u << below(8));
 	} else if (kind == 3) { /* a declared size */
 		const uint64_t i = below(o->frames);
-		const size_t at = (i > 0 ? o->end[i - 1] : 0) + 5 + below(once_in(2) ? 2 : 4);
+		const size_t begin = i > 0 ? o->end[i - 1] : 0;
+		size_t at = begin + 5 + below(once_in(2) ? 2 : 4);
+		if (sole && begin + 4 < o->size) /* by one, mostly */
+			at = begin + (o->bytes[begin + 4] & 32 ? 5 : 6);
 		if (at < o->size)
 			o->bytes[at] = once_in(3) ? 255 : o->bytes[at] ^ 1;
 	} else {
