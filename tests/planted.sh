@@ -63,9 +63,8 @@ plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsour
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
-# The device, without a wake-up: no reader waits for the answer to a batch that was sent, or for the next one; a lost
+# The device, without a wake-up: no reader waits for the answer to the next batch; a lost
 # doorbell, and one that rings before the sleep.
-plant sent src/input/zstd_device.c '/^static void send_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/' source_schedules
 plant answer src/input/zstd_device.c '/^static void take_answer/,/^}/s/^\tsource_call(s);.*/\t;/' source_schedules
 plant doorbell src/gpu/region.h 's/^\t\tregion_wake(&r->doorbell);/\t\t;/' 'in doorbell'
 plant rung src/gpu_helper/pump.c 's/^\tif (__atomic_load_n(&r->doorbell, __ATOMIC_SEQ_CST) == seen)/\tseen = __atomic_load_n(\&r->doorbell, __ATOMIC_SEQ_CST);/' 'in doorbell'
