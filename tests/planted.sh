@@ -63,6 +63,8 @@ plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsour
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
+# A full tee: a write that does not wait.
+plant full src/base/again.h 's/^\t\t\t(void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);/\t\t\treturn -1;/' 'in a full tee'
 # The device, without a wake-up: no reader waits for the answer to the next batch; a lost
 # doorbell, and one that rings before the sleep.
 plant answer src/input/zstd_device.c '/^static void take_answer/,/^}/s/^\tsource_call(s);.*/\t;/' source_schedules

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/signals.h"
@@ -36,6 +37,7 @@ struct scene {
 	size_t piece;        /* largest number of bytes in one write */
 	bool finish; /* INT comes at some step; the counted bytes must be a beginning of `fed` */
 	bool tee;    /* a thread reads standard output */
+	bool full;   /* standard output holds less than what is written at once */
 	int status;  /* exit status with one thread */
 };
 
@@ -163,6 +165,12 @@ static const struct scene SCENES[] = {
 	 .fed = "plain",
 	 .piece = 6000,
 	 .tee = true},
+	{.name = "a full tee",
+	 .command = "-t u8 -T $T --tee -o out - frames.zst",
+	 .fed = "plain",
+	 .piece = 9000,
+	 .tee = true,
+	 .full = true},
 	{.name = "doorbell"},
 };
 
@@ -378,7 +386,12 @@ static int run_scene(const struct scene *scene, unsigned threads, const struct s
 			close(ends[0]);
 			r.in = ends[1];
 		}
-		if (scene->tee && pipe(ends) == 0) {
+		/* The program would enlarge a pipe. */
+		if (scene->full && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0) {
+			setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &(int){1}, sizeof(int));
+			fcntl(ends[1], F_SETFL, O_NONBLOCK);
+		}
+		if (scene->tee && (scene->full || pipe(ends) == 0)) {
 			dup2(ends[1], STDOUT_FILENO);
 			close(ends[1]);
 			r.out = ends[0];
