@@ -77,7 +77,7 @@ void source_call_all(struct source *s)
 	pthread_cond_broadcast(&s->wait.wake);
 }
 
-/* Waits, as no task is ready: other threads hold all work, and will wake this one. */
+/* Wait, as no task is ready: other threads hold all work, and will wake this one. */
 static void await_unlocks(struct source *s)
 {
 	if (device_wait_unlocks(s))

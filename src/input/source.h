@@ -9,8 +9,8 @@
  * lists these tasks). Unless the source is ordered, chunks come in any order, as a histogram needs
  * none.
  *
- * A worker may count for as long as it likes. A lent chunk holds up only its own frame; the reader
- * returns it before it takes the next.
+ * A worker may count for as long as it likes. While a chunk is lent, only its own frame waits for
+ * memory; the reader returns it before it takes the next.
  *
  * A slice (--part) is a run of records, across inputs, that is known before the first chunk is
  * taken. Its inputs must be uncompressed files (source_part.c).
@@ -102,8 +102,8 @@ struct source_use {
 bool source_compressed(const struct source_spec *spec);
 
 /*
- * Checks that every named input exists and is no directory. Unless raw, opens the first one and
- * reads its header; waits for the first bytes of a pipe, and loses none. On failure *out is NULL
+ * Check that every named input exists and is no directory. Unless raw, open the first one and
+ * read its header; wait for the first bytes of a pipe, and lose none. On failure *out is NULL
  * and *fail says why.
  */
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail);
@@ -112,13 +112,13 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 const struct header *source_said(const struct source *s);
 
 /*
- * Sets how the source is used. Called once, before there is a reader. For a slice, examines all
+ * Set how the source is used. Called once, before there is a reader. For a slice, examine all
  * inputs. -1: the first input has another type, or an input of a slice is bad.
  */
 int source_start(struct source *s, const struct source_use *use, struct fail *fail);
 
 /*
- * Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory.
+ * Make a reader, which one thread at a time may use until the source is closed. NULL: no memory.
  */
 struct reader *source_reader(struct source *s);
 
@@ -143,13 +143,13 @@ struct chunk {
 };
 
 /*
- * Takes the next records. Blocks while an input has no bytes. chunk->bytes == 0: all inputs have
+ * Take the next records. Block while an input has no bytes. chunk->bytes == 0: all inputs have
  * ended, or source_stop was called. -1: an input failed, and this was the last chunk; all readers
  * get the same *fail, the first failure in the order of the inputs and their bytes.
  */
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail);
 
-/* Returns a chunk. */
+/* Return a chunk. */
 void source_done(struct reader *r, struct chunk *chunk);
 
 /* Is the first input compressed? Any thread, after source_open. */
@@ -165,7 +165,7 @@ bool source_all_plain(const struct source *s);
 bool source_unpacks(struct source *s);
 
 /*
- * Estimates the bytes of samples in compressed files, assuming that the rest is packed like the
+ * Estimate the bytes of samples in compressed files, assuming that the rest is packed like the
  * part read so far and later files are like this one. For a long frame of a file that all readers
  * decode: the bytes counted so far. 0: unknown. Any thread.
  */
@@ -178,7 +178,7 @@ uint64_t source_expected(struct source *s);
  */
 bool source_backlog(struct source *s);
 
-/* Makes every source_take return soon, even if it is blocked. Any thread. */
+/* Make every source_take return soon, even if it is blocked. Any thread. */
 void source_stop(struct source *s);
 
 /* Were all records handed out, up to -n? After the last source_take and source_done. */
@@ -209,7 +209,7 @@ uint64_t source_state(const struct source *s);
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);
 
-/* Leaves a redirected standard input after the last record handed out. Accepts NULL. */
+/* Leave a redirected standard input after the last record handed out. Accepts NULL. */
 void source_close(struct source *s);
 
 #endif

@@ -16,7 +16,7 @@ bool source_more_inputs(const struct source *s)
 	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
-/* Wakes a reader to open the next input; if there is none, wakes all to see that. */
+/* Wake a reader to open the next input; if there is none, wake all to see that. */
 static void call_for_next(struct source *s)
 {
 	if (source_more_inputs(s))
@@ -192,7 +192,7 @@ void input_close(struct source *s, struct input *in)
 	input_free(s, in);
 }
 
-/* Adds up and frees an input that was handed out; false: its chunks have yet to return. */
+/* Add up and free an input that was handed out; false: its chunks have yet to return. */
 static bool settle_input(struct source *s, struct input **link)
 {
 	struct input *const in = *link;
@@ -215,7 +215,7 @@ static bool settle_input(struct source *s, struct input **link)
 	return true;
 }
 
-/* Calls source_use.ended for the inputs before the first that is live, failed or not yet open. */
+/* Call source_use.ended for the inputs before the first that is live, failed or not yet open. */
 static void tell_ended_unlocks(struct source *s)
 {
 	size_t ended = s->inputs ? s->inputs->index : s->next.path;

@@ -55,7 +55,7 @@ static bool promises(const char *name)
 	       first_named(&type, &pair, name, suffix);
 }
 
-/* Proposes the first files, in the order of their names, that a directory has for us. */
+/* Propose the first files, in the order of their names, that a directory has for us. */
 static int refuse_directory(const char *path, struct fail *fail)
 {
 	enum { SHOWN = 3 };

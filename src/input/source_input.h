@@ -32,14 +32,14 @@ struct taken {
 
 /* Operations that differ between plain and zstd inputs. All but `begin` need the lock. */
 struct input_kind {
-	/* Prepares the first task. 1: the source was stopped. */
+	/* Prepare the first task. 1: the source was stopped. */
 	int (*begin)(struct source *s, struct input *in, struct fail *fail);
 	void (*free)(struct source *s, struct input *in);
 	/* Is no byte of the input being read or decoded, or still to be handed out? */
 	bool (*idle)(const struct source *s, const struct input *in);
 	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
 	struct taken (*taken)(const struct source *s, const struct input *in);
-	/* Checks the bytes after the samples, unless that was done before. */
+	/* Check the bytes after the samples, unless that was done before. */
 	int (*check_rest)(struct input *in, struct fail *fail);
 };
 extern const struct input_kind plain_kind, zstd_kind, text_kind;
@@ -92,7 +92,7 @@ static inline uint64_t input_stop(const struct input *in)
 /* ---- source_input.c: without the lock ---- */
 
 /*
- * Checks that every named input exists, is no directory, and may be read. *length is the number of
+ * Check that every named input exists, is no directory, and may be read. *length is the number of
  * bytes after those that -S skips, or 0 if an input is no regular file or is compressed by its
  * name.
  */
@@ -102,38 +102,38 @@ int input_check_all(const struct source_spec *spec, uint64_t *length, struct fai
 bool input_promises_header(const char *path);
 
 /*
- * Opens an input, detects zstd and reads its header. Loses no byte of a pipe. The caller frees *out
+ * Open an input, detect zstd and read its header. Lose no byte of a pipe. The caller frees *out
  * even after a failure. 1: the source was stopped.
  */
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail);
 void input_free(struct source *s, struct input *in);
 
-/* Finds the first sample after -S and the end of the samples. -1: -S goes beyond the end. */
+/* Find the first sample after -S and the end of the samples. -1: -S goes beyond the end. */
 int input_bounds(const struct source *s, struct input *in, struct fail *fail);
 
-/* Prepares the input for its tasks; -n leaves `left` records for it. 1: the source was stopped. */
+/* Prepare the input for its tasks; -n leaves `left` records for it. 1: the source was stopped. */
 int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *fail);
 
-/* Checks that the header agrees with the options and with the first input. */
+/* Check that the header agrees with the options and with the first input. */
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail);
 
-/* Sets *fail and returns -1: -S goes beyond the samples. */
+/* Set *fail and return -1: -S goes beyond the samples. */
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail);
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
 
 uint64_t part_records(const struct slice *slice); /* the number of its records */
 
-/* Checks that the input at this path, of file type `mode`, can be sliced. */
+/* Check that the input at this path, of file type `mode`, can be sliced. */
 int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail);
 
-/* Opens each input, counts its records and closes it again. Makes s->slice. */
+/* Open each input, count its records and close it again. Make s->slice. */
 int part_measure(struct source *s, struct fail *fail);
 
-/* Finds the records of an open input that belong to the slice. -1: the input has changed. */
+/* Find the records of an open input that belong to the slice. -1: the input has changed. */
 int part_enter(const struct source *s, struct input *in, struct fail *fail);
 
-/* Sets *fail and returns -1: the input has changed since its records were counted. */
+/* Set *fail and return -1: the input has changed since its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);
 
 #endif

@@ -39,7 +39,7 @@ static bool became_shorter(const struct input *in, uint64_t at)
 	return in->part.sliced || (at < in->bound && bytes_shorter(in->bytes, at));
 }
 
-/* Passes over the bytes that -S skips, and finds the end of a file's whole records. */
+/* Pass over the bytes that -S skips, and find the end of a file's whole records. */
 static int begin(struct source *s, struct input *in, struct fail *fail)
 {
 	const unsigned char *last;
@@ -68,7 +68,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	return rc;
 }
 
-/* Ends a file that gave only `got` of the claimed bytes. */
+/* End a file that gave only `got` of the claimed bytes. */
 static void came_short(struct source *s, struct input *in, size_t claimed, size_t got, bool shorter)
 {
 	in->shorter |= shorter;
@@ -136,7 +136,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 /* ---- by turns ---- */
 
 /*
- * Reads cap bytes; or, for a stream of a prompt source, the bytes that have arrived, waiting only
+ * Read cap bytes; or, for a stream of a prompt source, the bytes that have arrived, waiting only
  * for whole records.
  */
 static int read_records(struct source *s, struct input *in, uint64_t at, unsigned char *room,
@@ -159,8 +159,8 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
 }
 
 /*
- * Reads the tail, when less than a record is left of the samples that the header declares, and
- * checks the bytes after it. No lock.
+ * Read the tail, when less than a record is left of the samples that the header declares, and
+ * check the bytes after it. No lock.
  */
 static int finish(struct source *s, struct input *in, uint64_t at, void *room, size_t left,
 		  size_t *got, struct fail *fail)
@@ -277,7 +277,7 @@ static struct taken taken(const struct source *s, const struct input *in)
 	return t;
 }
 
-/* Does nothing: the reader of the last sample has checked the rest (finish). */
+/* Do nothing: the reader of the last sample has checked the rest (finish). */
 static int check_rest(struct input *in, struct fail *fail)
 {
 	(void)in;

@@ -146,13 +146,13 @@ static inline uint64_t whole_records(const struct source *s, uint64_t n)
 
 /* ---- source.c ---- */
 
-/* Wakes one waiting reader, or all, because there is work. */
+/* Wake one waiting reader, or all, because there is work. */
 void source_call(struct source *s);
 void source_call_all(struct source *s);
 
 /* ---- source_open.c ---- */
 
-/* Sets the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
+/* Set the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
 void source_set_kept(struct source *s, uint64_t memory);
 
 /* ---- source_ends.c ---- */
@@ -163,24 +163,24 @@ bool source_more_inputs(const struct source *s);
 /* Has everything ended, so that no more chunks come? */
 bool source_is_over(const struct source *s);
 
-/* Records a failure of an input at an offset, unless an earlier one is known; ends all inputs. */
+/* Record a failure of an input at an offset, unless an earlier one is known; end all inputs. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 
 /* Does this offset of an input lie behind a known failure? */
 bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset);
 
-/* Ends the reading and cutting of an input, so that the next one can be opened. */
+/* End the reading and cutting of an input, so that the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 
-/* Checks the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
+/* Check the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail);
 
-/* Closes an input. Leaves a redirected file after its last record, for the next program. */
+/* Close an input. Leave a redirected file after its last record, for the next program. */
 void input_close(struct source *s, struct input *in);
 
 /*
- * Frees jobs and inputs that are done, and ends the run when its failure is due; rows of earlier
+ * Free jobs and inputs that are done, and end the run when its failure is due; rows of earlier
  * inputs are written by then. Only this function, called between tasks, frees jobs and live inputs,
  * so tasks may keep pointers to them.
  */

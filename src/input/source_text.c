@@ -138,7 +138,7 @@ void text_free_blocks(struct source *s)
 	}
 }
 
-/* Reports a bad line of a block; all lines before it were read. */
+/* Report a bad line of a block; all lines before it were read. */
 static void report(struct source *s, const struct text_block *b)
 {
 	struct input *const in = b->in;
@@ -152,7 +152,7 @@ static void report(struct source *s, const struct text_block *b)
 	source_fail(s, in, b->offset, &fail);
 }
 
-/* Adds up the blocks at the beginning of the list that are done. */
+/* Add up the blocks at the beginning of the list that are done. */
 static void blocks_settle(struct source *s, struct input *in)
 {
 	struct text_input *const t = in->text;
@@ -208,7 +208,7 @@ static int too_long(struct text_block *b)
 	return -1;
 }
 
-/* The lines of a block are the bytes from `from` to `to`. Ends a last line that has no newline. */
+/* Set a block's lines: the bytes from `from` to `to`. End a last line that has no newline. */
 static void set_lines(struct text_block *b, size_t from, size_t to, bool end)
 {
 	const size_t read = to;
@@ -225,7 +225,7 @@ static void set_lines(struct text_block *b, size_t from, size_t to, bool end)
 	b->lines.end = (const char *)b->buffer + to;
 }
 
-/* Decodes 1 to cap bytes, 0 only at the end. 1: the source was stopped. */
+/* Decode 1 to cap bytes, 0 only at the end. 1: the source was stopped. */
 static int decode(const struct input *in, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail)
 {
@@ -240,7 +240,7 @@ static int decode(const struct input *in, unsigned char *to, size_t cap, size_t 
 	return fail_pass(fail, &why);
 }
 
-/* Reads the next lines, at least one unless the text ends. 1: the source was stopped. */
+/* Read the next lines, at least one unless the text ends. 1: the source was stopped. */
 static int read_on(struct source *s, struct input *in, struct text_block *b, struct fail *fail)
 {
 	struct text_input *const t = in->text;
@@ -298,7 +298,7 @@ static int read_on(struct source *s, struct input *in, struct text_block *b, str
 	return begun < 0 ? -1 : 0;
 }
 
-/* Reads a block of a file at its offset. *got: the bytes of it that the file holds. */
+/* Read a block of a file at its offset. *got: the bytes of it that the file holds. */
 static int read_block(struct source *s, struct input *in, struct text_block *b, size_t *got,
 		      struct fail *fail)
 {
@@ -376,7 +376,7 @@ static void take_left(struct input *in, struct reader *r)
 	r->block = b;
 }
 
-/* Leaves the reader's block to others, if there are any, so that this one can decode on. */
+/* Leave the reader's block to others, if there are any, so that this one can decode on. */
 static void leave_block(struct source *s, struct reader *r)
 {
 	struct text_block *const b = r->block;
@@ -407,7 +407,7 @@ static void after_read(struct source *s, struct text_block *b, int rc, const str
 	source_call(s); /* for the next block, or input */
 }
 
-/* Reads a block for this reader. */
+/* Read a block for this reader. */
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	struct text_input *const t = in->text;
@@ -459,7 +459,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		leave_block(s, q->reader);
 }
 
-/* Makes the next samples of the reader's block. */
+/* Make the next samples of the reader's block. */
 static void parse_unlocks(struct source *s, struct text_block *b, struct request *q)
 {
 	struct text_input *const t = b->in->text;
@@ -482,7 +482,7 @@ static void parse_unlocks(struct source *s, struct text_block *b, struct request
 
 /* ---- in order ---- */
 
-/* Makes the samples of a chunk, from n bytes in the room on. Returns as read_on does. */
+/* Make the samples of a chunk, from n bytes in the room on. Return as read_on does. */
 static int make_chunk(struct source *s, struct input *in, struct request *q, size_t cap,
 		      size_t *got, struct fail *fail)
 {

@@ -43,7 +43,7 @@ static struct span trim(struct span s)
 	return s;
 }
 
-/* Strips the blanks, then the quotes, around a field. */
+/* Strip the blanks, then the quotes, around a field. */
 static struct span unquote(struct span s)
 {
 	s = trim(s);
@@ -189,7 +189,7 @@ static bool is_name(const char *name, struct span s)
 	return s.p >= s.end && *name == '\0';
 }
 
-/* Appends the names of the columns to a text, the first ones if they are many. */
+/* Append the names of the columns to a text, the first ones if they are many. */
 static void add_names(char *text, size_t size, char separator, struct span line)
 {
 	struct walk w = walk_begin(separator, line);
@@ -210,7 +210,7 @@ static void add_names(char *text, size_t size, char separator, struct span line)
 
 /* ---- bad lines ---- */
 
-/* Refuses a line, or skips it. */
+/* Refuse a line, or skip it. */
 static int bad(const struct text_table *t, struct text_lines *l, struct span line, const char *what)
 {
 	const size_t whole = (size_t)(line.end - line.p);
@@ -234,7 +234,7 @@ static int bad(const struct text_table *t, struct text_lines *l, struct span lin
 #define WHAT 800 /* bytes of a fault in words */
 #define BAD(...) (snprintf(text, sizeof(text), __VA_ARGS__), bad(t, l, line, text))
 
-/* Refuses a line because of a field. */
+/* Refuse a line because of a field. */
 static int refuse(const struct text_table *t, struct text_lines *l, struct span line,
 		  struct span field, const char *what)
 {
@@ -292,7 +292,7 @@ static bool is_empty(const struct text_table *t, struct span line)
 
 /* ---- lines ---- */
 
-/* Writes the number of the key in a field. False: the field cannot be a key. */
+/* Write the number of the key in a field. False: the field cannot be a key. */
 static bool take_key(const struct text_table *t, struct span field, unsigned char *out)
 {
 	const struct span trimmed = trim(field), key = unquote(field);
@@ -317,7 +317,7 @@ static bool take_key(const struct text_table *t, struct span field, unsigned cha
 	return number != TEXT_KEYS_BAD;
 }
 
-/* Takes the field of a line. Returns 1; -1: the line is bad. */
+/* Take the field of a line. Return 1; -1: the line is bad. */
 static int take_fields(const struct text_table *t, struct text_lines *l, struct span line,
 		       unsigned char *out)
 {
@@ -349,7 +349,7 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 	return 1;
 }
 
-/* Takes a line without its newline. Returns the number of samples made; -1: it is bad. */
+/* Take a line without its newline. Return the number of samples made; -1: it is bad. */
 static int take_line(const struct text_table *t, struct text_lines *l, struct span line,
 		     unsigned char *out)
 {
@@ -398,7 +398,7 @@ size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char
 
 /* ---- the first line ---- */
 
-/* Refuses other formats by their first bytes; passes over a byte order mark. */
+/* Refuse other formats by their first bytes; pass over a byte order mark. */
 static int check_format(struct text_lines *l)
 {
 	const unsigned char *const bytes = (const unsigned char *)l->at;
@@ -412,7 +412,7 @@ static int check_format(struct text_lines *l)
 	return l->why[0] ? -1 : 0;
 }
 
-/* Finds the column, and whether the first line is a header. -1: it is bad. */
+/* Find the column, and whether the first line is a header. -1: it is bad. */
 static int read_header(struct text_table *t, struct text_lines *l, struct span line, bool *header)
 {
 	const struct text_spec *const spec = t->spec;

@@ -75,32 +75,32 @@ static inline uint32_t text_bytes(const struct text_spec *spec)
 }
 
 /*
- * Reads lines up to the first that is not blank or a comment, which decides on the table, and past
+ * Read lines up to the first that is not blank or a comment, which decides on the table, and past
  * it if it is a header. 0: no such line. -1: bad input (why).
  */
 int text_begin(struct text_table *t, const struct text_spec *spec, struct text_lines *l);
 
 /*
- * Makes up to cap bytes of samples. Stops after that, at the end of the lines, or at a bad line
+ * Make up to cap bytes of samples. Stop after that, at the end of the lines, or at a bad line
  * (why).
  */
 size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char *out, size_t cap);
 
 /* ---- text.c and text_loops.c ---- */
 
-/* Makes a sample of the field from p to end. Returns NULL, or the fault for the message. */
+/* Make a sample of the field from p to end. Return NULL, or the fault for the message. */
 const char *text_field(const struct text_table *t, struct text_lines *l, const char *p,
 		       const char *end, unsigned char *out);
 
 /*
- * Reads lines from which a number is taken without ado, until *to + the bytes of a sample exceeds
+ * Read lines from which a number is taken without ado, until *to + the bytes of a sample exceeds
  * `full`, or up to a line that text.c must read.
  */
 typedef void text_loop(const struct text_table *t, struct text_lines *l, unsigned char **to,
 		       const unsigned char *full);
 extern text_loop text_loop_base, text_loop_avx2;
 
-/* Writes a code of the type. */
+/* Write a code of the type. */
 static inline unsigned char *text_put(const struct sample_type *type, uint64_t code,
 				      unsigned char *to)
 {

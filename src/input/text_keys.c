@@ -60,7 +60,7 @@ static bool grow(struct text_keys *k)
 	return true;
 }
 
-/* Insert a key. Returns its place; one too many: it has none, or there is no memory. */
+/* Insert a key. Return its place; one too many: it has none, or there is no memory. */
 static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 {
 	uint32_t place;

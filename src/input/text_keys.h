@@ -55,12 +55,12 @@ struct text_keys *text_keys_new(void);    /* NULL: no memory */
 void text_keys_free(struct text_keys *k); /* accepts NULL */
 
 /*
- * Insert a key that was not found, unless it has been inserted since. Returns its number. A text
+ * Insert a key that was not found, unless it has been inserted since. Return its number. A text
  * with a NUL byte is no key, as names end at the first one.
  */
 uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length);
 
-/* There is no memory for the text of a key. Returns a number that no key has. */
+/* There is no memory for the text of a key. Return a number that no key has. */
 uint32_t text_keys_lose(struct text_keys *k);
 
 static inline struct text_piece text_piece_at(const char *p, size_t left)

@@ -91,7 +91,7 @@ INLINE uint64_t equal(block b, char c)
 }
 #endif
 
-/* Marks the words from p, the beginning of a line, on. */
+/* Mark the words from p, the beginning of a line, on. */
 static void mark(char separator, struct text_lines *l, const char *p)
 {
 	struct text_marks *const m = &l->marks;
@@ -132,7 +132,7 @@ INLINE uint64_t eight_digits(uint64_t d)
 	       32;
 }
 
-/* Reads digits, and appends them to *n. Returns the byte after them. */
+/* Read digits, and append them to *n. Return the byte after them. */
 INLINE const char *digits(const char *p, uint64_t *n)
 {
 	uint64_t d, other;
@@ -155,8 +155,8 @@ INLINE const char *digits(const char *p, uint64_t *n)
 }
 
 /*
- * Makes a sample of up to 18 digits without an exponent: an integer, or the quotient of two exact
- * binary64 numbers, which is rounded once. Returns the byte after it, or NULL to leave the number
+ * Make a sample of up to 18 digits without an exponent: an integer, or the quotient of two exact
+ * binary64 numbers, which is rounded once. Return the byte after it, or NULL to leave the number
  * to decimal.c.
  */
 INLINE const char *quick(const struct sample_type *type, const char *p, bool *fractions,
@@ -197,7 +197,7 @@ INLINE bool ends(const char *p)
 	return *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
-/* Reads lines that are numbers. */
+/* Read lines that are numbers. */
 INLINE void take_numbers(const struct sample_type *type, struct text_lines *l, unsigned char **to,
 			 const unsigned char *full)
 {
@@ -227,7 +227,7 @@ INLINE uint64_t marks_at(const uint64_t *marks, size_t at)
 	return word >> at % 8 & (UINT64_MAX >> (64 - TOGETHER));
 }
 
-/* Finds the newline of the line that begins at p; NULL: it is not among the marked words. */
+/* Find the newline of the line that begins at p; NULL: it is not among the marked words. */
 INLINE const char *line_end(const struct text_marks *m, const char *p, uint64_t *odd)
 {
 	*odd = 0;
@@ -241,7 +241,7 @@ INLINE const char *line_end(const struct text_marks *m, const char *p, uint64_t 
 }
 
 /*
- * Finds the n-th separator from p on, n > 0. If there are not that many, returns the end of the
+ * Find the n-th separator from p on, n > 0. If there are not that many, return the end of the
  * marks.
  */
 INLINE const char *separator_from(const struct text_marks *m, const char *p, uint64_t n)
@@ -265,7 +265,7 @@ INLINE bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Finds a field of the line from p to end, after its blanks. NULL: the line has fewer fields. */
+/* Find a field of the line from p to end, after its blanks. NULL: the line has fewer fields. */
 INLINE const char *find(const struct text_marks *m, bool blanks, const char *p, const char *end,
 			uint64_t number)
 {
@@ -302,7 +302,7 @@ INLINE const char *field_end(char separator, const char *p, const char *end)
 	return p;
 }
 
-/* Reads lines of a table, whose fields are separated by blanks or by one character. */
+/* Read lines of a table, whose fields are separated by blanks or by one character. */
 INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool blanks,
 			 unsigned char **to, const unsigned char *full)
 {

@@ -15,8 +15,8 @@
  * When the piece is free, so is the slot.
  *
  * Decoded bytes lie in a ring, each block in one run; if a block does not fit the ring's end, it
- * lies at its beginning. The ring holds the window, a whole block for each slot, and one more for
- * the gap at the end. Block k is fetched only after the piece of block k - slots is free. So no
+ * lies at its beginning. The ring has window + (slots + 1) * FRAME_BLOCK_MAX bytes: the window, a
+ * whole block for each slot, and one more for the gap at the end. Block k is fetched only after the piece of block k - slots is free. So no
  * bytes are overwritten that are still being counted or may still be copied; no other check is
  * needed.
  *
@@ -31,8 +31,8 @@
  * and must have the same checksum (with --no-check, the same length); otherwise this decoder has a
  * bug, and the run fails. So results and messages are libzstd's. A stream's packed bytes are gone,
  * so there a refused block is an error. A frame without a checksum is decoded only here. But this
- * decoder refuses whatever libzstd refuses, and decodes the rest alike: fuzz_block compares the two
- * and has found no difference in millions of damaged frames.
+ * decoder refuses whatever libzstd (1.5.4 or newer) refuses, and decodes the rest alike: fuzz_block
+ * compares the two and has found no difference in millions of damaged frames.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	return b;
 }
 
-/* Makes the state of a job, from `b` of an earlier job if that fits; otherwise frees b. */
+/* Make the state of a job, from `b` of an earlier job if that fits; otherwise free b. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, struct blocks *b)
 {
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
@@ -156,7 +156,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 
 typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
 
-/* Finds the first job in blocks that `may` allows, or returns NULL. */
+/* Find the first job in blocks that `may` allows, or return NULL. */
 static struct zstd_job *find(const struct source *s, const struct request *q, blocks_ready *may)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
@@ -165,7 +165,7 @@ static struct zstd_job *find(const struct source *s, const struct request *q, bl
 	return NULL;
 }
 
-/* Lets libzstd restart the frame. Bytes already handed out stay counted. */
+/* Let libzstd restart the frame. Bytes already handed out stay counted. */
 static void go_in_steps(struct source *s, struct zstd_job *j)
 {
 	device_leave(s, j);
@@ -264,7 +264,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 			   b->piece[b->at.fetched % b->slots].state == PIECE_FREE);
 }
 
-/* Gets the next packed bytes, `least` to cap of them. False: fewer are left. */
+/* Get the next packed bytes, `least` to cap of them. False: fewer are left. */
 static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
@@ -278,7 +278,7 @@ static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
 	return rc == 0 && *got >= least;
 }
 
-/* Gets n bytes between blocks; some may have come with the block before. */
+/* Get n bytes between blocks; some may have come with the block before. */
 static bool get_head(struct zstd_job *j, size_t n)
 {
 	struct blocks *const b = j->blocks;
@@ -292,8 +292,8 @@ static bool get_head(struct zstd_job *j, size_t n)
 }
 
 /*
- * Fetches the next block. Leaves a file's packed bytes for later, if the file was long enough when
- * it was opened; of a stream, waits only for this block. False: no block, or a bad one.
+ * Fetch the next block. Leave a file's packed bytes for later, if the file was long enough when
+ * it was opened; of a stream, wait only for this block. False: no block, or a bad one.
  */
 static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {
@@ -329,7 +329,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	return true;
 }
 
-/* Gives places in the ring to the next blocks with known sizes. */
+/* Give places in the ring to the next blocks with known sizes. */
 static void give_places(struct blocks *b)
 {
 	while (b->at.placed < b->at.fetched && b->slot[b->at.placed % b->slots].sized) {
@@ -371,7 +371,7 @@ void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trai
 	}
 }
 
-/* Scans the blocks already read, in order, unless another thread does. */
+/* Scan the blocks already read, in order, unless another thread does. */
 static void scan_unlocks(struct source *s, struct blocks *b)
 {
 	struct block_slot *slot;
@@ -444,7 +444,7 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 		b->at.read_begun < b->at.fetched);
 }
 
-/* Reads the packed bytes of a file's next block. */
+/* Read the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
@@ -566,7 +566,7 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 		p->state = PIECE_FREE;
 }
 
-/* Makes the next block a piece. */
+/* Make the next block a piece. */
 static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;

@@ -72,7 +72,7 @@ struct on_device {
 
 /* Tables for threads that unpack. */
 struct coders {
-	struct block_coder *coder[SLOTS_MOST]; /* the first `idle` are not in use */
+	struct block_coder *coder[SLOTS_MOST]; /* coder[0] to coder[idle - 1] are free */
 	unsigned count, idle;
 };
 
@@ -115,7 +115,7 @@ struct blocks {
 	struct block_counts at;
 	uint64_t end; /* decoded bytes of the blocks with a place */
 	bool fetching, scanning, executing;
-	bool over;    /* the last block was fetched */
+	bool over; /* fetching has ended: at the last block, at an error, or with enough blocks */
 	bool refused; /* a block was refused */
 	struct on_device device;
 };
@@ -134,24 +134,24 @@ static inline size_t blocks_trailer(const struct zstd_job *j)
 
 /* ---- zstd_blocks.c, with the lock ---- */
 
-/* Makes j->blocks, and takes the frame's header; without memory or device, libzstd goes on. */
+/* Make j->blocks, and take the frame's header; without memory or device, libzstd goes on. */
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j);
 
-/* Returns how many decoded bytes of the frame are wanted; NO_END, if -n ends with the frame. */
+/* Return how many decoded bytes of the frame are wanted; NO_END, if -n ends with the frame. */
 uint64_t blocks_wanted(const struct zstd_job *j);
 
-/* Notes that the last block was fetched, with the checksum after it, if any, at `trailer`. */
+/* Note that the last block was fetched, with the checksum after it, if any, at `trailer`. */
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer);
 
-/* Hands out decoded blocks as a piece of p->bytes. `why`: why they are refused, or NULL. */
+/* Hand out decoded blocks as a piece of p->bytes. `why`: why they are refused, or NULL. */
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why);
 
 /* ---- zstd_device.c, with the lock ---- */
 
-/* Gives the frame to the device. False: the device is gone, or no memory. */
+/* Give the frame to the device. False: the device is gone, or no memory. */
 bool device_begin(struct source *s, struct zstd_job *j);
 
-/* Notes that the device no longer has the frame: the job has ended, or libzstd takes over. */
+/* Note that the device no longer has the frame: the job has ended, or libzstd takes over. */
 void device_leave(struct source *s, struct zstd_job *j);
 
 /* Are batches of the frame found but not done? */

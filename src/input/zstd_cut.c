@@ -32,7 +32,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		       __atomic_load_n(&in->zstd->open->taken, __ATOMIC_RELAXED) + AHEAD;
 }
 
-/* Follows a file's long frame FIND_MAX bytes further, to find its end. */
+/* Follow a file's long frame FIND_MAX bytes further, to find its end. */
 static void walk_on_unlocks(struct source *s, struct input *in)
 {
 	const struct zstd_job *const open = in->zstd->open;
@@ -53,7 +53,7 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	in->zstd->pos = f.offset + f.stored;
 }
 
-/* Makes a job of the cut, which fits the memory. */
+/* Make a job of the cut, which fits the memory. */
 static void start_job(struct source *s, struct input *in)
 {
 	struct cut *const c = &in->zstd->cut;

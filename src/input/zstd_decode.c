@@ -75,7 +75,7 @@ static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 	return true;
 }
 
-/* Handles an input that ends inside the frame: an error, unless --finish ended it. */
+/* Handle an input that ends inside the frame: an error, unless --finish ended it. */
 static bool cut_off(struct zstd_job *j)
 {
 	j->broken = bytes_finished(j->in->bytes);
@@ -97,13 +97,13 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 
 /* ---- packed bytes ---- */
 
-/* Returns how many of the file's next `most` packed bytes are the job's. */
+/* Return how many of the file's next `most` packed bytes are the job's. */
 static size_t to_read(const struct zstd_job *j, size_t most)
 {
 	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
 }
 
-/* Reads more of a file, so that the job has n bytes not yet decoded, if the file has. */
+/* Read more of a file, so that the job has n bytes not yet decoded, if the file has. */
 static int refill(struct zstd_job *j, size_t n)
 {
 	const size_t there = j->decoder->end - j->decoder->at;
@@ -125,7 +125,7 @@ static int refill(struct zstd_job *j, size_t n)
 }
 
 /*
- * Points *bytes at the next packed bytes, valid until the next call. *got < least: these are the
+ * Point *bytes at the next packed bytes, valid until the next call. *got < least: these are the
  * last. 1: the source was stopped.
  */
 static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, size_t *got)
@@ -142,7 +142,7 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 	return rc;
 }
 
-/* Skips the next n packed bytes. */
+/* Skip the next n packed bytes. */
 static void pass(struct zstd_job *j, size_t n)
 {
 	if (j->cut.from != FROM_STREAM) {
@@ -158,7 +158,7 @@ uint64_t decoder_used(const struct zstd_job *j)
 	return j->taken - (j->decoder->end - j->decoder->at);
 }
 
-/* Reads the checksum after the last block, which libzstd does not know about. */
+/* Read the checksum after the last block, which libzstd does not know about. */
 static void read_trailer(struct zstd_job *j)
 {
 	const unsigned char *bytes;
@@ -183,7 +183,7 @@ bool frame_in_steps(const struct frame *f, bool no_check)
 	return f->bound > FRAME_BLOCK_MAX && (no_check || !f->header.checksum);
 }
 
-/* Like ZSTD_decompressDCtx, but refuses blocks that are too long. */
+/* Like ZSTD_decompressDCtx, but refuse blocks that are too long. */
 static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const struct frame *f,
 				  const unsigned char *from, size_t stored)
 {
@@ -208,7 +208,7 @@ static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const s
 		       : (size_t)-ZSTD_error_corruption_detected;
 }
 
-/* Decodes the frames that fit the piece. True: the job has ended. */
+/* Decode the frames that fit the piece. True: the job has ended. */
 static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
@@ -251,7 +251,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 /* ---- a frame, in steps ---- */
 
 /*
- * Gives libzstd a block's header, then the block without the next header that it asks for, and
+ * Give libzstd a block's header, then the block without the next header that it asks for, and
  * nothing while it holds decoded bytes back. So libzstd decodes in place, and an error in the next
  * header does not lose the bytes decoded before it.
  */
@@ -281,7 +281,7 @@ static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 	return j->decoder->hint == 0;
 }
 
-/* Gives libzstd the frame's header without the flag for a checksum. False: the job ends. */
+/* Give libzstd the frame's header without the flag for a checksum. False: the job ends. */
 static bool begin_steps(struct zstd_job *j)
 {
 	unsigned char header[FRAME_HEADER_MAX];
@@ -313,7 +313,7 @@ static bool begin_steps(struct zstd_job *j)
 
 /*
  * Is the frame's size not as declared? libzstd does not check that if the last block is empty.
- * Drops bytes beyond the declared size: the next job begins there.
+ * Drop bytes beyond the declared size: the next job begins there.
  */
 static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
@@ -326,7 +326,7 @@ static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ende
 	return true;
 }
 
-/* Decodes up to cap bytes of the frame. True: the frame has ended. */
+/* Decode up to cap bytes of the frame. True: the frame has ended. */
 static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt)
 {
 	ZSTD_outBuffer out = {p->room, cap, 0};

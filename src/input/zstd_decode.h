@@ -13,10 +13,10 @@ struct decoder *decoder_new(void); /* NULL: no memory */
 void decoder_free(struct decoder *d);
 void decoder_begin(struct decoder *d);
 
-/* Returns the memory of d for a cut; its buffers may be larger already. */
+/* Return the memory of d for a cut; its buffers may be larger already. */
 uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
 
-/* Copies the packed bytes of a job FROM_MEMORY from the stream's buffer. */
+/* Copy the packed bytes of a job FROM_MEMORY from the stream's buffer. */
 int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 
 /*
@@ -26,12 +26,12 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 bool frame_in_steps(const struct frame *f, bool no_check);
 
 /*
- * Decodes up to cap bytes into a piece; if `prompt`, of a stream, no more than came without a wait
+ * Decode up to cap bytes into a piece; if `prompt`, of a stream, no more than came without a wait
  * after the first. True: the job has ended; j->fail says whether it failed.
  */
 bool decoder_fill(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt);
 
-/* Returns the packed bytes of the job that are decoded. */
+/* Return the packed bytes of the job that are decoded. */
 uint64_t decoder_used(const struct zstd_job *j);
 
 #endif

@@ -66,7 +66,7 @@ bool device_has_room(const struct source *s)
 	return bound < FRAMES_AHEAD;
 }
 
-/* Makes s->zstd.rooms, if it is missing. False: no device is ready, or no memory. */
+/* Make s->zstd.rooms, if it is missing. False: no device is ready, or no memory. */
 static bool have_rooms(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -104,7 +104,7 @@ void device_leave(struct source *s, struct zstd_job *j)
 
 /* ---- find, and read ---- */
 
-/* Returns a free room, or r->count if none is free. */
+/* Return a free room, or r->count if none is free. */
 static unsigned free_room(const struct rooms *r)
 {
 	unsigned i = 0;
@@ -130,7 +130,7 @@ static bool may_send(const struct source *s, const struct zstd_job *j)
 	       (b->last || free_room(r) < r->count);
 }
 
-/* Returns the job that begins on the device, or whose next batch is to be found; or NULL. */
+/* Return the job that begins on the device, or whose next batch is to be found; or NULL. */
 static struct zstd_job *next_to_send(const struct source *s)
 {
 	for (struct zstd_job *j = s->use.unpacker ? jobs_first(s->inputs) : NULL; j;
@@ -149,7 +149,7 @@ struct search {
 	unsigned char trailer[FRAME_CHECKSUM];
 };
 
-/* Returns how many blocks fit a room, with their orders. */
+/* Return how many blocks fit a room, with their orders. */
 static unsigned blocks_most(const struct rooms *r)
 {
 	const size_t most = (r->bytes - sizeof(struct unpack_orders)) / FRAME_BLOCK_MAX;
@@ -157,7 +157,7 @@ static unsigned blocks_most(const struct rooms *r)
 	return most < UNPACK_BLOCKS ? (unsigned)most : UNPACK_BLOCKS;
 }
 
-/* Returns the blocks of the next batch. The frame's rest is divided into few batches, all alike. */
+/* Return the blocks of the next batch. The frame's rest is divided into few batches, all alike. */
 static unsigned blocks_of(const struct rooms *r, const struct zstd_job *j)
 {
 	const unsigned most = blocks_most(r);
@@ -170,7 +170,7 @@ static unsigned blocks_of(const struct rooms *r, const struct zstd_job *j)
 	return (unsigned)((left + batches - 1) / batches);
 }
 
-/* Finds the next batch by its blocks' headers. */
+/* Find the next batch by its blocks' headers. */
 static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch *batch,
 			struct search *f)
 {
@@ -204,7 +204,7 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 	f->last = h.last;
 }
 
-/* Reads the checksum after the last block, if any. */
+/* Read the checksum after the last block, if any. */
 static void read_trailer(struct zstd_job *j, struct search *f)
 {
 	struct on_device *const d = &j->blocks->device;
@@ -219,7 +219,7 @@ static void read_trailer(struct zstd_job *j, struct search *f)
 	d->at += f->ends ? n : 0;
 }
 
-/* Reads a batch into its room. */
+/* Read a batch into its room. */
 static bool read_batch(const struct batch *batch, unsigned char *room)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -232,7 +232,7 @@ static bool read_batch(const struct batch *batch, unsigned char *room)
 
 /* ---- send ---- */
 
-/* Writes the orders for the blocks in a room. Returns NULL, or why a block is refused. */
+/* Write the orders for the blocks in a room. Return NULL, or why a block is refused. */
 static const char *describe(const struct rooms *r, const struct batch *batch, unsigned char *room)
 {
 	const struct zstd_job *const j = batch->job;
@@ -245,14 +245,14 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 	return orders_packed(o, &d->scan, room, batch->bytes);
 }
 
-/* Gives the frame up: libzstd decodes it again, or reports the error. */
+/* Give the frame up: libzstd decodes it again, or reports the error. */
 static void refuse(struct zstd_job *j, const char *why)
 {
 	j->blocks->refused = true;
 	frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 }
 
-/* Sends the batches already read, in order, unless another reader does. */
+/* Send the batches already read, in order, unless another reader does. */
 static void send_unlocks(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -285,7 +285,7 @@ static void send_unlocks(struct source *s)
 	}
 }
 
-/* Notes the result of a search. */
+/* Note the result of a search. */
 static void note_found(struct source *s, struct zstd_job *j, const struct search *f, bool batch)
 {
 	struct blocks *const b = j->blocks;
@@ -350,7 +350,7 @@ static void go_on_unlocks(struct source *s, struct zstd_job *j)
 
 /* ---- done ---- */
 
-/* Returns the batch that is done next, if it was sent and no reader waits for it; or NULL. */
+/* Return the batch that is done next, if it was sent and no reader waits for it; or NULL. */
 static struct batch *next_done(const struct source *s)
 {
 	struct rooms *const r = s->zstd.rooms;
@@ -358,7 +358,7 @@ static struct batch *next_done(const struct source *s)
 	return r && !r->waiting && r->sent > r->done ? batch_of(r, r->done) : NULL;
 }
 
-/* Makes the decoded bytes in a room a piece. */
+/* Make the decoded bytes in a room a piece. */
 static void hand_out(struct source *s, struct zstd_job *j, unsigned which, size_t bytes)
 {
 	const struct unpacker *const u = s->use.unpacker;

@@ -102,7 +102,7 @@ void job_add(struct source *s, struct zstd_piece *p)
 		source_call(s);
 }
 
-/* Gives a job its place: any reader can take its pieces now. */
+/* Give a job its place: any reader can take its pieces now. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
@@ -113,7 +113,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 }
 
 /*
- * Reports the failure of a job that has ended and has its place, or else places the next job. What
+ * Report the failure of a job that has ended and has its place, or else place the next job. What
  * follows a failed frame has no known place. True: the next job has got one.
  */
 static bool conclude(struct source *s, struct zstd_job *j)
@@ -173,7 +173,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
-/* Moves an ended job, no longer in use, from the list to the free jobs. */
+/* Move an ended job, no longer in use, from the list to the free jobs. */
 static void retire(struct source *s, struct zstd_job **link)
 {
 	struct zstd_job *const j = *link;
@@ -237,7 +237,7 @@ bool source_unpacks(struct source *s)
 	return unpacks;
 }
 
-/* Estimates the decoded bytes of the job's input; 0: unknown. */
+/* Estimate the decoded bytes of the job's input; 0: unknown. */
 static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);

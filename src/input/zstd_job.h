@@ -7,8 +7,9 @@
  * source's queue, and returns it free. One thread at a time decodes a job, into 1 to PIECES
  * pieces, or all threads do.
  *
- *   CALLS   adjacent small frames, or one frame of up to WHOLE_MAX, one of many, or one that does
- *           not declare its size: one call of libzstd for each, into one piece
+ *   CALLS   adjacent small frames, or a single frame of at most WHOLE_MAX bytes, or of FIND_MAX if
+ *           many like it follow, if it declares no size or if records are ordered: one call of
+ *           libzstd for each, into one piece
  *   STEPS   any other frame, a piece at a time
  *   BLOCKS  a long frame, if there are more readers than such frames: all decode it, without
  *           libzstd, and each block is a piece (zstd_blocks.c)
@@ -64,7 +65,10 @@ struct cut {
 	enum { CUT_NOTHING, CUT_END, CUT_BAD, CUT_JOB } what;
 	enum how how;
 	enum from from;
-	/* libzstd must not see a single frame's checksum, unless ordered; with no_check, any */
+	/*
+	 * Hide checksums from libzstd: of a single frame, because readers compute it, unless ordered
+	 * CALLS; with no_check, of all.
+	 */
 	bool checksum;
 	uint64_t offset;  /* packed offset of the first frame */
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
@@ -103,7 +107,7 @@ struct checksum {
 	bool adds;    /* decoded bytes are added to `hash`, to compare with `value` if it follows */
 	bool read;    /* the frame was read to its end, including `value` if it follows */
 	bool busy;    /* a thread is adding to `hash` */
-	uint64_t added; /* decoded bytes in `hash`, without a piece that is being added */
+	uint64_t added; /* decoded bytes in `hash`, not counting a piece that is being added */
 	uint32_t value; /* the checksum in the frame */
 	struct xxh64 hash;
 };
@@ -170,10 +174,10 @@ struct planner {
 	bool room;   /* the device can take one more frame */
 };
 
-/* Finds the next job of an input, and plans its memory. No lock, but the input's turn. */
+/* Find the next job of an input, and plan its memory. No lock, but the input's turn. */
 void cut_plan(const struct planner *p, struct cut *c);
 
-/* Plans a cut in steps. If it was planned in blocks, it needs at most the memory planned before. */
+/* Plan a cut in steps. If it was planned in blocks, it needs at most the memory planned before. */
 void cut_as_steps(const struct source_use *use, struct cut *c);
 
 /* ---- zstd_cut.c: frames cut off ---- */
@@ -184,10 +188,10 @@ bool device_has_room(const struct source *s); /* zstd_device.c */
 /* Will the device answer, and no reader waits for that? */
 bool device_waits(const struct source *s); /* zstd_device.c */
 
-/* Waits for the device's next answer, if it has blocks, for a millisecond at most. */
+/* Wait for the device's next answer, if it has blocks, for a millisecond at most. */
 bool device_wait_unlocks(struct source *s); /* zstd_device.c */
 
-/* Notes for -v whether a cut waits for memory while decoders are idle. */
+/* Note for -v whether a cut waits for memory while decoders are idle. */
 void cut_waits(struct source *s);
 
 /* ---- zstd_blocks.c: BLOCKS and DEVICE ---- */
@@ -197,7 +201,7 @@ uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
 uint64_t blocks_hold(const struct blocks *b); /* the memory of b in bytes; 0 for NULL */
 void blocks_free(struct blocks *b);
 
-/* Ends a job whose decoded bytes are all counted and added up, or restarts it with libzstd. */
+/* End a job whose decoded bytes are all counted and added up, or restart it with libzstd. */
 void blocks_check(struct source *s, struct zstd_job *j);
 
 /* ---- zstd_memory.c: the memory of jobs ---- */
@@ -208,13 +212,13 @@ bool budget_fits(const struct budget *b, uint64_t need);
 /* The memory of a job for this cut; its buffers may be larger already. */
 uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 
-/* Takes a job with memory for the cut; the buffers are an ended job's, if these fit the budget. */
+/* Take a job with memory for the cut; the buffers are an ended job's, if these fit the budget. */
 struct zstd_job *budget_take(struct budget *b, const struct cut *c); /* NULL: no memory */
 
-/* Gives a job's memory back. Its buffers are kept for the next one. */
+/* Give a job's memory back. Its buffers are kept for the next one. */
 void budget_give(struct budget *b, struct zstd_job *j);
 
-/* Frees the kept buffers. No job is live. */
+/* Free the kept buffers. No job is live. */
 void budget_free(struct budget *b);
 
 /* ---- zstd_job.c: places, ends ---- */
@@ -223,19 +227,19 @@ void budget_free(struct budget *b);
 struct zstd_job *jobs_first(const struct input *in);
 struct zstd_job *jobs_next(const struct zstd_job *j);
 
-/* Makes the cut the last job of its input. NULL: no memory. */
+/* Make the cut the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
-/* Closes the open job: the input goes on after its frame. */
+/* Close the open job: the input goes on after its frame. */
 void job_close_open(struct zstd_job *j);
 
-/* Ends a job, and gives the job after it its place. */
+/* End a job, and give the job after it its place. */
 void job_end(struct source *s, struct zstd_job *j);
 
 /* Does the checksum of a frame's bytes, all added up, differ from the one after the frame? */
 bool job_sum_differs(const struct zstd_job *j);
 
-/* Frees those jobs of an input that have ended and are no longer in use. */
+/* Free those jobs of an input that have ended and are no longer in use. */
 void jobs_settle(struct source *s, struct input *in);
 
 /* Does a live job begin before a packed offset? */
@@ -245,7 +249,7 @@ bool jobs_before(const struct zstd_input *z, uint64_t offset);
 bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
 
 /*
- * Adds a decoded piece to its job. Unless ordered, calls no reader if the piece is handed out next:
+ * Add a decoded piece to its job. Unless ordered, call no reader if the piece is handed out next:
  * the caller takes it.
  */
 void job_add(struct source *s, struct zstd_piece *p);
@@ -259,10 +263,10 @@ bool jobs_backlog(const struct source *s);
 /* If ordered: may a job still have something to hand out? */
 bool jobs_wait(const struct source *s);
 
-/* Returns the piece that is handed out next, or NULL if it is not ready. */
+/* Return the piece that is handed out next, or NULL if it is not ready. */
 struct zstd_piece *piece_next(const struct source *s);
 
-/* Takes back a piece that was lent. */
+/* Take back a piece that was lent. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);
 
 /* Did the input end with packed records that do not fill a group and are not handed out yet? */

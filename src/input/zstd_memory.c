@@ -19,7 +19,7 @@ static bool has(const struct budget *b, uint64_t bytes)
 	return b->held + bytes <= b->memory;
 }
 
-/* Makes a job without buffers. NULL: no memory. */
+/* Make a job without buffers. NULL: no memory. */
 static struct zstd_job *make(void)
 {
 	struct zstd_job *const j = calloc(1, sizeof(*j));
@@ -40,7 +40,7 @@ static void free_job(struct zstd_job *j)
 	free(j);
 }
 
-/* Takes a free job with its buffers; NULL: none is left. */
+/* Take a free job with its buffers; NULL: none is left. */
 static struct zstd_job *reuse(struct budget *b)
 {
 	struct zstd_job *const j = b->free_jobs;
@@ -67,7 +67,7 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 	return sum;
 }
 
-/* Takes a free job, if its buffers, grown for the cut, fit the budget; or returns NULL. */
+/* Take a free job, if its buffers, grown for the cut, fit the budget; or return NULL. */
 static struct zstd_job *reuse_for(struct budget *b, const struct cut *c)
 {
 	struct zstd_job *const j = reuse(b);

@@ -26,7 +26,7 @@
 
 typedef unsigned long long ull;
 
-/* Returns how many decoded bytes -n or --part leaves; NO_END: no end, or not known. */
+/* Return how many decoded bytes -n or --part leaves; NO_END: no end, or not known. */
 static uint64_t bytes_wanted(const struct planner *p)
 {
 	const uint64_t limit = p->in->limit;
@@ -43,7 +43,7 @@ static bool ends_in(const struct planner *p, const struct frame *f)
 /* ---- headers ---- */
 
 /*
- * Returns an -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less
+ * Return an -M, in MiB, that leaves decoders `need` bytes: they get half of it (plan.h), or less
  * if the tables of a single worker take more.
  */
 static ull memory_for(const struct planner *p, uint64_t need)
@@ -54,7 +54,7 @@ static ull memory_for(const struct planner *p, uint64_t need)
 	return (least + (1 << 20) - 1) >> 20;
 }
 
-/* Refuses a frame that cannot be decoded, or not with this much memory. */
+/* Refuse a frame that cannot be decoded, or not with this much memory. */
 static int refuse(const struct planner *p, const struct frame *f, struct fail *fail)
 {
 	const uint64_t need = f->header.window;
@@ -73,7 +73,7 @@ static int refuse(const struct planner *p, const struct frame *f, struct fail *f
 			p->in->name, (ull)f->offset, (ull)need, memory_for(p, need));
 }
 
-/* Finds the header of the next frame of data, after skippable ones, and moves zstd->pos there. */
+/* Find the header of the next frame of data, after skippable ones, and move zstd->pos there. */
 static enum find next_header(const struct planner *p, struct frame *f, struct fail *fail)
 {
 	const enum find found = frames_next(p->in->bytes, &p->in->zstd->pos, f, fail);
@@ -84,15 +84,15 @@ static enum find next_header(const struct planner *p, struct frame *f, struct fa
 /* ---- the memory of a job ---- */
 
 /*
- * In one call libzstd does not notice a block that is larger than a small window allows. The call
- * gets room for `bound` bytes; if these are no more than the window, no block can be larger.
+ * Could a call of libzstd miss a block that is too long for the frame's window (frame_in_steps)?
+ * It gets space for `bound` bytes; if these are no more than the window, no block can be longer.
  */
 static bool small_window(const struct frame *f)
 {
 	return f->header.window < FRAME_BLOCK_MAX && f->bound > f->header.window;
 }
 
-/* Plans the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
+/* Plan the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
 static void plan(const struct source_use *use, struct cut *c, enum how how, uint64_t room,
 		 uint64_t context)
 {
@@ -118,7 +118,7 @@ void cut_as_steps(const struct source_use *use, struct cut *c)
 	plan(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* Plans the job of a frame whose end was found. `many`: more frames like it are left. */
+/* Plan the job of a frame whose end was found. `many`: more frames like it are left. */
 static void plan_found(const struct planner *p, struct cut *c, const struct frame *f, bool many)
 {
 	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
@@ -139,7 +139,7 @@ static void plan_found(const struct planner *p, struct cut *c, const struct fram
 
 /* ---- a long frame in blocks ---- */
 
-/* Plans a job in blocks, if that fits the memory. The memory suffices for steps, too. */
+/* Plan a job in blocks, if that fits the memory. The memory suffices for steps, too. */
 static void plan_blocks(const struct source_use *use, struct cut *c)
 {
 	const struct cut steps = *c;
@@ -160,7 +160,7 @@ static void plan_blocks(const struct source_use *use, struct cut *c)
 	*c = steps;
 }
 
-/* Plans a job that a device decodes, with memory for steps, should the device fail. */
+/* Plan a job that a device decodes, with memory for steps, should the device fail. */
 static void plan_device(const struct source_use *use, struct cut *c)
 {
 	cut_as_steps(use, c);
@@ -171,7 +171,7 @@ static void plan_device(const struct source_use *use, struct cut *c)
 	c->need = c->blocks + c->seams;
 }
 
-/* Estimates the packed bytes from this frame on: later inputs are taken to be as large as this. */
+/* Estimate the packed bytes from this frame on: later inputs are taken to be as large as this. */
 static uint64_t packed_left(const struct planner *p, const struct frame *f)
 {
 	const uint64_t size = bytes_size(p->in->bytes);
@@ -181,12 +181,12 @@ static uint64_t packed_left(const struct planner *p, const struct frame *f)
 }
 
 /*
- * Are fewer frames like this one left than readers, as far as it was followed? If not, each reader
- * decodes a frame of its own, which takes less CPU time, unless frames are so long that the next
- * one is not found in time.
+ * Are fewer frames like this one left than readers? If not, each reader decodes a frame of its own,
+ * which takes less CPU time, unless frames are so long that the next one is not found in time.
  */
 static bool few_left(const struct planner *p, const struct frame *f)
 {
+	/* Until its end is found, the bytes in which it was followed. */
 	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
 
 	return ends_in(p, f) || stored >= AHEAD || stored > packed_left(p, f) / p->use->threads;
@@ -201,7 +201,7 @@ struct ahead {
 	bool last; /* the frame's last block is among them */
 };
 
-/* Scans up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
+/* Scan up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
 static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct ahead *w)
 {
 	const size_t head = FRAME_BLOCK_HEADER;
@@ -274,7 +274,7 @@ static bool device_pays(const struct planner *p, const struct frame *f, bool rea
 	return zstd_device_pays(&work, p->use->threads, ready);
 }
 
-/* Returns the state of the device for this frame. */
+/* Return the state of the device for this frame. */
 static unsigned device_of(const struct planner *p, const struct frame *f)
 {
 	const struct unpacker *const u = p->use->unpacker;
@@ -285,7 +285,7 @@ static unsigned device_of(const struct planner *p, const struct frame *f)
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
 
-/* Chooses who decodes the cut's first frame, which libzstd could. Starts the device if it pays. */
+/* Choose who decodes the cut's first frame, which libzstd could. Start the device if it pays. */
 static enum zstd_way choose(const struct planner *p, const struct cut *c, const struct frame *f)
 {
 	struct input *const in = p->in;
@@ -318,7 +318,7 @@ static enum zstd_way choose(const struct planner *p, const struct cut *c, const 
 	return zstd_way(&facts);
 }
 
-/* Estimates the decoded bytes of a frame. */
+/* Estimate the decoded bytes of a frame. */
 static uint64_t weight(const struct frame *f)
 {
 	return f->header.content != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->stored);
@@ -340,7 +340,7 @@ static bool next_small(const struct planner *p, uint64_t offset, struct frame *f
 }
 
 /*
- * Adds the small frames after a first one to its cut. A bad frame is left for the next cut, which
+ * Add the small frames after a first one to its cut. A bad frame is left for the next cut, which
  * reports it.
  */
 static void gather(const struct planner *p, const struct frame *first, struct cut *c)
@@ -372,7 +372,7 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 /* ---- the next job ---- */
 
 /*
- * Follows the frame to its end, or far enough to know who decodes it. Its damage may lie behind
+ * Follow the frame to its end, or far enough to know who decodes it. Its damage may lie behind
  * -n's last record, or be the place where --finish ended the stream: then the decoder finds out.
  */
 static enum find walk_frame(const struct planner *p, struct frame *f, struct fail *fail)
@@ -397,7 +397,7 @@ static enum find walk_frame(const struct planner *p, struct frame *f, struct fai
 	return found;
 }
 
-/* Plans the job of a frame; `whole`: its end was found. */
+/* Plan the job of a frame; `whole`: its end was found. */
 static void plan_frame(const struct planner *p, const struct frame *f, bool whole, struct cut *c)
 {
 	c->from = p->in->is_file ? FROM_FILE : whole ? FROM_MEMORY : FROM_STREAM;
@@ -418,7 +418,7 @@ static void plan_frame(const struct planner *p, const struct frame *f, bool whol
 		c->checksum = false; /* libzstd checks it before a byte is handed out */
 }
 
-/* Refuses records that are too large for the memory. */
+/* Refuse records that are too large for the memory. */
 static bool fits(const struct planner *p, struct cut *c)
 {
 	if (c->seams == 0 || c->need <= p->use->memory)

@@ -36,8 +36,8 @@ static bool decode_ready(const struct source *s, const struct request *q)
 }
 
 /*
- * Returns how much of a piece to decode next: up to the end of -n, otherwise so that the next piece
- * begins with a record. 0: nothing. If -n or a slice ends together with the frame, asks for one
+ * Return how much of a piece to decode next: up to the end of -n, otherwise so that the next piece
+ * begins with a record. 0: nothing. If -n or a slice ends together with the frame, ask for one
  * more byte: none should come, and libzstd checks the frame's end.
  */
 static size_t room_wanted(const struct source *s, const struct zstd_job *j)
@@ -72,7 +72,7 @@ static bool differs(struct zstd_job *j, bool ended)
 	return true;
 }
 
-/* Decodes into a free piece, and may end the job. */
+/* Decode into a free piece, and may end the job. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	const size_t cap = room_wanted(s, j);

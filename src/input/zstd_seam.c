@@ -13,9 +13,9 @@
  * A counted piece may have to wait until the pieces before it are in the checksum. The thread that
  * returns an earlier piece then adds both.
  *
- * The memory of seams is bounded. A partial record lacks bytes of a live job, which has paid for
- * two records, one at its end and one where its pieces are handed out; or it lacks bytes after the
- * last job, and there is one such record.
+ * The memory of seams is bounded. A partial record lacks bytes of a live job, which has at most
+ * two, one at its end and one where its pieces are handed out; or it lacks bytes after the last
+ * job, and there is one such record. Jobs pay for theirs (cut.seams), unless records are small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 
 #define COPY_LOCKED 4096u /* copying this many bytes takes no longer than dropping the lock */
 
-/* Keeps the lock if records are ordered: the next one must not be handed out before this copy. */
+/* Keep the lock if records are ordered: the next one must not be handed out before this copy. */
 static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 {
 	const bool drops = n > COPY_LOCKED && !s->spec.ordered;
@@ -46,7 +46,7 @@ struct seam {
 	unsigned char bytes[];
 };
 
-/* Finds a record's seam, or makes one for its first part. NULL: no memory. */
+/* Find a record's seam, or make one for its first part. NULL: no memory. */
 static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64_t group)
 {
 	struct seam *seam = z->seams;
@@ -62,7 +62,7 @@ static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64
 	return seam;
 }
 
-/* Hands out the seam's first n bytes: a whole record, or a part of a last group. Frees the seam. */
+/* Hand out the seam's first n bytes: a whole record, or a part of a last group. Free the seam. */
 static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam, size_t n,
 			      struct request *q)
 {
@@ -90,8 +90,8 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 }
 
 /*
- * Adds n bytes of a piece, part of one record, at offset `at` of the input. With the record's last
- * part, hands it out. Adds to `have` after the copy, during which the lock may be dropped.
+ * Add n bytes of a piece, part of one record, at offset `at` of the input. With the record's last
+ * part, hand it out. Add to `have` after the copy, during which the lock may be dropped.
  */
 static void add_part_unlocks(struct source *s, const struct zstd_piece *p, uint64_t at,
 			     const unsigned char *bytes, size_t n, struct request *q)
@@ -122,7 +122,7 @@ bool short_left(const struct source *s, const struct input *in)
 	return in->ended && !in->zstd->jobs && short_bytes(s, in) > 0;
 }
 
-/* Returns the first input with records in a partial group, or NULL. */
+/* Return the first input with records in a partial group, or NULL. */
 static struct input *first_short(const struct source *s)
 {
 	struct input *in = s->use.packed > 1 ? s->inputs : NULL;
@@ -132,7 +132,7 @@ static struct input *first_short(const struct source *s)
 	return in;
 }
 
-/* Returns the first input whose last group can be handed out, or NULL. */
+/* Return the first input whose last group can be handed out, or NULL. */
 static struct input *next_short(const struct source *s)
 {
 	struct input *in = first_short(s);
@@ -169,7 +169,7 @@ void seams_free(struct seam *seams)
 
 /* ---- bytes after the samples ---- */
 
-/* Copies the part of the `room` bytes at offset `from` that is in a piece at offset `at`. */
+/* Copy the part of the `room` bytes at offset `from` that is in a piece at offset `at`. */
 static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
 		 size_t room)
 {
@@ -179,7 +179,7 @@ static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uin
 		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
 }
 
-/* Keeps bytes after the samples for content_after_decoded, which needs all of them at once. */
+/* Keep bytes after the samples for content_after_decoded, which needs all of them at once. */
 static void keep_rest(const struct zstd_piece *p, uint64_t at)
 {
 	const struct input *const in = p->job->in;
@@ -214,7 +214,7 @@ static void add_unlocks(struct source *s, struct zstd_piece *p)
 	sum->added += p->bytes;
 }
 
-/* Adds a counted piece to the checksum and frees it, then the counted pieces after it. */
+/* Add a counted piece to the checksum and free it, then the counted pieces after it. */
 static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
@@ -243,7 +243,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 
 /* ---- pieces ---- */
 
-/* Holds a piece while a thread copies or counts its bytes up to `to`. */
+/* Hold a piece while a thread copies or counts its bytes up to `to`. */
 static void hold(struct zstd_piece *p, size_t to)
 {
 	p->out++;
@@ -265,7 +265,7 @@ static bool may_lend(const struct zstd_piece *p, const struct request *q)
 	return q->want->lent || (q->want->unpacked && q->got == 0 && p->job->cut.how == HOW_DEVICE);
 }
 
-/* Lends n bytes of the piece, from `from` on. */
+/* Lend n bytes of the piece, from `from` on. */
 static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, size_t n,
 			 struct request *q)
 {
@@ -324,7 +324,7 @@ static bool piece_ready(const struct source *s, const struct request *q)
 	return piece_next(s);
 }
 
-/* Hands out the next whole records of a piece, or the next part of one record. */
+/* Hand out the next whole records of a piece, or the next part of one record. */
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_piece *const p = piece_next(s);
