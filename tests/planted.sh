@@ -58,8 +58,8 @@ plant piece_free src/input/zstd_seam.c 's/^\tif (freed && !j->ended.*/\tif (0)/'
 plant piece_rest src/input/zstd_seam.c 's/^\t\tsource_call(s); \/\* to take the rest \*\//;/'
 plant place src/input/zstd_job.c 's/^\tfor (const struct zstd_piece \*p = j->ready; p; p = p->next)$/\tif (0)/'
 plant made src/input/zstd_job.c '/^void job_add/,/^}/s/^\t\tsource_call(s);/\t\t;/'
-plant part src/input/source_plain.c '/^static void claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
-plant turn src/input/source_plain.c '/^static void turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
+plant part src/input/source_plain.c '/^static void plain_claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
+plant turn src/input/source_plain.c '/^static void plain_turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
@@ -85,7 +85,7 @@ last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
 plant last_wins src/input/source_ends.c "$last_wins" source_jobs
 plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
 plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->first) % record);/rest = record - (size_t)(begin % record);/' source_jobs
-plant unsized_place src/input/zstd_job.c 's/^\tplace(s, j->next, end);/\tplace(s, j->next, j->decoded);/' source_jobs
+plant unsized_place src/input/zstd_job.c 's/^\tjob_place(s, j->next, end);/\tjob_place(s, j->next, j->decoded);/' source_jobs
 plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->first),/larger(at + p->from, p->begin == 0 ? in->first : 0),/' source_jobs
 plant checksum src/input/zstd_job.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
 plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs

@@ -179,8 +179,8 @@ static bool is_index(const char *name, struct fail *fail)
 }
 
 /* Refuse an input that was identified, with advice. */
-static int refuse(const struct content *c, struct view *v, enum kind kind,
-		  const struct input_format *format, struct fail *fail)
+static int refuse_content(const struct content *c, struct view *v, enum kind kind,
+			  const struct input_format *format, struct fail *fail)
 {
 	static const char *const WHY[] = {
 		[KIND_LEGACY] =
@@ -282,7 +282,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		 got < most);
 	c->unseen = peek_failed(v->peek);
 	if (*kind > KIND_HEADER && (*kind != KIND_FORMAT || (*format)->advice))
-		return refuse(c, v, *kind, *format, fail);
+		return refuse_content(c, v, *kind, *format, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
 		return fail_set(fail, STATUS_DATA,
 				"%s is not compressed by zstd, which --zstd requires",
@@ -529,7 +529,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 
 /* ---- after the samples ---- */
 
-static int too_long(const struct content *c, const struct bytes *b, struct fail *fail)
+static int content_too_long(const struct content *c, const struct bytes *b, struct fail *fail)
 {
 	return fail_set(fail, STATUS_DATA,
 			"%s goes on after the %llu bytes of samples that its %s header announces",
@@ -564,7 +564,7 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 		return check_tensors(c, v, bound, fail);
 	if (!c->header.chunks) {
 		const int rc = view_look(v, bound, 1, 1, &bytes, &got, fail);
-		return rc == 0 && got > 0 ? too_long(c, v->bytes, fail) : rc;
+		return rc == 0 && got > 0 ? content_too_long(c, v->bytes, fail) : rc;
 	}
 	header_go_on(scan, c->header.bytes);
 	const int rc = run_scan(c, v, &result, fail);
@@ -596,5 +596,6 @@ int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, ui
 
 	if (at <= bound && !c->header.within)
 		return 0;
-	return kept || c->header.within ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
+	return kept || c->header.within ? look_behind(c, &v, bound, fail)
+					: content_too_long(c, b, fail);
 }

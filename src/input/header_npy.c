@@ -219,7 +219,7 @@ static enum header_result take_dictionary(struct header_scan *h, struct words *t
 	return HEADER_FOUND;
 }
 
-static enum header_result finish(struct header_scan *h, const char *text)
+static enum header_result npy_finish(struct header_scan *h, const char *text)
 {
 	struct words t = {text, text + h->want};
 	struct header *found = &h->header;
@@ -246,7 +246,7 @@ static enum header_result want_text(struct header_scan *h, uint32_t length)
 	return header_want(h, 0, length);
 }
 
-static enum header_result step(struct header_scan *h, const unsigned char *p)
+static enum header_result npy_step(struct header_scan *h, const unsigned char *p)
 {
 	switch (h->state) {
 	case MAGIC:
@@ -266,8 +266,8 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 		return want_text(h, (uint32_t)h->number[0] | (uint32_t)p[0] << 16 |
 					    (uint32_t)p[1] << 24);
 	default:
-		return finish(h, (const char *)p);
+		return npy_finish(h, (const char *)p);
 	}
 }
 
-const struct header_format header_npy = {step, NULL};
+const struct header_format header_npy = {npy_step, NULL};

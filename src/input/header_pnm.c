@@ -13,7 +13,7 @@
 
 #define HEADER_MOST 4096u
 
-static enum header_result finish(struct header_scan *h, uint64_t begin)
+static enum header_result pnm_finish(struct header_scan *h, uint64_t begin)
 {
 	struct header *found = &h->header;
 	const uint64_t width = h->number[0], height = h->number[1], greatest = h->number[2];
@@ -49,7 +49,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	} else if (words_is_space(c) && h->digits) {
 		h->digits = false;
 		if (++h->state == 3)
-			return finish(h, at + 1);
+			return pnm_finish(h, at + 1);
 	} else if (c == '#') {
 		h->comment = true;
 	} else if (!words_is_space(c)) {
@@ -59,7 +59,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	return HEADER_MORE;
 }
 
-static enum header_result step(struct header_scan *h, const unsigned char *p)
+static enum header_result pnm_step(struct header_scan *h, const unsigned char *p)
 {
 	size_t i = 0;
 
@@ -78,4 +78,4 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 	return header_want(h, 0, 1);
 }
 
-const struct header_format header_pnm = {step, NULL};
+const struct header_format header_pnm = {pnm_step, NULL};

@@ -30,12 +30,12 @@ enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 /* largest size of a file; a larger one is the placeholder of a writer that cannot seek back */
 #define RIFF_MOST 0x7f000000u
 
-static uint32_t word(const struct header_scan *h, const unsigned char *p)
+static uint32_t word32(const struct header_scan *h, const unsigned char *p)
 {
 	return (uint32_t)word_at(p, 4, h->big);
 }
 
-static uint32_t half(const struct header_scan *h, const unsigned char *p)
+static uint32_t word16(const struct header_scan *h, const unsigned char *p)
 {
 	return (uint32_t)word_at(p, 2, h->big);
 }
@@ -57,9 +57,9 @@ static enum header_result look_behind(struct header_scan *h, uint64_t at)
 static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
 {
 	static const unsigned char REST_OF_IT[] = {0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
-	const uint32_t first = word(h, p);
+	const uint32_t first = word32(h, p);
 
-	return first <= 0xffff && half(h, p + 4) == 0 && half(h, p + 6) == 0x10 &&
+	return first <= 0xffff && word16(h, p + 4) == 0 && word16(h, p + 6) == 0x10 &&
 			       memcmp(p + 8, REST_OF_IT, 8) == 0
 		       ? first
 		       : 0;
@@ -68,14 +68,15 @@ static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
 static enum header_result take_fmt(struct header_scan *h, const unsigned char *p, size_t n)
 {
 	struct header *found = &h->header;
-	const uint32_t channels = half(h, p + 2), block = half(h, p + 12), bits = half(h, p + 14);
-	uint32_t tag = half(h, p), valid = bits;
+	const uint32_t channels = word16(h, p + 2), block = word16(h, p + 12),
+		       bits = word16(h, p + 14);
+	uint32_t tag = word16(h, p), valid = bits;
 
 	if (tag == TAG_EXTENSIBLE) {
 		if (n < FMT_MOST)
 			return header_bad(h, "its extensible fmt chunk has %zu bytes, not 40", n);
 		tag = tag_of_guid(h, p + 24);
-		valid = half(h, p + 18) > 0 ? half(h, p + 18) : bits;
+		valid = word16(h, p + 18) > 0 ? word16(h, p + 18) : bits;
 	}
 	if (tag != TAG_PCM && tag != TAG_FLOAT)
 		return header_bad(h, "format %lu is neither PCM (1) nor float (3); decode it first",
@@ -138,7 +139,7 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 static enum header_result take_behind(struct header_scan *h, const unsigned char *p)
 {
 	const size_t padding = h->want - 8;
-	const uint32_t size = word(h, p + padding + 4);
+	const uint32_t size = word32(h, p + padding + 4);
 	const struct input_format *other;
 
 	for (size_t i = 0; i <= padding; i++)
@@ -157,7 +158,7 @@ static enum header_result take_behind(struct header_scan *h, const unsigned char
 
 static enum header_result take_chunk(struct header_scan *h, const unsigned char *p)
 {
-	const uint32_t size = word(h, p + 4);
+	const uint32_t size = word32(h, p + 4);
 	const uint64_t padded = (uint64_t)size + size % 2;
 
 	if (memcmp(p, "data", 4) == 0)
@@ -184,14 +185,14 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	return next_chunk(h, padded);
 }
 
-static enum header_result step(struct header_scan *h, const unsigned char *p)
+static enum header_result wave_step(struct header_scan *h, const unsigned char *p)
 {
 	switch (h->state) {
 	case FORM:
 		h->big = memcmp(p, "RIFX", 4) == 0;
 		h->wide = memcmp(p, "RF64", 4) == 0 || memcmp(p, "BW64", 4) == 0;
 		h->header.format = "WAVE";
-		h->number[1] = word(h, p + 4);
+		h->number[1] = word32(h, p + 4);
 		h->number[2] = RIFF_MOST;
 		return next_chunk(h, 0);
 	case CHUNK:
@@ -219,4 +220,4 @@ static enum header_result behind(struct header_scan *h, uint64_t at)
 	return look_behind(h, at);
 }
 
-const struct header_format header_wave = {step, behind};
+const struct header_format header_wave = {wave_step, behind};

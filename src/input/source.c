@@ -96,7 +96,7 @@ static void await_unlocks(struct source *s)
  */
 static const struct task *const TASKS[] = {
 	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task, &short_task,
-	&unpack_task,  &text_task,   &plain_task, &cut_task,    &open_task,
+	&block_task,   &text_task,   &plain_task, &cut_task,    &open_task,
 };
 
 static const struct task *ready_task(const struct source *s, const struct request *q)

@@ -69,7 +69,7 @@ static int look_further(struct source *s, struct fail *fail)
  * Open the first input and read its header; with --tensor, the first input that has the tensor,
  * passing over the inputs before it.
  */
-static int describe(struct source *s, struct fail *fail)
+static int describe_first(struct source *s, struct fail *fail)
 {
 	char near[TENSOR_NEAR] = "";
 	struct input *in = NULL;
@@ -122,7 +122,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	s->shared.tee = spec->tee;
 	lock_init(&s->lock, LOCK_SOURCE);
 	pthread_cond_init(&s->wait.wake, NULL);
-	if (describe(s, fail) != 0) {
+	if (describe_first(s, fail) != 0) {
 		source_close(s);
 		return -1;
 	}
@@ -165,7 +165,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 }
 
 /* Append an input to the list and make it the current one. */
-static void append(struct source *s, struct input *in)
+static void append_input(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
 	const bool begins = in->part.begins && !in->content.absent;
@@ -196,7 +196,7 @@ static void open_run_unlocks(struct source *s, struct request *q)
 	if (rc < 0)
 		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
 	if (rc == 0 && s->failure.fail.status == STATUS_OK)
-		append(s, in);
+		append_input(s, in);
 	else if (in)
 		input_free(s, in);
 	if (!source_more_inputs(s)) /* else this reader continues with the next */

@@ -39,7 +39,7 @@ uint64_t part_records(const struct slice *slice)
 }
 
 /* Set *fail and return -1: the input cannot be sliced. */
-static int refuse(const char *path, const char *is, struct fail *fail)
+static int refuse_slice(const char *path, const char *is, struct fail *fail)
 {
 	return fail_set(
 		fail, STATUS_USAGE,
@@ -53,11 +53,11 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 	const char *const name = spec->paths[path];
 
 	if (!S_ISREG(mode))
-		return refuse(name,
-			      S_ISFIFO(mode)   ? "a pipe"
-			      : S_ISSOCK(mode) ? "a socket"
-					       : "a device or a terminal",
-			      fail);
+		return refuse_slice(name,
+				    S_ISFIFO(mode)   ? "a pipe"
+				    : S_ISSOCK(mode) ? "a socket"
+						     : "a device or a terminal",
+				    fail);
 	for (size_t i = 0; i < path && path_is_stdin(name); i++)
 		if (path_is_stdin(spec->paths[i]))
 			return fail_set(fail, STATUS_USAGE,
@@ -68,7 +68,7 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 /* ---- measuring one input ---- */
 
 /* Refuse a file of size 0 that holds bytes, as files in /proc do. */
-static int check_size(const struct input *in, struct fail *fail)
+static int part_check_size(const struct input *in, struct fail *fail)
 {
 	unsigned char byte;
 	size_t got;
@@ -94,7 +94,7 @@ static int measure_records(const struct source *s, struct input *in, uint64_t le
 	const uint32_t record = s->use.record, packed = s->use.packed;
 	const uint64_t end = bytes_size(in->bytes);
 
-	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
+	if (input_bounds(s, in, fail) != 0 || part_check_size(in, fail) != 0)
 		return -1;
 	const uint64_t stop = lesser(end, in->bound),
 		       bytes = stop > in->first ? stop - in->first : 0;
@@ -125,7 +125,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, struct fail
 	if (rc == 0 && !in->is_file)
 		rc = part_changed(in, fail);
 	if (rc == 0 && in->content.is_zstd)
-		rc = refuse(s->spec.paths[path], "compressed", fail);
+		rc = refuse_slice(s->spec.paths[path], "compressed", fail);
 	if (rc == 0)
 		rc = input_agrees(s, in, fail);
 	if (rc == 0) {
@@ -183,7 +183,7 @@ static int measure_all(struct source *s, struct fail *fail)
 }
 
 /* A hash of all identities, on which all slices must agree. */
-static uint64_t state_of(const struct slice *slice, size_t paths)
+static uint64_t part_state(const struct slice *slice, size_t paths)
 {
 	struct xxh64 h;
 
@@ -219,7 +219,7 @@ int part_measure(struct source *s, struct fail *fail)
 		return -1;
 	slice->part =
 		part_of(slice->input[paths].groups, s->use.record, s->spec.part, s->spec.parts);
-	s->totals.slice.state = state_of(slice, paths);
+	s->totals.slice.state = part_state(slice, paths);
 	/* The inputs that a slice needs follow one another. */
 	size_t first = 0, end;
 	while (first < slice->inputs && !wants(slice, first))

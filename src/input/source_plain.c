@@ -29,8 +29,8 @@ struct plain_input {
 	uint64_t end;     /* offset after the whole records that a file held when it was opened */
 	uint64_t torn;    /* bytes of partial records where reads came back short */
 	uint64_t missing; /* claimed bytes that the file did not hold */
-	bool passed;      /* finish() was called, which also checks the bytes after the samples */
-	unsigned full;    /* reads of a stream in a row that did not have to wait */
+	bool passed; /* plain_finish() was called, which also checks the bytes after the samples */
+	unsigned full; /* reads of a stream in a row that did not have to wait */
 };
 
 /* Did a read of the samples end at offset `at` because the file became shorter? No lock. */
@@ -40,7 +40,7 @@ static bool became_shorter(const struct input *in, uint64_t at)
 }
 
 /* Pass over the bytes that -S skips, and find the end of a file's whole records. */
-static int begin(struct source *s, struct input *in, struct fail *fail)
+static int plain_begin(struct source *s, struct input *in, struct fail *fail)
 {
 	const unsigned char *last;
 	size_t got = 1;
@@ -82,8 +82,8 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 
 /* ---- parts of a file, in parallel ---- */
 
-static void hand_out(const struct source *s, struct input *in, struct request *q, uint64_t at,
-		     size_t bytes, size_t claimed)
+static void plain_hand_out(const struct source *s, struct input *in, struct request *q, uint64_t at,
+			   size_t bytes, size_t claimed)
 {
 	if (bytes == 0 && (!s->spec.ordered || claimed == 0))
 		return;
@@ -110,7 +110,7 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 		       : n;
 }
 
-static void claim_unlocks(struct source *s, struct input *in, struct request *q)
+static void plain_claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t at = in->at;
 	const size_t n = cut_row(s, in, at, (size_t)lesser(in->plain->end - at, q->cap));
@@ -130,7 +130,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, n, got, shorter);
-	hand_out(s, in, q, at, (size_t)whole_records(s, got), rc == 0 ? n : 0);
+	plain_hand_out(s, in, q, at, (size_t)whole_records(s, got), rc == 0 ? n : 0);
 }
 
 /* ---- by turns ---- */
@@ -162,8 +162,8 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
  * Read the tail, when less than a record is left of the samples that the header declares, and
  * check the bytes after it. No lock.
  */
-static int finish(struct source *s, struct input *in, uint64_t at, void *room, size_t left,
-		  size_t *got, struct fail *fail)
+static int plain_finish(struct source *s, struct input *in, uint64_t at, void *room, size_t left,
+			size_t *got, struct fail *fail)
 {
 	const int rc = read_records(s, in, at, room, left, got, fail);
 
@@ -172,7 +172,7 @@ static int finish(struct source *s, struct input *in, uint64_t at, void *room, s
 				       : rc;
 }
 
-static void turn_unlocks(struct source *s, struct input *in, struct request *q)
+static void plain_turn_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint32_t record = s->use.record;
 	const uint64_t at = in->at, left = input_stop(in) - at;
@@ -186,7 +186,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 
 	in->busy = true;
 	lock_drop(&s->lock);
-	const int rc = finishes ? finish(s, in, at, q->want->room, n, &got, &fail)
+	const int rc = finishes ? plain_finish(s, in, at, q->want->room, n, &got, &fail)
 				: read_records(s, in, at, q->want->room, n, &got, &fail);
 	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
@@ -210,7 +210,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		input_end(s, in);
 	if (got > 0) /* else this reader looks for a task itself */
 		source_call(s);
-	hand_out(s, in, q, at, whole, 0);
+	plain_hand_out(s, in, q, at, whole, 0);
 }
 
 /* ---- the task ---- */
@@ -227,14 +227,14 @@ static void plain_run_unlocks(struct source *s, struct request *q)
 	struct input *const in = s->current;
 
 	if (in->at < in->plain->end) {
-		claim_unlocks(s, in, q);
+		plain_claim_unlocks(s, in, q);
 	} else if (in->at >= in->limit || in->part.sliced) {
 		/* Bytes appended to a sliced file belong to no slice. */
 		if (in->part.sliced && in->part.ends)
 			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
 	} else {
-		turn_unlocks(s, in, q);
+		plain_turn_unlocks(s, in, q);
 	}
 }
 
@@ -242,25 +242,25 @@ const struct task plain_task = {plain_ready, plain_run_unlocks};
 
 /* ---- its kind ---- */
 
-static void free_plain(struct source *s, struct input *in)
+static void plain_free(struct source *s, struct input *in)
 {
 	(void)s;
 	free(in->plain);
 }
 
-static bool idle(const struct source *s, const struct input *in)
+static bool plain_idle(const struct source *s, const struct input *in)
 {
 	(void)s;
 	return in->plain->reading == 0;
 }
 
-static bool backlog(const struct source *s, const struct input *in)
+static bool plain_backlog(const struct source *s, const struct input *in)
 {
 	(void)s;
 	return in->is_file || in->plain->full >= FULL_READS;
 }
 
-static struct taken taken(const struct source *s, const struct input *in)
+static struct taken plain_taken(const struct source *s, const struct input *in)
 {
 	const struct plain_input *const plain = in->plain;
 	const uint64_t end = lesser(in->at, input_stop(in)), size = bytes_size(in->bytes);
@@ -277,12 +277,13 @@ static struct taken taken(const struct source *s, const struct input *in)
 	return t;
 }
 
-/* Do nothing: the reader of the last sample has checked the rest (finish). */
-static int check_rest(struct input *in, struct fail *fail)
+/* Do nothing: the reader of the last sample has checked the rest (plain_finish). */
+static int plain_check_rest(struct input *in, struct fail *fail)
 {
 	(void)in;
 	(void)fail;
 	return 0;
 }
 
-const struct input_kind plain_kind = {begin, free_plain, idle, backlog, taken, check_rest};
+const struct input_kind plain_kind = {plain_begin,   plain_free,  plain_idle,
+				      plain_backlog, plain_taken, plain_check_rest};

@@ -124,7 +124,7 @@ extern const struct task execute_task, /* put the next block of a long frame tog
 	decode_task,                   /* decode a frame, or some small ones, with one thread */
 	piece_task,                    /* hand out decoded bytes */
 	short_task,                    /* hand out the last records of a packed input */
-	unpack_task,                   /* find or read a block, or decode its parts */
+	block_task,                    /* find or read a block, or decode its parts */
 	plain_task,                    /* read plain samples */
 	text_task,                     /* read text, make samples of lines */
 	cut_task,                      /* cut frames off */

@@ -139,7 +139,7 @@ void text_free_blocks(struct source *s)
 }
 
 /* Report a bad line of a block; all lines before it were read. */
-static void report(struct source *s, const struct text_block *b)
+static void text_report(struct source *s, const struct text_block *b)
 {
 	struct input *const in = b->in;
 	struct fail fail = {.status = STATUS_OK};
@@ -161,7 +161,7 @@ static void blocks_settle(struct source *s, struct input *in)
 	for (struct text_block *b; (b = t->blocks) != NULL && b->done;) {
 		struct text_lines *const l = &b->lines;
 		if (b->fatal)
-			report(s, b);
+			text_report(s, b);
 		if (l->bad > 0 && totals->bad == 0) {
 			totals->bad_name = in->name;
 			totals->bad_line = t->lines + l->bad_line;
@@ -201,7 +201,7 @@ static bool block_room(struct text_block *b, size_t have, size_t more)
 	return true;
 }
 
-static int too_long(struct text_block *b)
+static int text_too_long(struct text_block *b)
 {
 	b->lines.bad_line = 0;
 	strcpy(b->lines.why, "has a line of more than 16 MiB, which is no text");
@@ -226,8 +226,8 @@ static void set_lines(struct text_block *b, size_t from, size_t to, bool end)
 }
 
 /* Decode 1 to cap bytes, 0 only at the end. 1: the source was stopped. */
-static int decode(const struct input *in, unsigned char *to, size_t cap, size_t *got,
-		  struct fail *fail)
+static int text_decode(const struct input *in, unsigned char *to, size_t cap, size_t *got,
+		       struct fail *fail)
 {
 	struct zstd_reader *const z = in->text->zstd;
 	struct fail why = {.status = STATUS_OK};
@@ -241,7 +241,7 @@ static int decode(const struct input *in, unsigned char *to, size_t cap, size_t 
 }
 
 /* Read the next lines, at least one unless the text ends. 1: the source was stopped. */
-static int read_on(struct source *s, struct input *in, struct text_block *b, struct fail *fail)
+static int text_read_on(struct source *s, struct input *in, struct text_block *b, struct fail *fail)
 {
 	struct text_input *const t = in->text;
 	size_t have = t->carried, got, whole = 0, begin = 0;
@@ -252,13 +252,13 @@ static int read_on(struct source *s, struct input *in, struct text_block *b, str
 	b->lines.first = b->offset == 0;
 	while (rc == 0 && !newline && !t->ended) {
 		if (have > TEXT_LINE_MOST)
-			return too_long(b);
+			return text_too_long(b);
 		if (!block_room(b, have, t->block))
 			return fail_errno(fail, "%s", in->name);
 		if (have == t->carried && have > 0)
 			memcpy(b->buffer, t->carry, have);
 		const size_t cap = in->is_file || t->block < 2 * have ? t->block : t->block - have;
-		rc = t->zstd ? decode(in, b->buffer + have, cap, &got, fail)
+		rc = t->zstd ? text_decode(in, b->buffer + have, cap, &got, fail)
 			     : bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
 		__atomic_store_n(&t->at, t->at + got, __ATOMIC_RELAXED); /* see text_backlog */
 		__atomic_fetch_add(&s->shared.text_bytes, got, __ATOMIC_RELAXED);
@@ -318,7 +318,7 @@ static int read_block(struct source *s, struct input *in, struct text_block *b, 
 		return set_lines(b, 0, 0, false), 0;
 	while (b->buffer[have - 1] != '\n') {
 		if (have - begin > TEXT_LINE_MOST)
-			return too_long(b);
+			return text_too_long(b);
 		if (!block_room(b, have, more))
 			return fail_errno(fail, "%s", in->name);
 		if (bytes_read_at(in->bytes, from + have, b->buffer + have, more, &some, fail) != 0)
@@ -408,7 +408,7 @@ static void after_read(struct source *s, struct text_block *b, int rc, const str
 }
 
 /* Read a block for this reader. */
-static void claim_unlocks(struct source *s, struct input *in, struct request *q)
+static void text_claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	struct text_input *const t = in->text;
 	const bool parallel = t->known && in->is_file && t->at + t->block <= t->size;
@@ -442,7 +442,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		}
 	}
 	lock_drop(&s->lock);
-	rc = parallel ? read_block(s, in, b, &got, &fail) : read_on(s, in, b, &fail);
+	rc = parallel ? read_block(s, in, b, &got, &fail) : text_read_on(s, in, b, &fail);
 	const bool shorter = got < t->block && bytes_shorter(in->bytes, b->offset + got);
 	lock_take(&s->lock);
 	if (parallel && got < t->block) {
@@ -482,7 +482,7 @@ static void parse_unlocks(struct source *s, struct text_block *b, struct request
 
 /* ---- in order ---- */
 
-/* Make the samples of a chunk, from n bytes in the room on. Return as read_on does. */
+/* Make the samples of a chunk, from n bytes in the room on. Return as text_read_on does. */
 static int make_chunk(struct source *s, struct input *in, struct request *q, size_t cap,
 		      size_t *got, struct fail *fail)
 {
@@ -493,7 +493,7 @@ static int make_chunk(struct source *s, struct input *in, struct request *q, siz
 
 	while (*got < s->use.record) {
 		if (b->lines.at == b->lines.end) {
-			if (t->ended || (rc = read_on(s, in, b, fail)) != 0)
+			if (t->ended || (rc = text_read_on(s, in, b, fail)) != 0)
 				return rc;
 			continue;
 		}
@@ -515,7 +515,7 @@ static void end_in_order(struct source *s, struct input *in)
 		input_end(s, in);
 }
 
-static void turn_unlocks(struct source *s, struct input *in, struct request *q)
+static void text_turn_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	struct text_input *const t = in->text;
 	const size_t record = s->use.record;
@@ -573,16 +573,16 @@ static void text_run_unlocks(struct source *s, struct request *q)
 	if (q->reader->block)
 		parse_unlocks(s, q->reader->block, q);
 	else if (in->text->in_order)
-		turn_unlocks(s, in, q);
+		text_turn_unlocks(s, in, q);
 	else
-		claim_unlocks(s, in, q);
+		text_claim_unlocks(s, in, q);
 }
 
 const struct task text_task = {text_ready, text_run_unlocks};
 
 /* ---- its kind ---- */
 
-static int text_open_input(struct source *s, struct input *in, struct fail *fail)
+static int text_start(struct source *s, struct input *in, struct fail *fail)
 {
 	struct text_input *const t = in->text = calloc(1, sizeof(*t));
 	const uint64_t share = s->use.memory / s->use.threads / 4;
@@ -608,7 +608,7 @@ static int text_open_input(struct source *s, struct input *in, struct fail *fail
 	return 0;
 }
 
-static void text_free_input(struct source *s, struct input *in)
+static void text_free(struct source *s, struct input *in)
 {
 	struct text_input *const t = in->text;
 
@@ -660,5 +660,5 @@ static int text_check_rest(struct input *in, struct fail *fail)
 	return 0;
 }
 
-const struct input_kind text_kind = {text_open_input, text_free_input, text_idle,
-				     text_backlog,    text_taken,      text_check_rest};
+const struct input_kind text_kind = {text_start,   text_free,  text_idle,
+				     text_backlog, text_taken, text_check_rest};

@@ -211,7 +211,8 @@ static void add_names(char *text, size_t size, char separator, struct span line)
 /* ---- bad lines ---- */
 
 /* Refuse a line, or skip it. */
-static int bad(const struct text_table *t, struct text_lines *l, struct span line, const char *what)
+static int refuse_line(const struct text_table *t, struct text_lines *l, struct span line,
+		       const char *what)
 {
 	const size_t whole = (size_t)(line.end - line.p);
 
@@ -232,11 +233,11 @@ static int bad(const struct text_table *t, struct text_lines *l, struct span lin
 }
 
 #define WHAT 800 /* bytes of a fault in words */
-#define BAD(...) (snprintf(text, sizeof(text), __VA_ARGS__), bad(t, l, line, text))
+#define REFUSE_LINE(...) (snprintf(text, sizeof(text), __VA_ARGS__), refuse_line(t, l, line, text))
 
 /* Refuse a line because of a field. */
-static int refuse(const struct text_table *t, struct text_lines *l, struct span line,
-		  struct span field, const char *what)
+static int refuse_field(const struct text_table *t, struct text_lines *l, struct span line,
+			struct span field, const char *what)
 {
 	const char *const column = t->spec->column;
 	const bool first = l->first && l->taken == 0;
@@ -264,8 +265,8 @@ static int refuse(const struct text_table *t, struct text_lines *l, struct span 
 		what = *past == ',' ? "several numbers or a decimal comma" : "several numbers";
 		advice = " (--text=1 takes the first column)";
 	}
-	return BAD("has %s%s%s%.100s%s", what, what == misfit ? t->spec->type.name : "",
-		   column ? " in column " : "", column ? column : "", advice);
+	return REFUSE_LINE("has %s%s%s%.100s%s", what, what == misfit ? t->spec->type.name : "",
+			   column ? " in column " : "", column ? column : "", advice);
 }
 
 static const char bad_cr[] =
@@ -281,7 +282,7 @@ static bool has_cr(struct span line)
 }
 
 /* Is a line blank, or a comment? */
-static bool is_empty(const struct text_table *t, struct span line)
+static bool is_empty_line(const struct text_table *t, struct span line)
 {
 	const struct span s = trim(line);
 
@@ -330,7 +331,7 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 	/* Stop only if the rest has no quotes, as an unclosed one is an error. */
 	while ((w.n < last || w.rest.p <= quote) && walk_next(&w, &s)) {
 		if (w.open)
-			return bad(t, l, line, "has an unclosed quote");
+			return refuse_line(t, l, line, "has an unclosed quote");
 		field = w.n == t->number ? s : field;
 		key = w.n == t->by ? s : key;
 		if (w.n != last)
@@ -340,12 +341,12 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 			break;
 	}
 	if (w.n < last)
-		return BAD("has only %zu column%s", (size_t)w.n, w.n == 1 ? "" : "s");
+		return REFUSE_LINE("has only %zu column%s", (size_t)w.n, w.n == 1 ? "" : "s");
 	const char *const what = text_field(t, l, field.p, field.end, out);
 	if (what)
-		return refuse(t, l, line, field, what);
+		return refuse_field(t, l, line, field, what);
 	if (t->by > 0 && !take_key(t, key, out + t->spec->type.bits / 8))
-		return bad(t, l, line, "has NUL bytes");
+		return refuse_line(t, l, line, "has NUL bytes");
 	return 1;
 }
 
@@ -354,14 +355,14 @@ static int take_line(const struct text_table *t, struct text_lines *l, struct sp
 		     unsigned char *out)
 {
 	if (has_cr(line))
-		return bad(t, l, line, bad_cr);
-	if (is_empty(t, line))
+		return refuse_line(t, l, line, bad_cr);
+	if (is_empty_line(t, line))
 		return 0;
 	if (t->separator != '\n')
 		return take_fields(t, l, line, out);
 	line = trim(line);
 	const char *const what = text_field(t, l, line.p, line.end, out);
-	return what ? refuse(t, l, line, line, what) : 1;
+	return what ? refuse_field(t, l, line, line, what) : 1;
 }
 
 static text_loop *best_loop(void)
@@ -399,7 +400,7 @@ size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char
 /* ---- the first line ---- */
 
 /* Refuse other formats by their first bytes; pass over a byte order mark. */
-static int check_format(struct text_lines *l)
+static int text_check_format(struct text_lines *l)
 {
 	const unsigned char *const bytes = (const unsigned char *)l->at;
 	const size_t n = (size_t)(l->end - l->at);
@@ -413,7 +414,8 @@ static int check_format(struct text_lines *l)
 }
 
 /* Find the column, and whether the first line is a header. -1: it is bad. */
-static int read_header(struct text_table *t, struct text_lines *l, struct span line, bool *header)
+static int read_header_line(struct text_table *t, struct text_lines *l, struct span line,
+			    bool *header)
 {
 	const struct text_spec *const spec = t->spec;
 	struct walk w = walk_begin(t->separator = separator_of(line), line);
@@ -425,7 +427,7 @@ static int read_header(struct text_table *t, struct text_lines *l, struct span l
 	t->by = spec->by_number;
 	while (walk_next(&w, &s)) {
 		if (w.open)
-			return bad(t, l, line, "has an unclosed quote");
+			return refuse_line(t, l, line, "has an unclosed quote");
 		words = words || is_word(s);
 		if (spec->number == 0 && t->number == 0 && is_name(spec->column, s))
 			t->number = w.n;
@@ -438,7 +440,7 @@ static int read_header(struct text_table *t, struct text_lines *l, struct span l
 		snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
 			 t->number == 0 ? spec->column : spec->by);
 		add_names(text, sizeof(text), t->separator, line);
-		return bad(t, l, line, text);
+		return refuse_line(t, l, line, text);
 	}
 	*header = spec->number == 0 || (spec->by && spec->by_number == 0) ||
 		  (found && !is_numeral(field) && (!is_missing(field) || words));
@@ -450,16 +452,16 @@ int text_begin(struct text_table *t, const struct text_spec *spec, struct text_l
 	bool header = false;
 
 	*t = (struct text_table){.spec = spec, .separator = '\n', .number = 1};
-	if (l->first && l->taken == 0 && check_format(l) != 0)
+	if (l->first && l->taken == 0 && text_check_format(l) != 0)
 		return -1;
 	while (l->at < l->end) {
 		const char *const end = memchr(l->at, '\n', (size_t)(l->end - l->at));
 		const struct span line = {l->at, end};
 		if (has_cr(line)) {
-			if (bad(t, l, line, bad_cr) != 0 && !spec->skip_bad)
+			if (refuse_line(t, l, line, bad_cr) != 0 && !spec->skip_bad)
 				return -1;
-		} else if (!is_empty(t, line)) {
-			if (spec->column && read_header(t, l, line, &header) != 0)
+		} else if (!is_empty_line(t, line)) {
+			if (spec->column && read_header_line(t, l, line, &header) != 0)
 				return -1;
 			l->at = header ? end + 1 : l->at;
 			l->taken += header;

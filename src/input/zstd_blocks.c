@@ -87,7 +87,7 @@ void blocks_free(struct blocks *b)
 	free(b);
 }
 
-static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
+static struct blocks *blocks_make(uint64_t window, unsigned slots, unsigned threads)
 {
 	struct blocks *const b = calloc(1, sizeof(*b));
 
@@ -129,7 +129,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 
 	if (!b || b->slots != slots || b->ring.bytes < ring_bytes(window, slots)) {
 		blocks_free(b);
-		b = make(window, slots, s->use.threads);
+		b = blocks_make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
@@ -157,7 +157,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
 
 /* Find the first job in blocks that `may` allows, or return NULL. */
-static struct zstd_job *find(const struct source *s, const struct request *q, blocks_ready *may)
+static struct zstd_job *blocks_find(const struct source *s, const struct request *q,
+				    blocks_ready *may)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
@@ -265,7 +266,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 }
 
 /* Get the next packed bytes, `least` to cap of them. False: fewer are left. */
-static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
+static bool blocks_get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
 	const int rc =
@@ -279,13 +280,13 @@ static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
 }
 
 /* Get n bytes between blocks; some may have come with the block before. */
-static bool get_head(struct zstd_job *j, size_t n)
+static bool blocks_get_head(struct zstd_job *j, size_t n)
 {
 	struct blocks *const b = j->blocks;
 	size_t got = 0;
 
 	if (b->head.have < n &&
-	    !get(j, b->head.bytes + b->head.have, n - b->head.have, n - b->head.have, &got))
+	    !blocks_get(j, b->head.bytes + b->head.have, n - b->head.have, n - b->head.have, &got))
 		return false;
 	b->head.have += got;
 	return true;
@@ -301,7 +302,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	struct frame_block h;
 	size_t got;
 
-	if (!get_head(j, FRAME_BLOCK_HEADER))
+	if (!blocks_get_head(j, FRAME_BLOCK_HEADER))
 		return false;
 	if (frame_block_parse(b->head.bytes, &h) != 0) {
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_DAMAGED);
@@ -312,7 +313,7 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 	slot->read = j->cut.from != FROM_FILE ||
 		     offset_sum(slot->at, h.stored + after) > bytes_size(j->in->bytes);
 	if (slot->read) {
-		const bool all = get(j, slot->packed, h.stored, h.stored + after, &got);
+		const bool all = blocks_get(j, slot->packed, h.stored, h.stored + after, &got);
 		/* If --finish ends a stream in a stored block, keep its bytes, as libzstd does. */
 		if (!all && (!j->broken || !h.plain || h.repeats || got == 0))
 			return false;
@@ -344,7 +345,7 @@ static void give_places(struct blocks *b)
 	}
 }
 
-static void add_block(struct source *s, struct blocks *b)
+static void blocks_add(struct source *s, struct blocks *b)
 {
 	const unsigned i = (unsigned)(b->at.fetched % b->slots);
 	struct block_slot *const slot = &b->slot[i];
@@ -405,10 +406,10 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 	lock_drop(&s->lock);
 	const bool got = enough  ? false
 			 : block ? fetch_block(j, &b->slot[b->at.fetched % b->slots])
-				 : get_head(j, blocks_trailer(j));
+				 : blocks_get_head(j, blocks_trailer(j));
 	lock_take(&s->lock);
 	if (got && block)
-		add_block(s, b);
+		blocks_add(s, b);
 	b->over |= !got || !block;
 	if (got && block)
 		scan_unlocks(s, b);
@@ -513,24 +514,24 @@ static void unpack_unlocks(struct source *s, struct zstd_job *j, const struct re
 	j->running--;
 }
 
-/* ---- the task "unpack", which fetches, reads and unpacks ---- */
+/* ---- the task "block": fetch, read or unpack one ---- */
 
-static bool unpack_ready(const struct source *s, const struct request *q)
+static bool block_ready(const struct source *s, const struct request *q)
 {
-	return find(s, q, may_fetch) || find(s, q, may_unpack);
+	return blocks_find(s, q, may_fetch) || blocks_find(s, q, may_unpack);
 }
 
-static void unpack_run_unlocks(struct source *s, struct request *q)
+static void block_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = find(s, q, may_fetch);
+	struct zstd_job *const j = blocks_find(s, q, may_fetch);
 
 	if (j)
 		fetch_unlocks(s, j, q);
 	else
-		unpack_unlocks(s, find(s, q, may_unpack), q);
+		unpack_unlocks(s, blocks_find(s, q, may_unpack), q);
 }
 
-const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
+const struct task block_task = {block_ready, block_run_unlocks};
 
 /* ---- execute ---- */
 
@@ -546,7 +547,7 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 static bool execute_ready(const struct source *s, const struct request *q)
 {
-	return find(s, q, may_execute);
+	return blocks_find(s, q, may_execute);
 }
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
@@ -592,7 +593,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 
 static void execute_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = find(s, q, may_execute);
+	struct zstd_job *const j = blocks_find(s, q, may_execute);
 	struct blocks *const b = j->blocks;
 
 	j->running++;

@@ -145,7 +145,7 @@ void cut_waits(struct source *s)
 
 /* ---- the input's kind ---- */
 
-static int begin(struct source *s, struct input *in, struct fail *fail)
+static int zstd_begin(struct source *s, struct input *in, struct fail *fail)
 {
 	struct zstd_input *const z = calloc(1, sizeof(*z));
 	const bool rest = in->content.header.chunks && in->bound != NO_END;
@@ -162,11 +162,11 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	return 0;
 }
 
-static void free_zstd(struct source *s, struct input *in)
+static void zstd_free(struct source *s, struct input *in)
 {
 	struct zstd_input *const z = in->zstd;
 
-	if (!z) /* begin() was not called */
+	if (!z) /* zstd_begin() was not called */
 		return;
 	jobs_free_all(s, z);
 	s->budget.held -= z->kept;
@@ -175,18 +175,18 @@ static void free_zstd(struct source *s, struct input *in)
 	free(z);
 }
 
-static bool idle(const struct source *s, const struct input *in)
+static bool zstd_idle(const struct source *s, const struct input *in)
 {
 	return !in->zstd->jobs && !short_left(s, in);
 }
 
-static bool backlog(const struct source *s, const struct input *in)
+static bool zstd_backlog(const struct source *s, const struct input *in)
 {
 	(void)in;
 	return jobs_backlog(s);
 }
 
-static struct taken taken(const struct source *s, const struct input *in)
+static struct taken zstd_taken(const struct source *s, const struct input *in)
 {
 	const struct zstd_input *const z = in->zstd;
 	const uint64_t end = lesser(in->at, input_stop(in));
@@ -197,10 +197,11 @@ static struct taken taken(const struct source *s, const struct input *in)
 	return t;
 }
 
-static int check_rest(struct input *in, struct fail *fail)
+static int zstd_check_rest(struct input *in, struct fail *fail)
 {
 	return content_after_decoded(&in->content, in->bytes, in->bound, in->at, in->zstd->rest,
 				     fail);
 }
 
-const struct input_kind zstd_kind = {begin, free_zstd, idle, backlog, taken, check_rest};
+const struct input_kind zstd_kind = {zstd_begin,   zstd_free,  zstd_idle,
+				     zstd_backlog, zstd_taken, zstd_check_rest};

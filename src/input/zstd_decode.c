@@ -69,7 +69,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 
 /* ---- errors ---- */
 
-static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
+static bool bad_frame(struct zstd_job *j, uint64_t offset, const char *why)
 {
 	frames_bad(j->in->bytes, offset, &j->fail, why);
 	return true;
@@ -79,10 +79,10 @@ static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 static bool cut_off(struct zstd_job *j)
 {
 	j->broken = bytes_finished(j->in->bytes);
-	return j->broken || bad(j, j->cut.offset, FRAMES_DAMAGED);
+	return j->broken || bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 }
 
-static bool no_memory(struct zstd_job *j)
+static bool no_decoder_memory(struct zstd_job *j)
 {
 	fail_set(&j->fail, STATUS_SYSTEM, "%s: not enough memory for a decoder", j->in->name);
 	return true;
@@ -91,8 +91,8 @@ static bool no_memory(struct zstd_job *j)
 static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
-		return no_memory(j);
-	return bad(j, offset, frames_why(code));
+		return no_decoder_memory(j);
+	return bad_frame(j, offset, frames_why(code));
 }
 
 /* ---- packed bytes ---- */
@@ -111,7 +111,7 @@ static int refill(struct zstd_job *j, size_t n)
 	size_t got = 0;
 
 	if (!huge_grow(&j->decoder->bytes, &j->decoder->room, room, j->decoder->end)) {
-		no_memory(j);
+		no_decoder_memory(j);
 		return -1;
 	}
 	memmove(j->decoder->bytes, j->decoder->bytes + j->decoder->at, there);
@@ -159,7 +159,7 @@ uint64_t decoder_used(const struct zstd_job *j)
 }
 
 /* Read the checksum after the last block, which libzstd does not know about. */
-static void read_trailer(struct zstd_job *j)
+static void read_checksum(struct zstd_job *j)
 {
 	const unsigned char *bytes;
 	size_t got;
@@ -223,7 +223,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 		if (!whole && j->taken < j->cut.stored)
 			break;
 		if (!whole || f.header.dictionary || f.bound > p->size)
-			return bad(j, offset, "it has changed since it was found");
+			return bad_frame(j, offset, "it has changed since it was found");
 		if (f.bound > p->size - p->bytes)
 			return false;
 		size_t stored = (size_t)f.stored;
@@ -245,7 +245,8 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 		p->bytes += n;
 		j->decoder->at += (size_t)f.stored;
 	}
-	return j->taken == j->cut.stored || bad(j, j->cut.offset + j->decoder->at, FRAMES_DAMAGED);
+	return j->taken == j->cut.stored ||
+	       bad_frame(j, j->cut.offset + j->decoder->at, FRAMES_DAMAGED);
 }
 
 /* ---- a frame, in steps ---- */
@@ -255,7 +256,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
  * nothing while it holds decoded bytes back. So libzstd decodes in place, and an error in the next
  * header does not lose the bytes decoded before it.
  */
-static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
+static bool decode_step(struct zstd_job *j, ZSTD_outBuffer *out)
 {
 	ZSTD_inBuffer in = {.pos = 0};
 	const unsigned char *bytes;
@@ -333,7 +334,7 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 	bool ended = j->decoder->hint == 0 && !begin_steps(j);
 
 	while (!ended && out.pos < out.size) {
-		ended = step(j, &out);
+		ended = decode_step(j, &out);
 		if (prompt && j->cut.from == FROM_STREAM && out.pos > 0)
 			break;
 	}
@@ -343,12 +344,12 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 	if (fails)
 		return true;
 	if (wrong)
-		return bad(j, j->cut.offset, FRAMES_DAMAGED);
+		return bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 	if (whole && j->sum.follows)
-		read_trailer(j);
+		read_checksum(j);
 	if (ended && j->cut.stored != UNKNOWN && decoder_used(j) != j->cut.stored &&
 	    j->fail.status == STATUS_OK)
-		return bad(j, j->cut.offset, FRAMES_DAMAGED);
+		return bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 	return ended;
 }
 
@@ -357,13 +358,13 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
 	if (!huge_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
-		return !no_memory(j);
+		return !no_decoder_memory(j);
 	if (j->decoder->context)
 		return true;
 	j->decoder->context = ZSTD_createDCtx();
 	return (j->decoder->context && !ZSTD_isError(ZSTD_DCtx_setParameter(
 					       j->decoder->context, ZSTD_d_windowLogMax, 31))) ||
-	       !no_memory(j);
+	       !no_decoder_memory(j);
 }
 
 bool decoder_fill(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt)

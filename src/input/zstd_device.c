@@ -205,7 +205,7 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 }
 
 /* Read the checksum after the last block, if any. */
-static void read_trailer(struct zstd_job *j, struct search *f)
+static void device_read_trailer(struct zstd_job *j, struct search *f)
 {
 	struct on_device *const d = &j->blocks->device;
 	const size_t n = blocks_trailer(j);
@@ -233,7 +233,8 @@ static bool read_batch(const struct batch *batch, unsigned char *room)
 /* ---- send ---- */
 
 /* Write the orders for the blocks in a room. Return NULL, or why a block is refused. */
-static const char *describe(const struct rooms *r, const struct batch *batch, unsigned char *room)
+static const char *device_describe(const struct rooms *r, const struct batch *batch,
+				   unsigned char *room)
 {
 	const struct zstd_job *const j = batch->job;
 	struct on_device *const d = &j->blocks->device;
@@ -246,7 +247,7 @@ static const char *describe(const struct rooms *r, const struct batch *batch, un
 }
 
 /* Give the frame up: libzstd decodes it again, or reports the error. */
-static void refuse(struct zstd_job *j, const char *why)
+static void device_refuse(struct zstd_job *j, const char *why)
 {
 	j->blocks->refused = true;
 	frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
@@ -270,14 +271,14 @@ static void send_unlocks(struct source *s)
 			r->sending = true;
 			lock_drop(&s->lock);
 			why = batch->bad ? FRAMES_DAMAGED
-					 : describe(r, batch, u->room(u->arg, which));
+					 : device_describe(r, batch, u->room(u->arg, which));
 			if (!why)
 				u->submit(u->arg, which, batch->bytes);
 			lock_take(&s->lock);
 			r->sending = false;
 		}
 		if (why)
-			refuse(j, FRAMES_DAMAGED);
+			device_refuse(j, FRAMES_DAMAGED);
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
 		j->blocks->device.sent++;
@@ -319,7 +320,7 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	if (batch)
 		find_packed(r, j, batch, &f);
 	else if (!enough)
-		read_trailer(j, &f);
+		device_read_trailer(j, &f);
 	lock_take(&s->lock);
 	r->finding = false;
 	note_found(s, j, &f, batch);
@@ -359,7 +360,7 @@ static struct batch *next_done(const struct source *s)
 }
 
 /* Make the decoded bytes in a room a piece. */
-static void hand_out(struct source *s, struct zstd_job *j, unsigned which, size_t bytes)
+static void device_hand_out(struct source *s, struct zstd_job *j, unsigned which, size_t bytes)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	struct blocks *const b = j->blocks;
@@ -386,9 +387,9 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 	j->blocks->device.blocks -= batch->blocks;
 	if (!j->blocks->refused) {
 		if (got != UNPACKED_DONE)
-			refuse(j, got == UNPACKED_LOST ? "the GPU failed" : FRAMES_DAMAGED);
+			device_refuse(j, got == UNPACKED_LOST ? "the GPU failed" : FRAMES_DAMAGED);
 		else
-			hand_out(s, j, batch->room, bytes);
+			device_hand_out(s, j, batch->room, bytes);
 	}
 	source_call(s); /* a reader can wait for the next answer, or use the room */
 }

@@ -103,7 +103,7 @@ void job_add(struct source *s, struct zstd_piece *p)
 }
 
 /* Give a job its place: any reader can take its pieces now. */
-static void place(struct source *s, struct zstd_job *j, uint64_t at)
+static void job_place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
 	for (const struct zstd_piece *p = j->ready; p; p = p->next)
@@ -134,7 +134,7 @@ static bool conclude(struct source *s, struct zstd_job *j)
 		in->at = end;
 	if (!j->next || j->next->at != UNKNOWN)
 		return false;
-	place(s, j->next, end);
+	job_place(s, j->next, end);
 	return true;
 }
 
@@ -221,7 +221,7 @@ bool jobs_made_at(const struct zstd_input *z, uint64_t offset)
 /* ---- questions of other threads ---- */
 
 /* Is the job a long frame? */
-static bool is_long(const struct zstd_job *j)
+static bool job_is_long(const struct zstd_job *j)
 {
 	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
 }
@@ -232,7 +232,7 @@ bool source_unpacks(struct source *s)
 	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE && is_long(j);
+		unpacks |= j->cut.from == FROM_FILE && job_is_long(j);
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -246,7 +246,7 @@ static uint64_t expected(const struct zstd_job *j)
 		return 0;
 	if (!how_is_libzstd(j->cut.how))
 		return offset_sum(j->at, j->cut.content);
-	if (!is_long(j) || packed == 0 || !j->in->is_file)
+	if (!job_is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */
 	return all < 0x1p63 ? (uint64_t)all : 0;

@@ -14,13 +14,13 @@
 #include "base/huge.h"
 #include "input/zstd_decode.h"
 
-static bool has(const struct budget *b, uint64_t bytes)
+static bool budget_has(const struct budget *b, uint64_t bytes)
 {
 	return b->held + bytes <= b->memory;
 }
 
 /* Make a job without buffers. NULL: no memory. */
-static struct zstd_job *make(void)
+static struct zstd_job *job_make(void)
 {
 	struct zstd_job *const j = calloc(1, sizeof(*j));
 
@@ -54,7 +54,7 @@ static struct zstd_job *reuse(struct budget *b)
 
 bool budget_fits(const struct budget *b, uint64_t need)
 {
-	return b->jobs == 0 || has(b, need);
+	return b->jobs == 0 || budget_has(b, need);
 }
 
 uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
@@ -75,9 +75,9 @@ static struct zstd_job *reuse_for(struct budget *b, const struct cut *c)
 	if (!j)
 		return NULL;
 	j->held = job_takes(j, c);
-	while (b->free_jobs && !has(b, b->kept + j->held))
+	while (b->free_jobs && !budget_has(b, b->kept + j->held))
 		free_job(reuse(b));
-	if (has(b, j->held))
+	if (budget_has(b, j->held))
 		return j;
 	free_job(j);
 	return NULL;
@@ -87,7 +87,7 @@ struct zstd_job *budget_take(struct budget *b, const struct cut *c)
 {
 	struct zstd_job *j = reuse_for(b, c);
 
-	if (!j && (j = make()) != NULL)
+	if (!j && (j = job_make()) != NULL)
 		j->held = c->need;
 	if (j) {
 		b->held += j->held;

@@ -55,7 +55,7 @@ static ull memory_for(const struct planner *p, uint64_t need)
 }
 
 /* Refuse a frame that cannot be decoded, or not with this much memory. */
-static int refuse(const struct planner *p, const struct frame *f, struct fail *fail)
+static int refuse_frame(const struct planner *p, const struct frame *f, struct fail *fail)
 {
 	const uint64_t need = f->header.window;
 
@@ -78,7 +78,7 @@ static enum find next_header(const struct planner *p, struct frame *f, struct fa
 {
 	const enum find found = frames_next(p->in->bytes, &p->in->zstd->pos, f, fail);
 
-	return found == FIND_FRAME && refuse(p, f, fail) != 0 ? FIND_BAD : found;
+	return found == FIND_FRAME && refuse_frame(p, f, fail) != 0 ? FIND_BAD : found;
 }
 
 /* ---- the memory of a job ---- */
@@ -93,8 +93,8 @@ static bool small_window(const struct frame *f)
 }
 
 /* Plan the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
-static void plan(const struct source_use *use, struct cut *c, enum how how, uint64_t room,
-		 uint64_t context)
+static void plan_libzstd(const struct source_use *use, struct cut *c, enum how how, uint64_t room,
+			 uint64_t context)
 {
 	const uint32_t record = use->record;
 	const bool calls = how == HOW_CALLS;
@@ -115,7 +115,7 @@ static void plan(const struct source_use *use, struct cut *c, enum how how, uint
 
 void cut_as_steps(const struct source_use *use, struct cut *c)
 {
-	plan(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
+	plan_libzstd(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
 /* Plan the job of a frame whose end was found. `many`: more frames like it are left. */
@@ -127,8 +127,8 @@ static void plan_found(const struct planner *p, struct cut *c, const struct fram
 
 	c->stored = f->stored;
 	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
-	plan(p->use, c, HOW_CALLS, f->bound,
-	     frame_in_steps(f, p->spec->no_check) ? steps : CONTEXT_BYTES);
+	plan_libzstd(p->use, c, HOW_CALLS, f->bound,
+		     frame_in_steps(f, p->spec->no_check) ? steps : CONTEXT_BYTES);
 	const struct cut calls = *c;
 	if (small_window(f) || f->bound > most || c->need > p->use->memory) {
 		cut_as_steps(p->use, c);
@@ -241,7 +241,7 @@ static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, s
 }
 
 /* Is the frame long enough to decode in blocks, and its window small enough? */
-static bool is_long(const struct planner *p, const struct frame *f)
+static bool frame_is_long(const struct planner *p, const struct frame *f)
 {
 	const uint64_t bytes = lesser(f->header.content, f->bound);
 
@@ -295,7 +295,7 @@ static enum zstd_way choose(const struct planner *p, const struct cut *c, const 
 	struct zstd_facts facts = {.one_call = c->how == HOW_CALLS,
 				   .file = in->is_file,
 				   .read = c->from == FROM_MEMORY,
-				   .large = is_long(p, f),
+				   .large = frame_is_long(p, f),
 				   .few = few_left(p, f),
 				   .sized = f->header.content != UNKNOWN,
 				   .ordered = p->spec->ordered,
@@ -333,7 +333,7 @@ static bool next_small(const struct planner *p, uint64_t offset, struct frame *f
 	size_t got;
 
 	return frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
-	       refuse(p, f, &bad) == 0 &&
+	       refuse_frame(p, f, &bad) == 0 &&
 	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
 	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
 	       !small_window(f) && !frame_in_steps(f, p->spec->no_check) && f->bound <= BATCH_BYTES;
@@ -361,8 +361,8 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 		weights += weight(&f);
 	}
 	/* Frames that declare no size have loose bounds: the piece holds as many as fit. */
-	plan(p->use, c, HOW_CALLS, sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES),
-	     CONTEXT_BYTES);
+	plan_libzstd(p->use, c, HOW_CALLS,
+		     sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES), CONTEXT_BYTES);
 	if (c->need > p->use->memory) {
 		*c = alone;
 		plan_found(p, c, first, false);
@@ -419,7 +419,7 @@ static void plan_frame(const struct planner *p, const struct frame *f, bool whol
 }
 
 /* Refuse records that are too large for the memory. */
-static bool fits(const struct planner *p, struct cut *c)
+static bool records_fit(const struct planner *p, struct cut *c)
 {
 	if (c->seams == 0 || c->need <= p->use->memory)
 		return true;
@@ -455,6 +455,6 @@ void cut_plan(const struct planner *p, struct cut *c)
 		found = FIND_BAD;
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
-		  : found == FIND_BAD || !fits(p, c)          ? CUT_BAD
+		  : found == FIND_BAD || !records_fit(p, c)   ? CUT_BAD
 							      : CUT_JOB;
 }

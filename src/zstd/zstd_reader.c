@@ -79,7 +79,7 @@ void zstd_reader_close(struct zstd_reader *z)
 }
 
 /* Refuse the frame, for a reason in z->why or the one that is given. */
-static int bad(struct zstd_reader *z, const char *reason)
+static int reader_bad(struct zstd_reader *z, const char *reason)
 {
 	z->state = ZSTD_READER_BAD;
 	if (reason)
@@ -107,7 +107,7 @@ static int next_frame(struct zstd_reader *z, struct fail *fail)
 				  (!bytes_in_file(z->bytes) && bytes_passed(z->bytes) > before)))
 		return fail_pass(fail, &z->why);
 	if (found == FIND_BAD)
-		return bad(z, NULL);
+		return reader_bad(z, NULL);
 	if (found == FIND_NONE) {
 		z->state = ZSTD_READER_ENDED;
 		return 0;
@@ -118,14 +118,14 @@ static int next_frame(struct zstd_reader *z, struct fail *fail)
 	z->hide = hidden ? f.header.bytes : 0;
 	z->trailer = hidden ? FRAME_CHECKSUM : 0;
 	if (f.header.dictionary)
-		return bad(z,
-			   "it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
+		return reader_bad(
+			z, "it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
 	if (f.header.window > z->rules.window) {
 		fail_set(&z->why, STATUS_LIMIT,
 			 "%s: zstd frame at offset %llu: its window of %llu bytes needs -M %lluM",
 			 bytes_name(z->bytes), (ull)z->frame, (ull)f.header.window,
 			 (ull)(2 * f.header.window >> 20) + 1);
-		return bad(z, NULL);
+		return reader_bad(z, NULL);
 	}
 	/* Until a byte was decoded, no bytes before this frame are needed again. */
 	return z->made ? drop(z, fail) : bytes_pass(z->bytes, z->pos, fail);
@@ -173,7 +173,7 @@ static int decode(struct zstd_reader *z, ZSTD_outBuffer *out, struct fail *fail)
 	if (ZSTD_isError(left))
 		return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
 			       ? no_memory(z->bytes, fail)
-			       : bad(z, frames_why(left));
+			       : reader_bad(z, frames_why(left));
 	if (!z->made && out->pos > 0) {
 		z->made = true;
 		if (z->rules.keep > 0) /* from the frame's first byte */
