@@ -36,7 +36,7 @@ static inline int setup_open(struct source **s, const struct setup *setup, struc
 static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *got,
 			    struct fail *fail)
 {
-	const struct want want = {.room = buffer, .cap = cap};
+	const struct want want = {.buffer = buffer, .cap = cap};
 	struct chunk chunk;
 
 	*got = 0;

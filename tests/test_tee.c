@@ -22,10 +22,10 @@ static void *take_all(void *source)
 {
 	struct reader *const r = source_reader(source);
 	struct fail fail = {.status = STATUS_OK};
-	unsigned char room[100];
+	unsigned char buffer[100];
 	size_t got = 1;
 
-	while (got > 0 && take_copy(r, room, sizeof(room), &got, &fail) == 0)
+	while (got > 0 && take_copy(r, buffer, sizeof(buffer), &got, &fail) == 0)
 		;
 	return NULL;
 }
@@ -98,10 +98,10 @@ static void in_order(void)
 	static char *const NAMES[] = {"bad.zst", "a"};
 	struct pack bad = {.state = 1};
 	struct fail fail = {.status = STATUS_OK};
-	unsigned char room[100], *const frame = calloc(LONG, 1);
+	unsigned char buffer[100], *const frame = calloc(LONG, 1);
 	struct reader *readers[PIECES];
 	struct chunk chunks[PIECES];
-	const struct want want = {.room = room, .cap = sizeof(room), .lent = true};
+	const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = true};
 	struct tee t;
 	pthread_t other;
 

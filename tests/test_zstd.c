@@ -73,8 +73,8 @@ struct outcome {
 /* One reader reads all, of whatever number of threads. */
 static struct outcome read_all(const struct setup *spec)
 {
-	static unsigned char room[65536];
-	const struct want want = {.room = room, .cap = sizeof(room), .lent = true};
+	static unsigned char buffer[65536];
+	const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = true};
 	struct outcome o = {.rc = 0};
 	struct chunk chunk;
 	struct source *s;
@@ -239,7 +239,7 @@ static void calls(void)
 /* In the middle of many frames it is known how many bytes they have, about; of unknown sizes not. */
 static void expects(void)
 {
-	static unsigned char room[65536];
+	static unsigned char buffer[65536];
 
 	fill(LITERALS);
 	for (unsigned round = 0; round < 4; round++) {
@@ -253,7 +253,8 @@ static void expects(void)
 		write_frames(8, LONG, sized);
 		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
-		while (used < 7 * LONG / 2 && take_copy(r, room, sizeof(room), &got, &fail) == 0)
+		while (used < 7 * LONG / 2 &&
+		       take_copy(r, buffer, sizeof(buffer), &got, &fail) == 0)
 			used += got;
 		const uint64_t said = source_expected(s);
 		CHECK(sized ? said > all / 10 * 9 && said < all / 10 * 11 : said == 0,

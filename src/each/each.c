@@ -216,7 +216,7 @@ static enum turn take_turn(struct worker *w)
 
 	if (!w->rows && rows_join(w) != 0)
 		return TURN_FAILED;
-	const struct want want = {.room = w->rows->block, .cap = w->work->block, .lent = true};
+	const struct want want = {.buffer = w->rows->block, .cap = w->work->block, .lent = true};
 	int rc = worker_take(w, &want, &chunk);
 	if (rc == 0 && chunk.bytes == 0 && chunk.next == 0)
 		return TURN_END;

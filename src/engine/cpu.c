@@ -109,7 +109,7 @@ static enum turn cpu_turn(struct worker *w)
 	if (open_once(w) != 0)
 		return TURN_FAILED;
 	struct cpu *const cpu = w->cpu;
-	const struct want want = {.room = cpu->block, .cap = w->work->block, .lent = true};
+	const struct want want = {.buffer = cpu->block, .cap = w->work->block, .lent = true};
 	const double start = clock_seconds(), read = w->read_seconds;
 	const int rc = worker_take(w, &want, &chunk);
 	if (rc != 0 || chunk.bytes == 0)

@@ -124,7 +124,7 @@ static enum turn lane_fill(struct worker *w, struct slot *slot)
 	const struct work *const work = w->work;
 	struct feeder *const f = w->feeder;
 	struct chunk *const chunk = &slot->chunk;
-	const struct want want = {.room = slot->data,
+	const struct want want = {.buffer = slot->data,
 				  .cap = gpu_slot_bytes(f->gpu),
 				  .unpacked = gpu_counts_rooms(f->gpu)};
 	int rc = worker_take(w, &want, chunk);

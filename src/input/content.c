@@ -378,7 +378,7 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 	const uint64_t most = lesser(TENSORS_MOST, rules->memory / TENSORS_SHARE);
 	const char *const name = bytes_name(v->bytes);
 	const unsigned char *bytes;
-	size_t got, room = 0;
+	size_t got, capacity = 0;
 	int rc = view_look(v, 0, TENSORS_LENGTH + 1, TENSORS_LENGTH + 1, &bytes, &got, fail);
 
 	if (rc != 0 || got < TENSORS_LENGTH + 1 || bytes[TENSORS_LENGTH] != '{')
@@ -399,9 +399,9 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 	while (rc == 0 && t->length < length) {
 		const uint64_t at = TENSORS_LENGTH + t->length;
 		const size_t want = (size_t)lesser(length - t->length, HEADER_PIECE);
-		if (t->length + want >= room) {
-			room = 2 * (t->length + want);
-			char *const text = realloc(t->text, room);
+		if (t->length + want >= capacity) {
+			capacity = 2 * (t->length + want);
+			char *const text = realloc(t->text, capacity);
 			if (!text)
 				return fail_errno(fail, "%s", name);
 			t->text = text;

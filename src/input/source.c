@@ -172,7 +172,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		await_unlocks(s);
 	}
 	if (q.got > 0)
-		*chunk = (struct chunk){.data = want->room, .bytes = q.got};
+		*chunk = (struct chunk){.data = want->buffer, .bytes = q.got};
 	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
 		rc = fail_pass(fail, &s->failure.fail);
 	s->wait.inside--;

@@ -124,7 +124,7 @@ struct reader *source_reader(struct source *s);
 
 /* The kinds of chunk that a caller of source_take accepts. */
 struct want {
-	void *room; /* buffer of `cap` bytes, at least a record */
+	void *buffer; /* of `cap` bytes, at least a record */
 	size_t cap;
 	bool lent;     /* the caller also takes memory of the source, of any size, without a copy */
 	bool unpacked; /* the caller also takes the unpacker's memory */

@@ -87,7 +87,7 @@ static void plain_hand_out(const struct source *s, struct input *in, struct requ
 {
 	if (bytes == 0 && (!s->spec.ordered || claimed == 0))
 		return;
-	*q->chunk = (struct chunk){.data = q->want->room,
+	*q->chunk = (struct chunk){.data = q->want->buffer,
 				   .bytes = bytes,
 				   .path = in->index,
 				   .first = input_record(s, in, at)};
@@ -122,7 +122,7 @@ static void plain_claim_unlocks(struct source *s, struct input *in, struct reque
 		source_call(s); /* for the next part, or input */
 	in->plain->reading++;
 	lock_drop(&s->lock);
-	const int rc = bytes_read_at(in->bytes, at, q->want->room, n, &got, &fail);
+	const int rc = bytes_read_at(in->bytes, at, q->want->buffer, n, &got, &fail);
 	const bool shorter = rc == 0 && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->plain->reading--;
@@ -139,20 +139,20 @@ static void plain_claim_unlocks(struct source *s, struct input *in, struct reque
  * Read cap bytes; or, for a stream of a prompt source, the bytes that have arrived, waiting only
  * for whole records.
  */
-static int read_records(struct source *s, struct input *in, uint64_t at, unsigned char *room,
+static int read_records(struct source *s, struct input *in, uint64_t at, unsigned char *buffer,
 			size_t cap, size_t *got, struct fail *fail)
 {
 	const size_t record = s->use.record;
 	int rc;
 
 	if (in->is_file || !s->spec.prompt)
-		return bytes_read(in->bytes, at, room, cap, cap, got, fail);
+		return bytes_read(in->bytes, at, buffer, cap, cap, got, fail);
 	*got = 0;
 	do {
 		const size_t rest = record - *got % record, left = cap - *got;
 		size_t some;
-		rc = bytes_read(in->bytes, at + *got, room + *got, rest < left ? rest : left, left,
-				&some, fail);
+		rc = bytes_read(in->bytes, at + *got, buffer + *got, rest < left ? rest : left,
+				left, &some, fail);
 		*got += some;
 	} while (rc == 0 && *got % record != 0 && *got < cap && !bytes_ended(in->bytes));
 	return rc;
@@ -162,10 +162,10 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
  * Read the tail, when less than a record is left of the samples that the header declares, and
  * check the bytes after it. No lock.
  */
-static int plain_finish(struct source *s, struct input *in, uint64_t at, void *room, size_t left,
+static int plain_finish(struct source *s, struct input *in, uint64_t at, void *buffer, size_t left,
 			size_t *got, struct fail *fail)
 {
-	const int rc = read_records(s, in, at, room, left, got, fail);
+	const int rc = read_records(s, in, at, buffer, left, got, fail);
 
 	in->plain->passed = true;
 	return rc == 0 && *got == left ? content_after(&in->content, in->bytes, in->bound, fail)
@@ -186,8 +186,8 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 
 	in->busy = true;
 	lock_drop(&s->lock);
-	const int rc = finishes ? plain_finish(s, in, at, q->want->room, n, &got, &fail)
-				: read_records(s, in, at, q->want->room, n, &got, &fail);
+	const int rc = finishes ? plain_finish(s, in, at, q->want->buffer, n, &got, &fail)
+				: read_records(s, in, at, q->want->buffer, n, &got, &fail);
 	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
 	in->busy = false;

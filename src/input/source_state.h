@@ -108,8 +108,8 @@ struct source {
 struct request {
 	const struct want *want;
 	struct chunk *chunk; /* the answer, if it has bytes */
-	size_t cap;          /* bytes of want->room that may be used */
-	size_t got;          /* decoded bytes copied to want->room */
+	size_t cap;          /* bytes of want->buffer that may be used */
+	size_t got;          /* decoded bytes copied to want->buffer */
 	struct reader *reader;
 };
 

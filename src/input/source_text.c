@@ -61,7 +61,7 @@ struct text_block {
 	bool fatal;      /* it failed before its lines, or without --skip-bad */
 	bool left;       /* for any reader that has no block */
 	unsigned char *buffer;
-	size_t room;
+	size_t capacity;
 	size_t added; /* bytes at the end that the input does not have */
 	struct text_lines lines;
 };
@@ -86,7 +86,7 @@ struct text_input {
 	uint64_t left_at;                  /* offset after the last line that was read */
 	uint64_t lines;                    /* lines of the blocks that are done */
 	unsigned char *carry;              /* bytes of an incomplete line */
-	size_t carried, carry_room;
+	size_t carried, carry_capacity;
 };
 
 /* ---- blocks; with the lock ---- */
@@ -96,12 +96,12 @@ static struct text_block *block_new(struct source *s, struct input *in)
 	struct text_input *const t = in->text;
 	struct text_block *b = s->readers.free_blocks;
 	unsigned char *buffer = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	if (b) {
 		s->readers.free_blocks = b->next;
 		buffer = b->buffer;
-		room = b->room;
+		capacity = b->capacity;
 	} else if (!(b = malloc(sizeof(*b)))) {
 		return NULL;
 	}
@@ -111,7 +111,7 @@ static struct text_block *block_new(struct source *s, struct input *in)
 	b->bytes = 0;
 	b->done = b->fatal = b->left = false;
 	b->buffer = buffer;
-	b->room = room;
+	b->capacity = capacity;
 	b->added = 0;
 	b->lines.at = b->lines.end = NULL;
 	b->lines.first = b->lines.fractions = false;
@@ -186,18 +186,18 @@ static void block_done(struct source *s, struct text_block *b)
 
 /* ---- reading; without the lock ---- */
 
-static bool block_room(struct text_block *b, size_t have, size_t more)
+static bool block_grow(struct text_block *b, size_t have, size_t more)
 {
-	const size_t need = have + more + TEXT_PAD + ADDED_MOST, doubled = b->room * 2;
+	const size_t need = have + more + TEXT_PAD + ADDED_MOST, doubled = b->capacity * 2;
 
-	if (b->room >= need)
+	if (b->capacity >= need)
 		return true;
-	const size_t room = have > 0 && doubled > need ? doubled : need;
-	unsigned char *const buffer = realloc(b->buffer, room);
+	const size_t capacity = have > 0 && doubled > need ? doubled : need;
+	unsigned char *const buffer = realloc(b->buffer, capacity);
 	if (!buffer)
 		return false;
 	b->buffer = buffer;
-	b->room = room;
+	b->capacity = capacity;
 	return true;
 }
 
@@ -253,7 +253,7 @@ static int text_read_on(struct source *s, struct input *in, struct text_block *b
 	while (rc == 0 && !newline && !t->ended) {
 		if (have > TEXT_LINE_MOST)
 			return text_too_long(b);
-		if (!block_room(b, have, t->block))
+		if (!block_grow(b, have, t->block))
 			return fail_errno(fail, "%s", in->name);
 		if (have == t->carried && have > 0)
 			memcpy(b->buffer, t->carry, have);
@@ -276,12 +276,12 @@ static int text_read_on(struct source *s, struct input *in, struct text_block *b
 	else if (t->ended)
 		whole = have;
 	t->carried = have - whole;
-	if (t->carried > t->carry_room) {
+	if (t->carried > t->carry_capacity) {
 		unsigned char *const carry = realloc(t->carry, t->carried + 4096);
 		if (!carry)
 			return fail_errno(fail, "%s", in->name);
 		t->carry = carry;
-		t->carry_room = t->carried + 4096;
+		t->carry_capacity = t->carried + 4096;
 	}
 	if (t->carried > 0)
 		memcpy(t->carry, b->buffer + whole, t->carried);
@@ -306,7 +306,7 @@ static int read_block(struct source *s, struct input *in, struct text_block *b, 
 	const uint64_t from = b->offset - 1;
 	size_t have, more = EXTENSION, some;
 
-	if (!block_room(b, 0, size + 1 + more))
+	if (!block_grow(b, 0, size + 1 + more))
 		return fail_errno(fail, "%s", in->name);
 	if (bytes_read_at(in->bytes, from, b->buffer, size + 1, &have, fail) != 0)
 		return -1;
@@ -319,7 +319,7 @@ static int read_block(struct source *s, struct input *in, struct text_block *b, 
 	while (b->buffer[have - 1] != '\n') {
 		if (have - begin > TEXT_LINE_MOST)
 			return text_too_long(b);
-		if (!block_room(b, have, more))
+		if (!block_grow(b, have, more))
 			return fail_errno(fail, "%s", in->name);
 		if (bytes_read_at(in->bytes, from + have, b->buffer + have, more, &some, fail) != 0)
 			return -1;
@@ -467,12 +467,12 @@ static void parse_unlocks(struct source *s, struct text_block *b, struct request
 
 	lock_drop(&s->lock);
 	if (!b->fatal && b->lines.at < b->lines.end)
-		got = text_take(&t->table, &b->lines, q->want->room, q->cap);
+		got = text_take(&t->table, &b->lines, q->want->buffer, q->cap);
 	lock_take(&s->lock);
 	b->bytes += got;
 	if (got > 0)
 		*q->chunk =
-			(struct chunk){.data = q->want->room, .bytes = got, .path = b->in->index};
+			(struct chunk){.data = q->want->buffer, .bytes = got, .path = b->in->index};
 	b->fatal |= b->lines.why[0] != '\0' && !s->spec.text.skip_bad;
 	if (!b->fatal && b->lines.at < b->lines.end)
 		return;
@@ -482,13 +482,13 @@ static void parse_unlocks(struct source *s, struct text_block *b, struct request
 
 /* ---- in order ---- */
 
-/* Make the samples of a chunk, from n bytes in the room on. Return as text_read_on does. */
+/* Make the samples of a chunk, from n bytes in the buffer on. Return as text_read_on does. */
 static int make_chunk(struct source *s, struct input *in, struct request *q, size_t cap,
 		      size_t *got, struct fail *fail)
 {
 	struct text_input *const t = in->text;
 	struct text_block *const b = t->own;
-	unsigned char *const room = q->want->room;
+	unsigned char *const buffer = q->want->buffer;
 	int rc = 0;
 
 	while (*got < s->use.record) {
@@ -497,7 +497,7 @@ static int make_chunk(struct source *s, struct input *in, struct request *q, siz
 				return rc;
 			continue;
 		}
-		*got += text_take(&t->table, &b->lines, room + *got, cap - *got);
+		*got += text_take(&t->table, &b->lines, buffer + *got, cap - *got);
 		if (b->lines.why[0] != '\0' && !s->spec.text.skip_bad)
 			return *got >= s->use.record ? 0 : -1;
 	}
@@ -534,17 +534,17 @@ static void text_turn_unlocks(struct source *s, struct input *in, struct request
 	}
 	in->busy = true;
 	lock_drop(&s->lock);
-	memcpy(q->want->room, t->part, got);
+	memcpy(q->want->buffer, t->part, got);
 	const int rc = make_chunk(s, in, q, cap, &got, &fail);
 	t->parted = got % record;
 	got -= t->parted;
-	memcpy(t->part, (unsigned char *)q->want->room + got, t->parted);
+	memcpy(t->part, (unsigned char *)q->want->buffer + got, t->parted);
 	lock_take(&s->lock);
 	in->busy = false;
 	struct text_block *const b = t->own;
 	t->left_at = t->at - t->carried + b->added - (uint64_t)(b->lines.end - b->lines.at);
 	if (got > 0) {
-		*q->chunk = (struct chunk){.data = q->want->room,
+		*q->chunk = (struct chunk){.data = q->want->buffer,
 					   .bytes = got,
 					   .path = in->index,
 					   .first = input_record(s, in, in->at)};

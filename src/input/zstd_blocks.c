@@ -45,10 +45,10 @@
 #include "input/zstd_decode.h"
 
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
-#define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
-#define LITERALS_ROOM LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
-#define SEQUENCES_ROOM LINE(BLOCK_SEQUENCES_MAX * sizeof(struct sequence))
-#define SLOT_ROOM (PACKED_ROOM + LITERALS_ROOM + SEQUENCES_ROOM)
+#define SLOT_PACKED LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
+#define SLOT_LITERALS LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
+#define SLOT_SEQUENCES LINE(BLOCK_SEQUENCES_MAX * sizeof(struct sequence))
+#define SLOT_BYTES (SLOT_PACKED + SLOT_LITERALS + SLOT_SEQUENCES)
 
 /* ---- memory; without the lock ---- */
 
@@ -57,9 +57,9 @@ static uint64_t ring_bytes(uint64_t window, unsigned slots)
 	return slots > 0 ? window + (slots + 1) * (uint64_t)FRAME_BLOCK_MAX : 0;
 }
 
-static size_t rooms_of(unsigned slots, unsigned coders)
+static size_t slots_bytes(unsigned slots, unsigned coders)
 {
-	return slots * SLOT_ROOM + coders * LINE(block_coder_bytes());
+	return slots * SLOT_BYTES + coders * LINE(block_coder_bytes());
 }
 
 static unsigned coders_of(unsigned slots, unsigned threads)
@@ -70,7 +70,7 @@ static unsigned coders_of(unsigned slots, unsigned threads)
 uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads)
 {
 	return sizeof(struct blocks) + huge_size((size_t)ring_bytes(window, slots)) +
-	       rooms_of(slots, coders_of(slots, threads));
+	       slots_bytes(slots, coders_of(slots, threads));
 }
 
 uint64_t blocks_hold(const struct blocks *b)
@@ -83,7 +83,7 @@ void blocks_free(struct blocks *b)
 	if (!b)
 		return;
 	free(b->ring.memory);
-	free(b->rooms);
+	free(b->memory);
 	free(b);
 }
 
@@ -102,17 +102,17 @@ static struct blocks *blocks_make(uint64_t window, unsigned slots, unsigned thre
 		return b;
 	b->ring.memory = huge_alloc(b->ring.bytes);
 	/* Not in huge pages: most of the memory is never touched. */
-	b->rooms = b->ring.memory ? malloc(rooms_of(slots, b->coders.count)) : NULL;
-	if (!b->rooms) {
+	b->memory = b->ring.memory ? malloc(slots_bytes(slots, b->coders.count)) : NULL;
+	if (!b->memory) {
 		blocks_free(b);
 		return NULL;
 	}
-	unsigned char *at = b->rooms;
-	for (unsigned i = 0; i < slots; i++, at += SLOT_ROOM) {
+	unsigned char *at = b->memory;
+	for (unsigned i = 0; i < slots; i++, at += SLOT_BYTES) {
 		b->slot[i].packed = at + BLOCK_BEFORE;
-		b->slot[i].literals = at + PACKED_ROOM;
+		b->slot[i].literals = at + SLOT_PACKED;
 		b->slot[i].sequences =
-			(struct sequence *)(void *)(at + PACKED_ROOM + LITERALS_ROOM);
+			(struct sequence *)(void *)(at + SLOT_PACKED + SLOT_LITERALS);
 	}
 	for (unsigned i = 0; i < b->coders.count; i++, at += LINE(block_coder_bytes())) {
 		b->coders.coder[i] = (struct block_coder *)(void *)at;

@@ -104,7 +104,7 @@ struct blocks {
 	unsigned slots; /* number of slots; 0: a device decodes the frame */
 	struct coders coders;
 	struct ring ring;
-	unsigned char *rooms; /* memory of slots and coders */
+	unsigned char *memory; /* of slots and coders */
 	struct block_slot slot[SLOTS_MOST];
 	struct zstd_piece piece[SLOTS_MOST];
 	struct block_scan scan; /* of the thread that scans */

@@ -73,7 +73,8 @@ static void start_job(struct source *s, struct input *in)
 				 ? UNKNOWN
 				 : lesser(offset_sum(in->at, c->content), UNKNOWN - 1);
 		/* A large job that is not the last is worth one more worker. */
-		s->wanted |= s->wait.sleepers == 0 && (c->how != HOW_CALLS || c->room >= LARGE) &&
+		s->wanted |= s->wait.sleepers == 0 &&
+			     (c->how != HOW_CALLS || c->piece_bytes >= LARGE) &&
 			     (!in->is_file || in->zstd->open == j ||
 			      in->zstd->pos < bytes_size(in->bytes) || !how_is_libzstd(c->how));
 		source_call(s);
@@ -90,7 +91,7 @@ static void start_job(struct source *s, struct input *in)
 static void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
-	const struct planner p = {&s->spec, &s->use, in, in->at, device_has_room(s)};
+	const struct planner p = {&s->spec, &s->use, in, in->at, device_takes_frame(s)};
 
 	(void)q;
 	if (in->zstd->open) {
@@ -128,7 +129,7 @@ const struct task cut_task = {cut_ready, cut_run_unlocks};
 /* The task "feed" finds frames for the device before the cores go on with theirs. */
 static bool feed_ready(const struct source *s, const struct request *q)
 {
-	return s->zstd.rooms && cut_ready(s, q) && device_has_room(s);
+	return s->zstd.rooms && cut_ready(s, q) && device_takes_frame(s);
 }
 
 const struct task feed_task = {feed_ready, cut_run_unlocks};

@@ -13,7 +13,7 @@
 
 struct decoder {
 	unsigned char *bytes; /* packed bytes, unless they stay in input.bytes (FROM_STREAM) */
-	size_t room;          /* size of the buffer */
+	size_t capacity;      /* of the buffer */
 	size_t at, end;       /* its part not yet decoded */
 	ZSTD_DCtx *context;
 	size_t hint; /* bytes that libzstd asks for next */
@@ -36,8 +36,8 @@ void decoder_free(struct decoder *d)
 
 uint64_t decoder_takes(const struct decoder *d, const struct cut *c)
 {
-	return larger(d->room, huge_grown(c->packed)) +
-	       larger(d->context ? ZSTD_sizeof_DCtx(d->context) : 0, c->context);
+	return larger(d->capacity, huge_grown(c->memory.packed)) +
+	       larger(d->context ? ZSTD_sizeof_DCtx(d->context) : 0, c->memory.context);
 }
 
 void decoder_begin(struct decoder *d)
@@ -56,7 +56,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 
 	if (j->cut.from != FROM_MEMORY)
 		return 0;
-	if (!huge_grow(&d->bytes, &d->room, n, 0))
+	if (!huge_grow(&d->bytes, &d->capacity, n, 0))
 		return fail_errno(fail, "%s", j->in->name);
 	/* The walk has read them all. */
 	if (bytes_look(from, j->cut.offset, n, SIZE_MAX, &bytes, &got, fail) != 0)
@@ -107,10 +107,10 @@ static size_t to_read(const struct zstd_job *j, size_t most)
 static int refill(struct zstd_job *j, size_t n)
 {
 	const size_t there = j->decoder->end - j->decoder->at;
-	const size_t room = (size_t)larger(n, j->cut.packed);
+	const size_t capacity = (size_t)larger(n, j->cut.memory.packed);
 	size_t got = 0;
 
-	if (!huge_grow(&j->decoder->bytes, &j->decoder->room, room, j->decoder->end)) {
+	if (!huge_grow(&j->decoder->bytes, &j->decoder->capacity, capacity, j->decoder->end)) {
 		no_decoder_memory(j);
 		return -1;
 	}
@@ -118,7 +118,7 @@ static int refill(struct zstd_job *j, size_t n)
 	j->decoder->at = 0;
 	const int rc =
 		bytes_read_at(j->in->bytes, j->cut.offset + j->taken, j->decoder->bytes + there,
-			      to_read(j, room - there), &got, &j->fail);
+			      to_read(j, capacity - there), &got, &j->fail);
 	j->decoder->end = there + got;
 	__atomic_store_n(&j->taken, j->taken + got, __ATOMIC_RELAXED);
 	return rc;
@@ -222,9 +222,9 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 		const bool whole = frame_measure(from, left, &f);
 		if (!whole && j->taken < j->cut.stored)
 			break;
-		if (!whole || f.header.dictionary || f.bound > p->size)
+		if (!whole || f.header.dictionary || f.bound > p->capacity)
 			return bad_frame(j, offset, "it has changed since it was found");
-		if (f.bound > p->size - p->bytes)
+		if (f.bound > p->capacity - p->bytes)
 			return false;
 		size_t stored = (size_t)f.stored;
 		if (j->sum.follows && f.header.checksum) {
@@ -234,7 +234,7 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 			j->sum.value = little32(from + stored);
 		}
 		/* Give each call only f.bound bytes: small_window() relies on it. */
-		unsigned char *const to = p->room + p->bytes;
+		unsigned char *const to = p->buffer + p->bytes;
 		const size_t n =
 			frame_in_steps(&f, j->sum.follows && !j->sum.adds)
 				? decompress_in_steps(j->decoder->context, to, &f, from, stored)
@@ -330,7 +330,7 @@ static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ende
 /* Decode up to cap bytes of the frame. True: the frame has ended. */
 static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt)
 {
-	ZSTD_outBuffer out = {p->room, cap, 0};
+	ZSTD_outBuffer out = {p->buffer, cap, 0};
 	bool ended = j->decoder->hint == 0 && !begin_steps(j);
 
 	while (!ended && out.pos < out.size) {
@@ -357,7 +357,7 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 
 static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
-	if (!huge_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
+	if (!huge_grow(&p->buffer, &p->capacity, (size_t)j->cut.piece_bytes, 0))
 		return !no_decoder_memory(j);
 	if (j->decoder->context)
 		return true;
@@ -372,6 +372,6 @@ bool decoder_fill(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool pro
 	p->bytes = 0;
 	if (!prepare(j, p))
 		return true;
-	p->data = p->room;
+	p->data = p->buffer;
 	return j->cut.how == HOW_CALLS ? fill_calls(j, p) : fill_steps(j, p, cap, prompt);
 }

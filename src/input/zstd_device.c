@@ -53,7 +53,7 @@ static bool is_bound(const struct zstd_job *j)
 	       !(blocks_begun(j) && (j->blocks->over || j->blocks->refused));
 }
 
-bool device_has_room(const struct source *s)
+bool device_takes_frame(const struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	unsigned bound = 0;

@@ -223,7 +223,7 @@ bool jobs_made_at(const struct zstd_input *z, uint64_t offset)
 /* Is the job a long frame? */
 static bool job_is_long(const struct zstd_job *j)
 {
-	return j->cut.how != HOW_CALLS || j->cut.room > WHOLE_MAX;
+	return j->cut.how != HOW_CALLS || j->cut.piece_bytes > WHOLE_MAX;
 }
 
 bool source_unpacks(struct source *s)

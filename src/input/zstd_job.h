@@ -76,11 +76,13 @@ struct cut {
 	uint64_t window;  /* bytes of a single frame's window */
 	size_t header;    /* bytes of a single frame's header */
 	unsigned pieces;  /* pieces of CALLS and STEPS, or slots of BLOCKS */
-	uint64_t room;    /* bytes of a piece */
-	uint64_t packed;  /* memory for compressed bytes */
-	uint64_t context; /* memory of libzstd */
-	uint64_t blocks;  /* memory of BLOCKS or DEVICE */
-	uint64_t seams;   /* memory for parts of records */
+	uint64_t piece_bytes;
+	struct { /* bytes for parts of the job other than its pieces */
+		uint64_t packed;
+		uint64_t context; /* libzstd's */
+		uint64_t blocks;  /* of BLOCKS or DEVICE */
+		uint64_t seams;
+	} memory;
 	uint64_t need;    /* all memory of the job */
 	struct fail fail; /* CUT_BAD: why */
 };
@@ -88,9 +90,9 @@ struct cut {
 struct zstd_piece {
 	struct zstd_job *job;
 	struct zstd_piece *next; /* the piece decoded after it, in the job */
-	unsigned char *room;
-	size_t size;
-	const unsigned char *data; /* its bytes, in `room` or in memory of BLOCKS or DEVICE */
+	unsigned char *buffer;
+	size_t capacity;
+	const unsigned char *data; /* its bytes, in `buffer` or in memory of BLOCKS or DEVICE */
 	size_t bytes;
 	uint64_t begin; /* offset among the job's decoded bytes */
 	size_t from;    /* bytes at its beginning that were handed out or are not wanted */
@@ -171,7 +173,7 @@ struct planner {
 	const struct source_use *use;
 	struct input *in;
 	uint64_t at; /* offset of the next job's first decoded byte, below in->limit; or UNKNOWN */
-	bool room;   /* the device can take one more frame */
+	bool device_takes; /* the device can take one more frame */
 };
 
 /* Find the next job of an input, and plan its memory. No lock, but the input's turn. */
@@ -183,7 +185,7 @@ void cut_as_steps(const struct source_use *use, struct cut *c);
 /* ---- zstd_cut.c: frames cut off ---- */
 
 /* Can the device, once it is ready, take one more frame? */
-bool device_has_room(const struct source *s); /* zstd_device.c */
+bool device_takes_frame(const struct source *s); /* zstd_device.c */
 
 /* Will the device answer, and no reader waits for that? */
 bool device_waits(const struct source *s); /* zstd_device.c */

@@ -35,7 +35,7 @@ static void free_job(struct zstd_job *j)
 {
 	decoder_free(j->decoder);
 	for (unsigned i = 0; i < PIECES; i++)
-		free(j->own[i].room);
+		free(j->own[i].buffer);
 	blocks_free(j->blocks);
 	free(j);
 }
@@ -59,11 +59,11 @@ bool budget_fits(const struct budget *b, uint64_t need)
 
 uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 {
-	uint64_t sum =
-		decoder_takes(j->decoder, c) + c->seams + larger(blocks_hold(j->blocks), c->blocks);
+	uint64_t sum = decoder_takes(j->decoder, c) + c->memory.seams +
+		       larger(blocks_hold(j->blocks), c->memory.blocks);
 
 	for (unsigned i = 0; i < PIECES; i++)
-		sum += larger(j->own[i].size, i < c->pieces ? huge_grown(c->room) : 0);
+		sum += larger(j->own[i].capacity, i < c->pieces ? huge_grown(c->piece_bytes) : 0);
 	return sum;
 }
 

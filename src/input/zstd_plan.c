@@ -92,22 +92,22 @@ static bool small_window(const struct frame *f)
 	return f->header.window < FRAME_BLOCK_MAX && f->bound > f->header.window;
 }
 
-/* Plan the memory of a job: `room` bytes for a piece of CALLS, `context` for libzstd. */
-static void plan_libzstd(const struct source_use *use, struct cut *c, enum how how, uint64_t room,
-			 uint64_t context)
+/* Plan the memory of a job: `piece_bytes` for a piece of CALLS, `context` for libzstd. */
+static void plan_libzstd(const struct source_use *use, struct cut *c, enum how how,
+			 uint64_t piece_bytes, uint64_t context)
 {
 	const uint32_t record = use->record;
 	const bool calls = how == HOW_CALLS;
 
 	c->how = how;
-	c->room = calls ? larger(room, 1) : PIECE_BYTES;
-	c->packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
-	c->context = context;
-	c->blocks = 0;
+	c->piece_bytes = calls ? larger(piece_bytes, 1) : PIECE_BYTES;
+	c->memory.packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
+	c->memory.context = context;
+	c->memory.blocks = 0;
 	for (c->pieces = calls || use->threads == 1 ? 1 : PIECES;; c->pieces = 1) {
-		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
-		c->need = huge_grown(c->room) * c->pieces + huge_grown(c->packed) + c->context +
-			  c->seams;
+		c->memory.seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
+		c->need = huge_grown(c->piece_bytes) * c->pieces + huge_grown(c->memory.packed) +
+			  c->memory.context + c->memory.seams;
 		if (c->pieces == 1 || c->need <= use->memory)
 			return;
 	}
@@ -147,13 +147,13 @@ static void plan_blocks(const struct source_use *use, struct cut *c)
 	const unsigned most = (unsigned)lesser(larger(4 * threads, SLOTS_LEAST), SLOTS_MOST);
 
 	c->how = HOW_BLOCKS;
-	c->room = c->context = 0;
-	c->packed = c->from == FROM_FILE ? 0 : steps.packed;
+	c->piece_bytes = c->memory.context = 0;
+	c->memory.packed = c->from == FROM_FILE ? 0 : steps.memory.packed;
 	for (c->pieces = most; c->pieces >= lesser(threads + 2, most); c->pieces--) {
 		const uint64_t bytes =
 			blocks_bytes(lesser(c->window, c->content), c->pieces, threads);
-		c->blocks = larger(bytes, steps.need);
-		c->need = c->blocks + huge_grown(c->packed) + c->seams;
+		c->memory.blocks = larger(bytes, steps.need);
+		c->need = c->memory.blocks + huge_grown(c->memory.packed) + c->memory.seams;
 		if (c->need <= use->memory)
 			return;
 	}
@@ -165,10 +165,10 @@ static void plan_device(const struct source_use *use, struct cut *c)
 {
 	cut_as_steps(use, c);
 	c->how = HOW_DEVICE;
-	c->room = c->packed = c->context = 0;
+	c->piece_bytes = c->memory.packed = c->memory.context = 0;
 	c->pieces = 0;
-	c->blocks = larger(blocks_bytes(0, 0, 0), c->need - c->seams);
-	c->need = c->blocks + c->seams;
+	c->memory.blocks = larger(blocks_bytes(0, 0, 0), c->need - c->memory.seams);
+	c->need = c->memory.blocks + c->memory.seams;
 }
 
 /* Estimate the packed bytes from this frame on: later inputs are taken to be as large as this. */
@@ -280,7 +280,7 @@ static unsigned device_of(const struct planner *p, const struct frame *f)
 	const struct unpacker *const u = p->use->unpacker;
 	size_t bytes;
 
-	if (!u || !p->room || f->header.window > UNPACKER_WINDOW)
+	if (!u || !p->device_takes || f->header.window > UNPACKER_WINDOW)
 		return DEVICE_NONE;
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
@@ -421,7 +421,7 @@ static void plan_frame(const struct planner *p, const struct frame *f, bool whol
 /* Refuse records that are too large for the memory. */
 static bool records_fit(const struct planner *p, struct cut *c)
 {
-	if (c->seams == 0 || c->need <= p->use->memory)
+	if (c->memory.seams == 0 || c->need <= p->use->memory)
 		return true;
 	fail_set(&c->fail, STATUS_LIMIT,
 		 "%s: zstd frame at offset %llu: its records of %lu bytes need -M %lluM",

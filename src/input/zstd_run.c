@@ -40,21 +40,21 @@ static bool decode_ready(const struct source *s, const struct request *q)
  * begins with a record. 0: nothing. If -n or a slice ends together with the frame, ask for one
  * more byte: none should come, and libzstd checks the frame's end.
  */
-static size_t room_wanted(const struct source *s, const struct zstd_job *j)
+static size_t piece_wanted(const struct source *s, const struct zstd_job *j)
 {
 	const struct input *const in = j->in;
 	const uint64_t at = j->at + j->decoded;
-	size_t room = PIECE_BYTES;
+	size_t bytes = PIECE_BYTES;
 
 	if (j->decoded < j->known) /* it was handed out before the restart */
-		return (size_t)lesser(room, j->known - j->decoded);
+		return (size_t)lesser(bytes, j->known - j->decoded);
 	if (j->at == UNKNOWN)
-		return room;
+		return bytes;
 	if (at >= in->limit)
 		return j->decoded > 0 && j->decoded == j->cut.content;
-	if (at > in->first && s->use.record <= room && j->cut.how == HOW_STEPS)
-		room -= (size_t)((at + room - in->first) % s->use.record);
-	return (size_t)lesser(room, in->limit - at);
+	if (at > in->first && s->use.record <= bytes && j->cut.how == HOW_STEPS)
+		bytes -= (size_t)((at + bytes - in->first) % s->use.record);
+	return (size_t)lesser(bytes, in->limit - at);
 }
 
 /* Does libzstd decode other bytes than were handed out before it restarted, as far as it gets? */
@@ -75,7 +75,7 @@ static bool differs(struct zstd_job *j, bool ended)
 /* Decode into a free piece, and may end the job. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
-	const size_t cap = room_wanted(s, j);
+	const size_t cap = piece_wanted(s, j);
 	const bool again = j->decoded < j->known;
 	bool ended = cap == 0;
 

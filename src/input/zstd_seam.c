@@ -15,7 +15,7 @@
  *
  * The memory of seams is bounded. A partial record lacks bytes of a live job, which has at most
  * two, one at its end and one where its pieces are handed out; or it lacks bytes after the last
- * job, and there is one such record. Jobs pay for theirs (cut.seams), unless records are small.
+ * job, and there is one such record. Jobs pay for theirs (cut.memory.seams), unless records are small.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,14 +66,14 @@ static struct seam *seam_of(const struct source *s, struct zstd_input *z, uint64
 static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *seam, size_t n,
 			      struct request *q)
 {
-	unsigned char *const to = (unsigned char *)q->want->room + q->got;
+	unsigned char *const to = (unsigned char *)q->want->buffer + q->got;
 	struct seam **link = &in->zstd->seams;
 
 	while (*link != seam)
 		link = &(*link)->next;
 	*link = seam->next;
 	copy_unlocks(s, to, seam->bytes, n);
-	/* Lent bytes cannot follow these in the room, nor can records after part of a group. */
+	/* Lent bytes cannot follow these in the buffer, nor can records after part of a group. */
 	if (q->want->lent || n < s->use.record) {
 		*q->chunk = (struct chunk){.data = to,
 					   .bytes = n,
@@ -169,11 +169,11 @@ void seams_free(struct seam *seams)
 
 /* ---- bytes after the samples ---- */
 
-/* Copy the part of the `room` bytes at offset `from` that is in a piece at offset `at`. */
+/* Copy the part of the n bytes at offset `from` that is in a piece at offset `at`. */
 static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
-		 size_t room)
+		 size_t n)
 {
-	const uint64_t begin = larger(at, from), end = lesser(at + p->bytes, from + room);
+	const uint64_t begin = larger(at, from), end = lesser(at + p->bytes, from + n);
 
 	if (begin < end)
 		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
@@ -358,7 +358,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	} else {
 		const size_t n = (size_t)lesser(left - left % record, q->cap - q->got);
 		hold(p, from + n);
-		copy_unlocks(s, (unsigned char *)q->want->room + q->got, bytes, n);
+		copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, bytes, n);
 		q->got += n;
 	}
 	if (p->from < p->bytes && (q->chunk->bytes > 0 || q->got == q->cap))

@@ -15,7 +15,7 @@ struct zstd_facts {
 	bool sized;    /* it declares its size */
 	bool ordered;  /* records are handed out in order */
 	unsigned threads;
-	enum { DEVICE_NONE, DEVICE_ASLEEP, DEVICE_READY } device; /* one with room for the frame */
+	enum { DEVICE_NONE, DEVICE_ASLEEP, DEVICE_READY } device; /* one that can take the frame */
 	bool demanded; /* the user demands the device, whether it pays or not */
 	/* Needed only if zstd_asks(): */
 	bool dense;    /* its blocks hold so much that libzstd is slower than memory */

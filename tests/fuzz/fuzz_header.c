@@ -210,7 +210,7 @@ static int read_all(const struct setup *spec, uint8_t *data, size_t most, size_t
 	struct reader *const reader = source_reader(s);
 	for (unsigned i = 0; rc == 0; i++) {
 		const struct want want = {
-			.room = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
+			.buffer = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;

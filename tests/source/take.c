@@ -63,7 +63,7 @@ struct taker {
 	pthread_t thread;
 	unsigned index;
 	struct extent *extent;
-	size_t extents, room;
+	size_t extents, capacity;
 	uint64_t sum, bytes;
 	int rc;
 	struct fail fail;
@@ -196,9 +196,9 @@ static void compare(struct taker *w, const struct chunk *c, const unsigned char 
 	else
 		CHECK(t->may && (!w->run->job->setup.open.ordered || t->vague || !v->data),
 		      "bytes beyond the end");
-	if (w->extents == w->room) {
-		w->room = 2 * w->room + 100;
-		w->extent = realloc(w->extent, w->room * sizeof(*w->extent));
+	if (w->extents == w->capacity) {
+		w->capacity = 2 * w->capacity + 100;
+		w->extent = realloc(w->extent, w->capacity * sizeof(*w->extent));
 	}
 	w->extent[w->extents++] = (struct extent){c->path, (size_t)at, (size_t)at + bytes};
 }
@@ -228,12 +228,12 @@ static void *work(void *arg)
 	const struct source_use *const use = &job->setup.use;
 	struct source *const s = w->run->source;
 	struct reader *const r = source_reader(s);
-	unsigned char *const room = malloc(job->cap);
+	unsigned char *const buffer = malloc(job->cap);
 	struct chunk c;
 	unsigned i;
 
 	for (i = 0; w->rc == 0; i++) {
-		const struct want want = {.room = room,
+		const struct want want = {.buffer = buffer,
 					  .cap = job->cap,
 					  .lent = open->ordered || (w->index + i / 3) % 3 > 0,
 					  .unpacked = job->unpacked};
@@ -259,11 +259,11 @@ static void *work(void *arg)
 		if (job->stop > 0 && i == job->stop)
 			source_stop(s);
 	}
-	const struct want again = {.room = room, .cap = job->cap, .lent = open->ordered};
+	const struct want again = {.buffer = buffer, .cap = job->cap, .lent = open->ordered};
 	const int rc = source_take(r, &again, &c, &(struct fail){.status = STATUS_OK});
 	/* The last chunk of another reader may have shown a failure since. */
 	CHECK((rc == w->rc || w->rc == 0) && c.bytes == 0, "records after the end");
-	free(room);
+	free(buffer);
 	return NULL;
 }
 
