@@ -122,7 +122,7 @@ static int make_hist(struct run *run, struct fail *fail)
 
 	if (source_failure(source, fail) != 0)
 		return -1;
-	if (!source_finished(source))
+	if (!source_exhausted(source))
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: the input was left unread; please report this");
 	if (run->work.each && each_finish(run->work.each, run->report.work.records, &run->counts,

@@ -170,8 +170,8 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 		.decoders = many ? DECODERS_PER_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
 		.begin = run->row.begin,
-		.more = run_more,
-		.start = run_start_unpacker,
+		.start_worker = run_more,
+		.start_device = run_start_unpacker,
 		.arg = run,
 		.unpacker = run->plan.lanes > 0 ? &run->unpacker : NULL,
 	};

@@ -79,9 +79,9 @@ uint64_t run_records(const struct run *run, bool gpu);
  * all are running, the GPU. Failing to start one is not an error.
  */
 bool run_start_next(void *arg);
-/* source_use.more: the source has work for another worker. */
+/* source_use.start_worker: the source has work for another worker. */
 void run_more(void *arg);
-/* source_use.start: a GPU would decode the next frame sooner than the CPU. */
+/* source_use.start_device: a GPU would decode the next frame sooner than the CPU. */
 bool run_start_unpacker(void *arg);
 
 /* ---- run_watch.c ---- */

@@ -108,7 +108,7 @@ static int partial_replace(struct run *run, struct fail *fail)
 		totals.inputs = run->partial.inputs;
 		totals.bytes =
 			layout_records_bytes(run->partial.records, shape->record, shape->packed);
-		totals.slice.state = source_state(run->work.source);
+		totals.slice.state = source_slice_state(run->work.source);
 	}
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;

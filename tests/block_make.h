@@ -347,7 +347,7 @@ static inline void make_block(struct make *m, bool last)
 static inline void make_frame(struct make *m, uint64_t seed, unsigned char *frame)
 {
 	static const unsigned char USUAL[] = {0, 1, 0, 1};
-	const struct frame_block usual = {.stored = sizeof(USUAL)};
+	const struct frame_block usual = {.packed_bytes = sizeof(USUAL)};
 	struct block_scan scan;
 	struct block b;
 

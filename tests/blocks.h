@@ -57,14 +57,15 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 	while (!refused && !h.last) {
 		struct block b;
 		memset(&b, 0xa5, sizeof(b));
-		if (n - at < 3 || frame_block_parse(p + at, &h) != 0 || n - at - 3 < h.stored) {
+		if (n - at < 3 || frame_block_parse(p + at, &h) != 0 ||
+		    n - at - 3 < h.packed_bytes) {
 			refused = "a missing block";
 			break;
 		}
 		refused = block_scan(&scan, &h, p + at + 3, &b);
 		if (refused)
 			break;
-		at += 3 + h.stored;
+		at += 3 + h.packed_bytes;
 		struct sequence *const sequences = malloc(b.sequences * sizeof(*sequences));
 		unsigned char *const literals = malloc(b.literals + BLOCKS_GUARD);
 		if (b.sequences > 0)
@@ -93,7 +94,7 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 		free(sequences);
 		free(literals);
 	}
-	if (!refused && header.content != FRAME_UNKNOWN && header.content != *used)
+	if (!refused && header.declared != FRAME_UNKNOWN && header.declared != *used)
 		refused = "another size than the frame's header says";
 	*took = at;
 	free(ring);

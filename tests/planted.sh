@@ -84,21 +84,21 @@ plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if
 last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
 plant last_wins src/input/source_ends.c "$last_wins" source_jobs
 plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
-plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->first) % record);/rest = record - (size_t)(begin % record);/' source_jobs
+plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->begin) % record);/rest = record - (size_t)(begin % record);/' source_jobs
 plant unsized_place src/input/zstd_job.c 's/^\tjob_place(s, j->next, end);/\tjob_place(s, j->next, j->decoded);/' source_jobs
-plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->first),/larger(at + p->from, p->begin == 0 ? in->first : 0),/' source_jobs
+plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->begin),/larger(at + p->from, p->begin == 0 ? in->begin : 0),/' source_jobs
 plant checksum src/input/zstd_job.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
 plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
 plant left src/input/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
 plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
 plant due src/input/source_ends.c 's/^\treturn nothing_left(s, in) || (in->zstd .*/\treturn true;/' source_jobs
 plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
-plant gathered src/input/zstd_plan.c 's/c->content == UNKNOWN || f.header.content == UNKNOWN/c->content == UNKNOWN/' source_jobs
-plant again_twice src/input/zstd_blocks.c 's/j->known = j->decoded;/j->known = 0;/' source_jobs
+plant gathered src/input/zstd_plan.c 's/c->declared == UNKNOWN || f.header.declared == UNKNOWN/c->declared == UNKNOWN/' source_jobs
+plant again_twice src/input/zstd_blocks.c 's/j->handed_out = j->decoded;/j->handed_out = 0;/' source_jobs
 plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
-plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.content)/\t\t false)/' source_jobs
-plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.content - j->decoded)/if (0)/' source_jobs
-plant wrong_size src/input/zstd_decode.c 's/(made <= content \&\& !(ended \&\& made < content))/made <= content/' source_jobs
+plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.declared)/\t\t false)/' source_jobs
+plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.declared - j->decoded)/if (0)/' source_jobs
+plant wrong_size src/input/zstd_decode.c 's/(made <= declared \&\& !(ended \&\& made < declared))/made <= declared/' source_jobs
 plant stop src/input/source_ends.c '/^void source_stop/,/^}/s/^\tsource_call_all(s);/\t;/' source_jobs
 plant stop_wakes src/input/source_ends.c '/^void source_stop/,/^}/s/^\t(void)!write.*/\t;/' source_jobs
 plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs

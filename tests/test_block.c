@@ -149,7 +149,7 @@ static void counts(void)
 {
 	static const unsigned char PACKED[2][9] = {{1 << 3, 'a', 128 + 3, 232, 0x54, 0, 0, 0, 1},
 						   {1 << 3, 'a', 128 + 3, 233, 0x54, 0, 0, 0, 1}};
-	const struct frame_block h = {.stored = sizeof(PACKED[0])};
+	const struct frame_block h = {.packed_bytes = sizeof(PACKED[0])};
 	struct block_scan scan;
 	struct block b;
 

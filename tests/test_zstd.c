@@ -195,7 +195,7 @@ static void started(void)
 		device->never = round % 3 == 2;
 		spec.use.limit = (uint64_t)1 << 40; /* in what may be left */
 		spec.use.unpacker = &device->unpacker;
-		spec.use.start = soft_start;
+		spec.use.start_device = soft_start;
 		spec.use.arg = device;
 		memcpy(pack_room(&p, 8), "\x50\x2a\x4d\x18\0\0\0\x40", 8);
 		p.bytes += large ? 8 : 0;
@@ -224,7 +224,7 @@ static void calls(void)
 		const unsigned frames = 1 + i / 2, large = i % 2;
 		unsigned called = 0;
 		struct setup spec = setup_of(2);
-		spec.use.more = count_call;
+		spec.use.start_worker = count_call;
 		spec.use.arg = &called;
 		fill(MATCHES);
 		write_frames(large ? frames : 8 * frames, large ? MIB : MIB / 16, true);

@@ -58,10 +58,10 @@ static void headers(void)
 			CHECK(kind == FRAME_DATA && h.bytes == n, "flags %#x: %d, %zu of %zu bytes",
 			      flags, kind, h.bytes, n);
 			CHECK(h.checksum == ((flags & 4) != 0), "flags %#x", flags);
-			CHECK(h.content == content_of(p, n), "flags %#x: %llu bytes, libzstd: %llu",
-			      flags, (unsigned long long)h.content,
-			      (unsigned long long)content_of(p, n));
-			CHECK(!(flags & 0x20) || h.window == h.content, "flags %#x: window %llu",
+			CHECK(h.declared == content_of(p, n),
+			      "flags %#x: %llu bytes, libzstd: %llu", flags,
+			      (unsigned long long)h.declared, (unsigned long long)content_of(p, n));
+			CHECK(!(flags & 0x20) || h.window == h.declared, "flags %#x: window %llu",
 			      flags, (unsigned long long)h.window);
 			if (!(flags & 0x20)) {
 				const uint64_t power = (uint64_t)1 << (10 + p[5] / 8);
@@ -101,8 +101,8 @@ static void kinds(void)
 		const unsigned char *p = TABLE[i].bytes;
 		CHECK(frame_parse(p, 8, &h) == TABLE[i].kind, "row %u", i);
 		if (TABLE[i].kind == FRAME_SKIPPABLE)
-			CHECK(h.bytes == 8 && h.content == 0x105, "row %u: %llu bytes", i,
-			      (unsigned long long)h.content);
+			CHECK(h.bytes == 8 && h.declared == 0x105, "row %u: %llu bytes", i,
+			      (unsigned long long)h.declared);
 		for (size_t less = 0; less < (TABLE[i].kind == FRAME_SKIPPABLE ? 8 : 4); less++) {
 			/* With less than a magic number: only bytes that may become one. */
 			bool may = TABLE[i].kind != FRAME_OTHER;

@@ -319,9 +319,10 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 		while (!h.last && l->orders->batch.blocks < many && fine) {
 			struct block b;
 			fine = n - at >= 3 && frame_block_parse(p + at, &h) == 0 &&
-			       n - at - 3 >= h.stored && !block_scan(&scan, &h, p + at + 3, &b) &&
-			       batch_add(l, &b, p + at + 3, h.stored);
-			at += 3 + (size_t)h.stored;
+			       n - at - 3 >= h.packed_bytes &&
+			       !block_scan(&scan, &h, p + at + 3, &b) &&
+			       batch_add(l, &b, p + at + 3, h.packed_bytes);
+			at += 3 + (size_t)h.packed_bytes;
 		}
 		if (!fine)
 			break;
@@ -388,7 +389,7 @@ static size_t end_of_literals(const unsigned char *p, size_t n, size_t otherwise
 	if (frame_parse(p, n, &header) != FRAME_DATA)
 		return otherwise;
 	block_scan_begin(&scan, header.window);
-	for (size_t at = header.bytes; !h.last; at += 3 + (size_t)h.stored) {
+	for (size_t at = header.bytes; !h.last; at += 3 + (size_t)h.packed_bytes) {
 		struct block b;
 		if (frame_block_parse(p + at, &h) != 0 || block_scan(&scan, &h, p + at + 3, &b))
 			break;
@@ -598,16 +599,17 @@ static unsigned load(const unsigned char *p, size_t n, struct frame_header *head
 		struct lane *const l = &lanes[lane];
 		l->orders->batch =
 			(struct unpack_batch){.begins = lane == 0, .window = header->window};
-		for (bool room = true; room && !h.last; at += room ? 3 + (size_t)h.stored : 0) {
+		for (bool room = true; room && !h.last;
+		     at += room ? 3 + (size_t)h.packed_bytes : 0) {
 			struct block b;
 			if (n - at < 3 || frame_block_parse(p + at, &h) != 0 ||
-			    n - at - 3 < h.stored)
+			    n - at - 3 < h.packed_bytes)
 				return lane;
 			room = l->orders->batch.blocks < UNPACK_BLOCKS;
 			if (!room)
 				h.last = false;
 			else if (block_scan(&scan, &h, p + at + 3, &b) ||
-				 !batch_add(l, &b, p + at + 3, h.stored))
+				 !batch_add(l, &b, p + at + 3, h.packed_bytes))
 				fail("stages", "a block is refused");
 		}
 	}

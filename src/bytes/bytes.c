@@ -54,8 +54,7 @@ struct bytes {
 	bool finished;       /* bytes_shared.finish has ended the stream */
 	size_t left_in_pipe; /* if finished: bytes in the stream that are still to be read */
 	uint64_t passed;     /* offset of the first byte not yet passed */
-	uint64_t
-		hold_from; /* offset from which passed bytes stay in the buffer; UINT64_MAX: none */
+	uint64_t hold_from;  /* offset from which passed bytes stay, too; UINT64_MAX: none */
 	/* Both. The buffer holds a stream's bytes that were not passed, or a file's last look. */
 	uint64_t from; /* offset of the first byte in the buffer */
 	unsigned char *buffer;
@@ -381,7 +380,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 			drop(b);
 		const size_t need = (size_t)(end - b->from) - b->have,
 			     room = b->have + need + spare;
-		const uint64_t larger = lesser(room + room / 2, b->shared->kept);
+		const uint64_t larger = lesser(room + room / 2, b->shared->keep_most);
 		if (b->capacity < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
 			return -1;
 		const size_t left = b->capacity - b->have;

@@ -22,9 +22,9 @@ struct tee; /* tee.h */
 
 /* State shared by the inputs of a source. */
 struct bytes_shared {
-	int wake;      /* reading end of the wake-up pipe */
-	int finish;    /* reading end of a pipe in which a byte ends all streams; or -1 */
-	uint64_t kept; /* largest number of bytes of a stream to keep, unless a look needs more */
+	int wake;           /* reading end of the wake-up pipe */
+	int finish;         /* reading end of a pipe in which a byte ends all streams; or -1 */
+	uint64_t keep_most; /* most bytes of a stream to keep, unless a look needs more */
 	uint64_t waited_ns; /* atomic: time for which threads waited for streams */
 	double until;    /* clock_seconds() at which waits end as by a byte in `wake`; 0: never */
 	struct tee *tee; /* --tee: gets all bytes too, and makes files streams; or NULL */

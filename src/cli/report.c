@@ -183,7 +183,7 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 text_on ? "have no numbers" : "are empty", "", ""},
 		{t->shorter, NULL, "became shorter while being read; what was left was counted",
 		 NULL, "", ""},
-		{t->cut, NULL,
+		{t->truncated, NULL,
 		 "held fewer samples than the header said; those present were counted", NULL, "",
 		 ""},
 		{t->tails, NULL, "ended inside a record; %s not counted", NULL, tail, ""},
@@ -546,10 +546,10 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		 (double)bytes / run->seconds * 1e-9);
 	if (t->zstd.packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)t->zstd.packed);
-	if (t->zstd.held > 0)
+	if (t->zstd.jobs_at_wait > 0)
 		msg_note("zstd: -M left memory for " COUNTED
 			 " at a time, and there were %u threads",
-			 COUNT(t->zstd.held, "decoder"), job->machine.threads);
+			 COUNT(t->zstd.jobs_at_wait, "decoder"), job->machine.threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
 		"counts",

@@ -590,12 +590,12 @@ int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fai
 }
 
 int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
-			  const unsigned char *kept, struct fail *fail)
+			  const unsigned char *rest, struct fail *fail)
 {
-	struct view v = {.bytes = b, .kept = kept, .from = bound, .to = at};
+	struct view v = {.bytes = b, .kept = rest, .from = bound, .to = at};
 
 	if (at <= bound && !c->header.within)
 		return 0;
-	return kept || c->header.within ? look_behind(c, &v, bound, fail)
+	return rest || c->header.within ? look_behind(c, &v, bound, fail)
 					: content_too_long(c, b, fail);
 }

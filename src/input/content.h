@@ -54,14 +54,14 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
 
 /*
- * Do the same for decoded bytes, which end at offset `at`. `kept` holds the first CONTENT_REST
+ * Do the same for decoded bytes, which end at offset `at`. `rest` holds the first CONTENT_REST
  * bytes after the samples, then the CONTENT_END bytes after the end of the file that the header
  * gives. NULL: no bytes may follow.
  */
 #define CONTENT_REST ((size_t)64 << 10)
 #define CONTENT_END ((size_t)9)
 int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
-			  const unsigned char *kept, struct fail *fail);
+			  const unsigned char *rest, struct fail *fail);
 
 /* The end of a message that proposes --raw; `named`: the message names --raw already. */
 const char *content_way_out(const struct content *c, bool named);

@@ -40,9 +40,9 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 	if (use->decoders == 0 || use->decoders > use->threads)
 		s->use.decoders = use->threads;
 	s->budget.memory = use->memory;
-	source_set_kept(s, use->memory);
+	source_set_keep_most(s, use->memory);
 	/* With slices, -n limits the records that are sliced, not those that this run reads. */
-	s->left = s->spec.parts > 0 && use->limit > 0 ? UINT64_MAX : use->limit;
+	s->left = s->spec.parts > 0 && use->limit > 0 ? NO_LIMIT : use->limit;
 	if (s->spec.parts > 0)
 		return part_measure(s, fail);
 	return s->first.input ? input_agrees(s, s->first.input, fail) : 0;
@@ -56,9 +56,9 @@ struct reader *source_reader(struct source *s)
 		return NULL;
 	r->source = s;
 	lock_take(&s->lock);
-	r->next = s->readers.first;
+	r->next = s->readers.head;
 	/* source_counted walks the list without the lock */
-	__atomic_store_n(&s->readers.first, r, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->readers.head, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
 }
@@ -123,13 +123,13 @@ static bool answered(const struct request *q)
 	return q->chunk->bytes > 0 || q->chunk->next > 0 || q->got == q->cap;
 }
 
-static void call_for_more_unlocks(struct source *s)
+static void start_worker_unlocks(struct source *s)
 {
 	s->wanted = false;
-	if (!s->use.more)
+	if (!s->use.start_worker)
 		return;
 	lock_drop(&s->lock);
-	s->use.more(s->use.arg);
+	s->use.start_worker(s->use.arg);
 	lock_take(&s->lock);
 }
 
@@ -160,7 +160,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		if (task) {
 			task->run_unlocks(s, &q);
 			if (s->wanted)
-				call_for_more_unlocks(s);
+				start_worker_unlocks(s);
 			continue;
 		}
 		if (q.got > 0)
@@ -209,7 +209,7 @@ uint64_t source_counted(const struct source *s)
 {
 	uint64_t bytes = 0;
 
-	for (const struct reader *r = __atomic_load_n(&s->readers.first, __ATOMIC_ACQUIRE); r;
+	for (const struct reader *r = __atomic_load_n(&s->readers.head, __ATOMIC_ACQUIRE); r;
 	     r = r->next)
 		bytes += tally_read(&r->counted);
 	return bytes;
@@ -226,7 +226,7 @@ uint64_t source_inputs(const struct source *s)
 	return tally_read(&s->totals.inputs);
 }
 
-uint64_t source_state(const struct source *s)
+uint64_t source_slice_state(const struct source *s)
 {
 	return s->totals.slice.state;
 }
@@ -272,8 +272,8 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
-	for (struct reader *r; (r = s->readers.first) != NULL;) {
-		s->readers.first = r->next;
+	for (struct reader *r; (r = s->readers.head) != NULL;) {
+		s->readers.head = r->next;
 		free(r);
 	}
 	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop or a failure */

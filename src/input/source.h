@@ -39,6 +39,8 @@ struct unpacker; /* unpacker.h */
 /* The largest record. Chunks are whole records, so a caller's buffer must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
 
+#define NO_LIMIT UINT64_MAX /* of records */
+
 /* Options for source_open. */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
@@ -68,7 +70,7 @@ struct source_spec {
 struct source_use {
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	uint32_t packed;         /* records that share `record` bytes; 0 means 1 */
-	uint64_t limit;          /* largest number of records in all, or UINT64_MAX */
+	uint64_t limit;          /* largest number of records in all, or NO_LIMIT */
 	struct sample_type type; /* of all samples; headers must give the same */
 	uint32_t channels;       /* channels that headers must give; 0: any number */
 	uint64_t last;           /* length of the last axis that headers must give; 0: any */
@@ -82,7 +84,7 @@ struct source_use {
 	 */
 	uint64_t *begin;
 	/* Called without a lock before long work that one more worker could share; or NULL. */
-	void (*more)(void *arg);
+	void (*start_worker)(void *arg);
 	/*
 	 * Called without a lock, in source_take and source_done, when all chunks of the first
 	 * `inputs` inputs were returned and these inputs are sound; or NULL.
@@ -94,7 +96,7 @@ struct source_use {
 	 * Called without a lock if an optional device would save time: starts it, and waits some
 	 * seconds at most. False: it is not ready.
 	 */
-	bool (*start)(void *arg);
+	bool (*start_device)(void *arg);
 	void *arg; /* for all callbacks */
 };
 
@@ -182,7 +184,7 @@ bool source_backlog(struct source *s);
 void source_stop(struct source *s);
 
 /* Were all records handed out, up to -n? After the last source_take and source_done. */
-bool source_finished(const struct source *s);
+bool source_exhausted(const struct source *s);
 
 /* -1: an input failed. After the last source_done. */
 int source_failure(const struct source *s, struct fail *fail);
@@ -204,7 +206,7 @@ uint64_t source_inputs(const struct source *s);
 uint64_t source_length(const struct source *s);
 
 /* For a slice, after source_start: totals.slice.state. */
-uint64_t source_state(const struct source *s);
+uint64_t source_slice_state(const struct source *s);
 
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);

@@ -71,17 +71,18 @@ void source_stop(struct source *s)
 
 /* ---- inputs that are done ---- */
 
-int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
+int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool truncated,
 		    struct fail *fail)
 {
-	if (s->spec.ignore_tail || bytes_finished(in->bytes) || (tail == 0 && !in->shorter && !cut))
+	if (s->spec.ignore_tail || bytes_finished(in->bytes) ||
+	    (tail == 0 && !in->shorter && !truncated))
 		return 0;
 	if (in->shorter)
 		return fail_set(
 			fail, STATUS_DATA,
 			"%s became shorter while it was read (--ignore-tail counts what is left)",
 			in->name);
-	if (cut)
+	if (truncated)
 		return fail_set(fail, STATUS_DATA,
 				"%s holds less than the %llu bytes of samples that its %s header "
 				"announces (--ignore-tail counts what it holds)",
@@ -103,53 +104,53 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
 }
 
-static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
+static int check_all(const struct source *s, struct input *in, uint64_t tail, bool truncated,
 		     struct fail *fail)
 {
-	if (in->part.sliced && (in->shorter || in->at < in->first + in->part.to - in->part.from))
+	if (in->part.sliced && (in->shorter || in->at < in->begin + in->part.to - in->part.from))
 		return part_changed(in, fail);
-	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
+	if (in->at < in->begin && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
 	/* If -n or the file ended first, the bytes after the samples are not checked. */
 	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
 		return -1;
-	return input_check_end(s, in, tail, cut, fail);
+	return input_check_end(s, in, tail, truncated, fail);
 }
 
 static void add_up(struct source *s, struct input *in)
 {
 	struct source_totals *const t = &s->totals;
-	const struct taken taken = in->kind->taken(s, in);
+	const struct input_sums sums = in->kind->sums(s, in);
 	const uint64_t begin = in->content.header.begin;
-	const bool cut = in->bound != NO_END && in->at - taken.missing < input_stop(in);
+	const bool truncated = in->bound != NO_END && in->at - sums.missing < input_stop(in);
 	const bool holds = in->at > begin;
-	uint64_t skipped = lesser(in->at, in->first);
+	uint64_t skipped = lesser(in->at, in->begin);
 	struct fail fail = {.status = STATUS_OK};
 
 	skipped = in->part.sliced   ? (in->part.begins ? s->spec.skip : 0)
 		  : skipped > begin ? skipped - begin
 				    : 0;
-	t->bytes += skipped + taken.bytes;
+	t->bytes += skipped + sums.bytes;
 	t->skipped += skipped;
-	t->tail += taken.tail;
-	t->tails += taken.tail > 0;
+	t->tail += sums.tail;
+	t->tails += sums.tail > 0;
 	t->shorter += in->shorter;
 	t->finished |= bytes_finished(in->bytes);
-	t->cut += cut && !in->shorter;
+	t->truncated += truncated && !in->shorter;
 	t->unsized += in->part.ends && in->content.unsized && holds;
-	t->zstd.packed += taken.packed;
+	t->zstd.packed += sums.packed;
 	if (in->part.begins && in->content.text && holds && t->texts.count++ == 0)
 		t->texts.name = in->name;
-	if (in->part.ends && !in->content.header.format && taken.tail == 0 && !in->shorter &&
+	if (in->part.ends && !in->content.header.format && sums.tail == 0 && !in->shorter &&
 	    !holds && t->empty.count++ == 0)
 		t->empty.name = in->name;
 	const uint64_t records =
-		layout_records(taken.bytes - taken.tail, s->use.record, s->use.packed);
+		layout_records(sums.bytes - sums.tail, s->use.record, s->use.packed);
 	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
-	if (s->left != UINT64_MAX)
+	if (s->left != NO_LIMIT)
 		s->left -= lesser(records, s->left);
-	if (check_all(s, in, taken.tail, cut, &fail) != 0)
-		source_fail(s, in, UNKNOWN - 1, &fail);
+	if (check_all(s, in, sums.tail, truncated, &fail) != 0)
+		source_fail(s, in, OFFSET_MOST, &fail);
 	if (in->content.shorter && !in->shorter && t->lacking.count++ == 0)
 		t->lacking.name = in->name;
 }
@@ -188,7 +189,7 @@ void input_close(struct source *s, struct input *in)
 {
 	/* A slice depends on the offsets of all inputs, so it moves none; --tee reads all. */
 	if (!in->part.sliced && !s->spec.tee)
-		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
+		bytes_leave(in->bytes, in->kind->sums(s, in).left_at);
 	input_free(s, in);
 }
 
@@ -201,35 +202,36 @@ static bool settle_input(struct source *s, struct input **link)
 	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
 	 * input follows, readers must see the end, as they do not wait for other workers' chunks.
 	 */
-	if (!in->spent && (in->zstd || in->text || s->left != UINT64_MAX || !source_more_inputs(s)))
+	if (!in->announced &&
+	    (in->zstd || in->text || s->left != NO_LIMIT || !source_more_inputs(s)))
 		call_for_next(s);
-	in->spent = true;
+	in->announced = true;
 	if (in->lent > 0)
 		return false;
-	if (!s->stopped && !failed_before(s, in, UNKNOWN - 1))
+	if (!s->stopped && !failed_before(s, in, OFFSET_MOST))
 		add_up(s, in);
 	*link = in->next;
 	input_close(s, in);
-	if (s->left != UINT64_MAX && !s->inputs)
+	if (s->left != NO_LIMIT && !s->inputs)
 		call_for_next(s);
 	return true;
 }
 
 /* Call source_use.ended for the inputs before the first that is live, failed or not yet open. */
-static void tell_ended_unlocks(struct source *s)
+static void report_ended_unlocks(struct source *s)
 {
 	size_t ended = s->inputs ? s->inputs->index : s->next.path;
 
 	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
 		ended = s->failure.index;
-	if (!s->use.ended || ended <= s->told.inputs)
+	if (!s->use.ended || ended <= s->reported.inputs)
 		return;
-	s->told.inputs = ended;
-	s->told.tellers++;
+	s->reported.inputs = ended;
+	s->reported.callers++;
 	lock_drop(&s->lock);
 	s->use.ended(s->use.arg, ended);
 	lock_take(&s->lock);
-	s->told.tellers--;
+	s->reported.callers--;
 }
 
 void source_settle_unlocks(struct source *s)
@@ -240,8 +242,8 @@ void source_settle_unlocks(struct source *s)
 		if (!nothing_left(s, in) || !settle_input(s, link))
 			link = &in->next;
 	}
-	tell_ended_unlocks(s);
-	if (s->failure.due || s->told.tellers > 0 || !failure_is_due(s))
+	report_ended_unlocks(s);
+	if (s->failure.due || s->reported.callers > 0 || !failure_is_due(s))
 		return;
 	s->failure.due = true;
 	(void)!write(s->wait.pipe[1], "", 1);
@@ -260,7 +262,7 @@ bool source_is_over(const struct source *s)
 	return !s->next.opening && !source_more_inputs(s);
 }
 
-bool source_finished(const struct source *s)
+bool source_exhausted(const struct source *s)
 {
 	return !s->inputs && source_is_over(s) && s->failure.fail.status == STATUS_OK;
 }

@@ -130,7 +130,7 @@ uint64_t source_length(const struct source *s)
 	if (s->first.said.within)
 		return s->first.said.bytes;
 	if (s->spec.text.on)
-		return s->use.limit == UINT64_MAX ? bytes : 0;
+		return s->use.limit == NO_LIMIT ? bytes : 0;
 	const uint64_t records = layout_records(bytes, record, s->use.packed);
 	return layout_records_bytes(lesser(s->use.limit, records), record, s->use.packed);
 }
@@ -244,18 +244,18 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
 {
 	/* Only a SigMF header may be longer than the file. */
 	return fail_set(fail, STATUS_DATA, "%s ends before the end of the %llu bytes to skip",
-			in->name, s->spec.skip > 0 ? (ull)s->spec.skip : (ull)in->first);
+			in->name, s->spec.skip > 0 ? (ull)s->spec.skip : (ull)in->begin);
 }
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 {
 	const struct header *h = &in->content.header;
 
-	in->first = offset_sum(h->begin, s->spec.skip);
+	in->begin = offset_sum(h->begin, s->spec.skip);
 	in->bound = NO_END;
 	if (h->format && h->bytes != HEADER_TO_END) /* no input has NO_END - 1 bytes either */
 		in->bound = lesser(offset_sum(h->begin, h->bytes), NO_END - 1);
-	return in->first > in->bound ? input_too_skipped(s, in, fail) : 0;
+	return in->begin > in->bound ? input_too_skipped(s, in, fail) : 0;
 }
 
 int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *fail)
@@ -265,14 +265,14 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	if (s->use.begin)
-		s->use.begin[in->index] = in->content.absent ? 0 : in->first;
+		s->use.begin[in->index] = in->content.absent ? 0 : in->begin;
 	if (in->part.sliced) {
 		/* The slice that owns the bytes after the last record checks them. */
-		in->limit = in->part.ends ? NO_END : in->first + in->part.to;
-		in->first += in->part.from;
-	} else if (left != UINT64_MAX && in->first < NO_END &&
-		   left / packed < (NO_END - 1 - in->first) / record) {
-		in->limit = in->first + layout_records_bytes(left, record, packed);
+		in->limit = in->part.ends ? NO_END : in->begin + in->part.to;
+		in->begin += in->part.from;
+	} else if (left != NO_LIMIT && in->begin < NO_END &&
+		   left / packed < (NO_END - 1 - in->begin) / record) {
+		in->limit = in->begin + layout_records_bytes(left, record, packed);
 	}
 	/* If the samples end before -n does, the bytes after them are checked. */
 	if (in->limit > in->bound)

@@ -22,7 +22,7 @@ struct text_input;  /* source_text.c */
 struct slice;       /* source_part.c */
 
 /* The bytes read from an input that has ended. */
-struct taken {
+struct input_sums {
 	uint64_t left_at; /* packed offset at which to leave a redirected file */
 	uint64_t packed;  /* packed bytes that were decoded */
 	uint64_t missing; /* claimed bytes before in->at that the file did not hold */
@@ -38,7 +38,7 @@ struct input_kind {
 	/* Is no byte of the input being read or decoded, or still to be handed out? */
 	bool (*idle)(const struct source *s, const struct input *in);
 	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
-	struct taken (*taken)(const struct source *s, const struct input *in);
+	struct input_sums (*sums)(const struct source *s, const struct input *in);
 	/* Check the bytes after the samples, unless that was done before. */
 	int (*check_rest)(struct input *in, struct fail *fail);
 };
@@ -60,17 +60,17 @@ struct input {
 	struct bytes *bytes;
 	bool is_file; /* its bytes can be read at any offset */
 	struct content content;
-	uint64_t first; /* offset of the first wanted sample */
+	uint64_t begin; /* offset of the first wanted sample */
 	uint64_t bound; /* offset of the end of the samples, or NO_END */
 	uint64_t limit; /* offset at which -n or --part ends, or NO_END */
 	struct portion part;
 
-	uint64_t at;   /* offset of the next byte to read or cut, or UNKNOWN */
-	bool busy;     /* a reader has the turn to read or cut the next bytes */
-	bool ended;    /* its last bytes were read or cut */
-	bool shorter;  /* the file is smaller than it was */
-	unsigned lent; /* chunks of it that callers have yet to return */
-	bool spent;    /* all of it was handed out, and a reader was woken for the next input */
+	uint64_t at;    /* offset of the next byte to read or cut, or UNKNOWN */
+	bool busy;      /* a reader has the turn to read or cut the next bytes */
+	bool ended;     /* its last bytes were read or cut */
+	bool shorter;   /* the file is smaller than it was */
+	unsigned lent;  /* chunks of it that callers have yet to return */
+	bool announced; /* all of it was handed out, and a reader was woken for the next input */
 	const struct input_kind *kind;
 	struct plain_input *plain; /* NULL unless a plain input has begun */
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */

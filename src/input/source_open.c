@@ -17,9 +17,9 @@
 
 /* ---- the first input ---- */
 
-void source_set_kept(struct source *s, uint64_t memory)
+void source_set_keep_most(struct source *s, uint64_t memory)
 {
-	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
+	s->shared.keep_most = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
 }
 
 static int no_tensor(const struct source *s, const char *near, struct fail *fail)
@@ -112,7 +112,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 		return fail_errno(fail, "inputs");
 	s->spec = *spec;
 	s->length = length;
-	source_set_kept(s, spec->memory);
+	source_set_keep_most(s, spec->memory);
 	if (pipe(s->wait.pipe) != 0) {
 		free(s);
 		return fail_errno(fail, "pipe");
@@ -144,7 +144,7 @@ const struct header *source_said(const struct source *s)
 static bool open_ready(const struct source *s, const struct request *q)
 {
 	return q->got == 0 && !s->current && !s->next.opening && source_more_inputs(s) &&
-	       (s->left == UINT64_MAX || !s->inputs) &&
+	       (s->left == NO_LIMIT || !s->inputs) &&
 	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
 }
 

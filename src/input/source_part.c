@@ -97,13 +97,13 @@ static int measure_records(const struct source *s, struct input *in, uint64_t le
 	if (input_bounds(s, in, fail) != 0 || part_check_size(in, fail) != 0)
 		return -1;
 	const uint64_t stop = lesser(end, in->bound),
-		       bytes = stop > in->first ? stop - in->first : 0;
+		       bytes = stop > in->begin ? stop - in->begin : 0;
 	const uint64_t records = layout_records(bytes, record, packed);
 	*within = records >= left;
 	*taken = layout_records_bytes(lesser(records, left), record, packed);
 	if (*within)
 		return 0;
-	if (end < in->first)
+	if (end < in->begin)
 		return input_too_skipped(s, in, fail);
 	if (end >= in->bound && content_after(&in->content, in->bytes, in->bound, fail) != 0)
 		return -1;
@@ -176,7 +176,7 @@ static int measure_all(struct source *s, struct fail *fail)
 				s->spec.paths[i]);
 		next->groups += m->bytes / record + (m->bytes % record > 0);
 		next->records += records;
-		left -= left == UINT64_MAX ? 0 : records;
+		left -= left == NO_LIMIT ? 0 : records;
 		slice->inputs = i + 1;
 	}
 	return 0;

@@ -29,8 +29,8 @@ struct plain_input {
 	uint64_t end;     /* offset after the whole records that a file held when it was opened */
 	uint64_t torn;    /* bytes of partial records where reads came back short */
 	uint64_t missing; /* claimed bytes that the file did not hold */
-	bool passed; /* plain_finish() was called, which also checks the bytes after the samples */
-	unsigned full; /* reads of a stream in a row that did not have to wait */
+	bool end_checked; /* plain_finish() has checked the bytes after the samples */
+	unsigned full;    /* reads of a stream in a row that did not have to wait */
 };
 
 /* Did a read of the samples end at offset `at` because the file became shorter? No lock. */
@@ -50,19 +50,19 @@ static int plain_begin(struct source *s, struct input *in, struct fail *fail)
 	if (!in->plain)
 		return fail_errno(fail, "%s", in->name);
 	/* Does the last skipped byte exist? st_size may be 0 (/proc) or too large (/sys). */
-	if (in->first > INT64_MAX)
+	if (in->begin > INT64_MAX)
 		got = 0;
 	else if (s->spec.skip > 0 && !in->part.sliced &&
-		 (rc = bytes_pass(in->bytes, in->first - 1, fail)) == 0)
-		rc = bytes_look(in->bytes, in->first - 1, 1, 1, &last, &got, fail);
+		 (rc = bytes_pass(in->bytes, in->begin - 1, fail)) == 0)
+		rc = bytes_look(in->bytes, in->begin - 1, 1, 1, &last, &got, fail);
 	if (rc == 0 && got > 0)
-		rc = bytes_pass(in->bytes, in->first, fail);
+		rc = bytes_pass(in->bytes, in->begin, fail);
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
 	/* Unless it is sliced, a file may grow by the rest of its last group. */
-	if (end > in->first)
-		in->plain->end = in->part.sliced ? in->first + whole_records(s, end - in->first)
-						 : end - (end - in->first) % s->use.record;
-	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
+	if (end > in->begin)
+		in->plain->end = in->part.sliced ? in->begin + whole_records(s, end - in->begin)
+						 : end - (end - in->begin) % s->use.record;
+	in->at = lesser(in->begin, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
 	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
 		return input_too_skipped(s, in, fail);
 	return rc;
@@ -99,21 +99,21 @@ static void plain_hand_out(const struct source *s, struct input *in, struct requ
 }
 
 /* The number of n bytes at an offset up to the end of the last row in them; n if no row ends. */
-static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
+static size_t whole_rows(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
 	const uint32_t record = s->use.record, packed = s->use.packed;
 	const uint64_t row = s->use.row, records = layout_records(n, record, packed);
-	const uint64_t over = row > 0 ? (input_record(s, in, at) + records) % row : 0;
+	const uint64_t beyond = row > 0 ? (input_record(s, in, at) + records) % row : 0;
 
-	return over > 0 && over < records
-		       ? (size_t)layout_records_bytes(records - over, record, packed)
+	return beyond > 0 && beyond < records
+		       ? (size_t)layout_records_bytes(records - beyond, record, packed)
 		       : n;
 }
 
 static void plain_claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t at = in->at;
-	const size_t n = cut_row(s, in, at, (size_t)lesser(in->plain->end - at, q->cap));
+	const size_t n = whole_rows(s, in, at, (size_t)lesser(in->plain->end - at, q->cap));
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
@@ -167,7 +167,7 @@ static int plain_finish(struct source *s, struct input *in, uint64_t at, void *b
 {
 	const int rc = read_records(s, in, at, buffer, left, got, fail);
 
-	in->plain->passed = true;
+	in->plain->end_checked = true;
 	return rc == 0 && *got == left ? content_after(&in->content, in->bytes, in->bound, fail)
 				       : rc;
 }
@@ -180,7 +180,8 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 	const bool all = in->is_file || s->spec.ordered || q->cap < piece;
 	const size_t most = all ? q->cap : piece - piece % record;
 	const bool finishes = in->bound - at < record;
-	const size_t n = finishes ? (size_t)left : cut_row(s, in, at, (size_t)lesser(left, most));
+	const size_t n =
+		finishes ? (size_t)left : whole_rows(s, in, at, (size_t)lesser(left, most));
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
 
@@ -260,18 +261,18 @@ static bool plain_backlog(const struct source *s, const struct input *in)
 	return in->is_file || in->plain->full >= FULL_READS;
 }
 
-static struct taken plain_taken(const struct source *s, const struct input *in)
+static struct input_sums plain_sums(const struct source *s, const struct input *in)
 {
 	const struct plain_input *const plain = in->plain;
 	const uint64_t end = lesser(in->at, input_stop(in)), size = bytes_size(in->bytes);
-	struct taken t = {.left_at = in->at - plain->missing - plain->torn,
-			  .missing = plain->missing,
-			  .tail = plain->torn};
+	struct input_sums t = {.left_at = in->at - plain->missing - plain->torn,
+			       .missing = plain->missing,
+			       .tail = plain->torn};
 
-	if (plain->passed && size > in->at)
+	if (plain->end_checked && size > in->at)
 		t.left_at = size;
-	if (end > in->first)
-		t.bytes = end - in->first - plain->missing;
+	if (end > in->begin)
+		t.bytes = end - in->begin - plain->missing;
 	if (in->part.sliced)
 		t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
@@ -285,5 +286,5 @@ static int plain_check_rest(struct input *in, struct fail *fail)
 	return 0;
 }
 
-const struct input_kind plain_kind = {plain_begin,   plain_free,  plain_idle,
-				      plain_backlog, plain_taken, plain_check_rest};
+const struct input_kind plain_kind = {plain_begin,   plain_free, plain_idle,
+				      plain_backlog, plain_sums, plain_check_rest};

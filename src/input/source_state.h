@@ -42,7 +42,7 @@ struct failure {
 };
 
 /* Unless raw: the first input, which later ones must agree with. */
-struct first {
+struct first_input {
 	const char *name;
 	struct header said;  /* its header */
 	struct input *input; /* the open input, until a reader begins it; then NULL */
@@ -57,7 +57,7 @@ struct waiting {
 };
 
 struct readers {
-	struct reader *first;           /* atomic; readers are freed when the source is closed */
+	struct reader *head;            /* atomic; readers are freed when the source is closed */
 	unsigned takers;                /* readers that have called source_take */
 	struct text_block *free_blocks; /* blocks of text whose buffers the next ones reuse */
 };
@@ -69,9 +69,9 @@ struct next {
 };
 
 /* Calls of source_use.ended. */
-struct told {
+struct reported {
 	size_t inputs;    /* inputs in the last call */
-	unsigned tellers; /* threads that are in a call */
+	unsigned callers; /* threads that are in a call */
 };
 
 /* Decoding, of all inputs (zstd_job.h). */
@@ -94,9 +94,9 @@ struct source {
 	struct readers readers;
 	struct input *inputs;  /* live inputs, in the order of the paths */
 	struct input *current; /* the last live input, until all of it is read or cut */
-	struct first first;
+	struct first_input first;
 	struct next next;
-	struct told told;
+	struct reported reported;
 	uint64_t length; /* bytes of all inputs; 0: not known; atomic */
 	uint64_t left;   /* records that -n leaves for inputs that are not open */
 	struct decoding zstd;
@@ -133,7 +133,7 @@ extern const struct task execute_task, /* put the next block of a long frame tog
 /* The number of the record that begins at an offset. */
 static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
 {
-	return layout_records(at - in->first, s->use.record, s->use.packed);
+	return layout_records(at - in->begin, s->use.record, s->use.packed);
 }
 
 /* The number of an input's last n bytes that hold whole records. */
@@ -153,7 +153,7 @@ void source_call_all(struct source *s);
 /* ---- source_open.c ---- */
 
 /* Set the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
-void source_set_kept(struct source *s, uint64_t memory);
+void source_set_keep_most(struct source *s, uint64_t memory);
 
 /* ---- source_ends.c ---- */
 
@@ -172,8 +172,8 @@ bool source_is_behind_failure(const struct source *s, const struct input *in, ui
 /* End the reading and cutting of an input, so that the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 
-/* Check the input's end. -1: samples are missing (`cut`), or a record is partial. No lock. */
-int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
+/* Check the input's end. -1: samples are missing (`truncated`), or a record is partial. No lock. */
+int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool truncated,
 		    struct fail *fail);
 
 /* Close an input. Leave a redirected file after its last record, for the next program. */

@@ -71,7 +71,7 @@ struct text_input {
 	struct zstd_reader *zstd;     /* decodes the input; or NULL */
 	const struct reader *decoder; /* has decoded the last block */
 	unsigned left;                /* blocks that were left */
-	bool known;                   /* the first line has decided on the table */
+	bool decided;                 /* the first line has decided on the table */
 	bool in_order;                /* see above */
 	bool inside;   /* the next byte may be inside a line that belongs to the block before */
 	uint64_t at;   /* offset of the next byte to read */
@@ -291,10 +291,10 @@ static int text_read_on(struct source *s, struct input *in, struct text_block *b
 		t->inside = !newline && !t->ended;
 	}
 	set_lines(b, begin, whole, t->ended);
-	if (t->known || whole == 0)
+	if (t->decided || whole == 0)
 		return 0;
 	const int begun = text_begin(&t->table, &s->spec.text, &b->lines);
-	t->known = begun > 0;
+	t->decided = begun > 0;
 	return begun < 0 ? -1 : 0;
 }
 
@@ -383,7 +383,7 @@ static void leave_block(struct source *s, struct reader *r)
 	struct text_input *const t = b->in->text;
 
 	t->decoder = r;
-	if (s->readers.takers < 2 || !t->known || b->lines.at >= b->lines.end ||
+	if (s->readers.takers < 2 || !t->decided || b->lines.at >= b->lines.end ||
 	    t->left == LEFT_MOST)
 		return;
 	b->left = true;
@@ -411,7 +411,7 @@ static void after_read(struct source *s, struct text_block *b, int rc, const str
 static void text_claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	struct text_input *const t = in->text;
-	const bool parallel = t->known && in->is_file && t->at + t->block <= t->size;
+	const bool parallel = t->decided && in->is_file && t->at + t->block <= t->size;
 	struct text_block *const b = block_new(s, in);
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = t->block;
@@ -641,16 +641,16 @@ static bool text_backlog(const struct source *s, const struct input *in)
 			   : t->full >= FULL_READS;
 }
 
-static struct taken text_taken(const struct source *s, const struct input *in)
+static struct input_sums text_sums(const struct source *s, const struct input *in)
 {
 	const struct text_input *const t = in->text;
 
 	(void)s;
-	return (struct taken){.left_at = t->zstd       ? zstd_reader_at(t->zstd)
-					 : t->in_order ? t->left_at
-						       : t->at,
-			      .bytes = in->at,
-			      .tail = t->in_order ? t->parted : 0};
+	return (struct input_sums){.left_at = t->zstd       ? zstd_reader_at(t->zstd)
+					      : t->in_order ? t->left_at
+							    : t->at,
+				   .bytes = in->at,
+				   .tail = t->in_order ? t->parted : 0};
 }
 
 static int text_check_rest(struct input *in, struct fail *fail)
@@ -660,5 +660,5 @@ static int text_check_rest(struct input *in, struct fail *fail)
 	return 0;
 }
 
-const struct input_kind text_kind = {text_start,   text_free,  text_idle,
-				     text_backlog, text_taken, text_check_rest};
+const struct input_kind text_kind = {text_start,   text_free, text_idle,
+				     text_backlog, text_sums, text_check_rest};

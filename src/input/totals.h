@@ -31,9 +31,9 @@ struct text_totals {
 };
 
 struct zstd_totals {
-	uint64_t packed;   /* bytes of compressed inputs, before decoding */
-	uint64_t unpacked; /* bytes that a device decoded */
-	unsigned held;     /* fewest live jobs while another waited for memory; 0: none waited */
+	uint64_t packed;       /* bytes of compressed inputs, before decoding */
+	uint64_t unpacked;     /* bytes that a device decoded */
+	unsigned jobs_at_wait; /* fewest live jobs while one waited for memory; 0: none waited */
 };
 
 /* Totals of the inputs that have ended: bytes = skipped + bytes of records + tail. */
@@ -47,7 +47,7 @@ struct source_totals {
 	uint64_t headers;          /* opened inputs with a header */
 	uint64_t tails;            /* inputs with a partial record at their end */
 	uint64_t shorter;          /* inputs that became shorter while they were read */
-	uint64_t cut;              /* inputs that ended before their headers say */
+	uint64_t truncated;        /* inputs that ended before their headers say */
 	uint64_t unsized;          /* inputs with a header that gives no length */
 	uint64_t unopened;         /* inputs that --finish left unopened */
 	struct odd_inputs empty;   /* inputs without a byte */

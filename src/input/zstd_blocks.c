@@ -16,9 +16,9 @@
  *
  * Decoded bytes lie in a ring, each block in one run; if a block does not fit the ring's end, it
  * lies at its beginning. The ring has window + (slots + 1) * FRAME_BLOCK_MAX bytes: the window, a
- * whole block for each slot, and one more for the gap at the end. Block k is fetched only after the piece of block k - slots is free. So no
- * bytes are overwritten that are still being counted or may still be copied; no other check is
- * needed.
+ * whole block for each slot, and one more for the gap at the end. Block k is fetched only after the
+ * piece of block k - slots is free. So no bytes are overwritten that are still being counted or may
+ * still be copied; no other check is needed.
  *
  * Why every wait ends. Consider the first block that is not executed. All blocks before it are, so
  * their pieces come back, its slot becomes free and it can be fetched. Any reader can read it, and
@@ -124,7 +124,7 @@ static struct blocks *blocks_make(uint64_t window, unsigned slots, unsigned thre
 /* Make the state of a job, from `b` of an earlier job if that fits; otherwise free b. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, struct blocks *b)
 {
-	const uint64_t window = lesser(j->cut.window, j->cut.content);
+	const uint64_t window = lesser(j->cut.window, j->cut.declared);
 	const unsigned slots = j->cut.pieces;
 
 	if (!b || b->slots != slots || b->ring.bytes < ring_bytes(window, slots)) {
@@ -141,9 +141,9 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j, st
 	block_past_begin(&b->past, j->cut.window);
 	b->head.have = b->ring.used = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->at = (struct block_counts){.fetched = 0};
+	b->count = (struct block_counts){.fetched = 0};
 	b->end = 0;
-	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
+	b->last = b->fetching = b->scanning = b->executing = b->fetch_ended = b->refused = false;
 	b->device = (struct on_device){.has = false};
 	for (unsigned i = 0; i < SLOTS_MOST; i++) {
 		b->piece[i].job = j;
@@ -173,27 +173,27 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	blocks_free(j->blocks);
 	j->blocks = NULL;
 	cut_as_steps(&s->use, &j->cut);
-	j->known = j->decoded;
-	j->known_sum = xxh64_end(&j->sum.hash);
+	j->handed_out = j->decoded;
+	j->handed_out_sum = xxh64_end(&j->sum.hash);
 	j->decoded = 0;
 	xxh64_begin(&j->sum.hash);
 	decoder_begin(j->decoder);
 	j->sum.read = false;
 	j->fail = (struct fail){.status = STATUS_OK};
 	if (j->cut.from == FROM_FILE)
-		__atomic_store_n(&j->taken, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&j->packed_read, 0, __ATOMIC_RELAXED);
 	source_call(s);
 }
 
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct blocks *const kept = j->blocks;
+	struct blocks *const old = j->blocks;
 
 	j->blocks = NULL; /* hide it from other threads meanwhile */
 	lock_drop(&s->lock);
-	struct blocks *const b = open_blocks(s, j, kept);
+	struct blocks *const b = open_blocks(s, j, old);
 	if (b) {
-		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
+		__atomic_store_n(&j->packed_read, j->cut.header, __ATOMIC_RELAXED);
 		/* This cannot fail: the header was read before. */
 		(void)bytes_pass(j->in->bytes, j->cut.offset + j->cut.header, &b->fail);
 	}
@@ -211,7 +211,7 @@ uint64_t blocks_wanted(const struct zstd_job *j)
 		return NO_END;
 	if (j->at >= in->limit)
 		return 0;
-	return j->cut.content == in->limit - j->at ? NO_END : in->limit - j->at;
+	return j->cut.declared == in->limit - j->at ? NO_END : in->limit - j->at;
 }
 
 void blocks_check(struct source *s, struct zstd_job *j)
@@ -220,12 +220,12 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	struct checksum *const sum = &j->sum;
 
 	if (!blocks_begun(j) || device_busy(b) ||
-	    !(b->refused || (b->over && b->at.executed == b->at.fetched)))
+	    !(b->refused || (b->fetch_ended && b->count.executed == b->count.fetched)))
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
-	else if (!b->refused && sum->read && j->cut.content != UNKNOWN &&
-		 j->decoded < j->cut.content)
+	else if (!b->refused && sum->read && j->cut.declared != UNKNOWN &&
+		 j->decoded < j->cut.declared)
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail, FRAMES_DAMAGED);
 	const bool bad = j->fail.status != STATUS_OK;
 	const bool reported =
@@ -252,27 +252,27 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	if (!blocks_begun(j))
 		return j->running == 0;
 	/* A sole reader unpacks blocks before it waits for a stream. */
-	if (b->fetching || b->over || b->refused ||
-	    (stream && b->at.unpack_begun < b->at.fetched && s->readers.takers == 1))
+	if (b->fetching || b->fetch_ended || b->refused ||
+	    (stream && b->count.unpack_begun < b->count.fetched && s->readers.takers == 1))
 		return false;
-	const uint64_t unplaced = b->at.fetched - b->at.placed, enough = blocks_wanted(j);
+	const uint64_t unplaced = b->count.fetched - b->count.placed, enough = blocks_wanted(j);
 	if (unplaced == 0 && b->end >= enough)
 		return true; /* to note the end */
 	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* Stay far enough ahead of the readers that unpack. */
-	return b->last || (b->at.fetched - b->at.unpack_begun <= b->slots / 2 &&
-			   b->piece[b->at.fetched % b->slots].state == PIECE_FREE);
+	return b->last || (b->count.fetched - b->count.unpack_begun <= b->slots / 2 &&
+			   b->piece[b->count.fetched % b->slots].state == PIECE_FREE);
 }
 
 /* Get the next packed bytes, `least` to cap of them. False: fewer are left. */
 static bool blocks_get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
-	const int rc =
-		bytes_read(j->in->bytes, j->cut.offset + j->taken, to, least, cap, got, &b->fail);
+	const int rc = bytes_read(j->in->bytes, j->cut.offset + j->packed_read, to, least, cap, got,
+				  &b->fail);
 
-	__atomic_store_n(&j->taken, j->taken + *got, __ATOMIC_RELAXED);
+	__atomic_store_n(&j->packed_read, j->packed_read + *got, __ATOMIC_RELAXED);
 	j->broken = rc == 0 && *got < least && bytes_finished(j->in->bytes);
 	if (rc == 0 && *got < least && !j->broken)
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_DAMAGED);
@@ -309,20 +309,22 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 		return false;
 	}
 	const size_t after = h.last ? blocks_trailer(j) : FRAME_BLOCK_HEADER;
-	slot->at = j->cut.offset + j->taken;
+	slot->at = j->cut.offset + j->packed_read;
 	slot->read = j->cut.from != FROM_FILE ||
-		     offset_sum(slot->at, h.stored + after) > bytes_size(j->in->bytes);
+		     offset_sum(slot->at, h.packed_bytes + after) > bytes_size(j->in->bytes);
 	if (slot->read) {
-		const bool all = blocks_get(j, slot->packed, h.stored, h.stored + after, &got);
+		const bool all =
+			blocks_get(j, slot->packed, h.packed_bytes, h.packed_bytes + after, &got);
 		/* If --finish ends a stream in a stored block, keep its bytes, as libzstd does. */
 		if (!all && (!j->broken || !h.plain || h.repeats || got == 0))
 			return false;
 		if (!all)
-			h.stored = h.most = (uint32_t)got;
-		b->head.have = got - h.stored;
-		memcpy(b->head.bytes, slot->packed + h.stored, b->head.have);
+			h.packed_bytes = h.most = (uint32_t)got;
+		b->head.have = got - h.packed_bytes;
+		memcpy(b->head.bytes, slot->packed + h.packed_bytes, b->head.have);
 	} else {
-		__atomic_store_n(&j->taken, j->taken + h.stored, __ATOMIC_RELAXED);
+		__atomic_store_n(&j->packed_read, j->packed_read + h.packed_bytes,
+				 __ATOMIC_RELAXED);
 		b->head.have = 0;
 	}
 	b->last = h.last;
@@ -333,8 +335,8 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 /* Give places in the ring to the next blocks with known sizes. */
 static void give_places(struct blocks *b)
 {
-	while (b->at.placed < b->at.fetched && b->slot[b->at.placed % b->slots].sized) {
-		const unsigned i = (unsigned)(b->at.placed++ % b->slots);
+	while (b->count.placed < b->count.fetched && b->slot[b->count.placed % b->slots].sized) {
+		const unsigned i = (unsigned)(b->count.placed++ % b->slots);
 		const uint32_t bytes = b->slot[i].block.bytes;
 		if (b->ring.bytes - b->ring.used < bytes)
 			b->ring.used = 0;
@@ -347,19 +349,19 @@ static void give_places(struct blocks *b)
 
 static void blocks_add(struct source *s, struct blocks *b)
 {
-	const unsigned i = (unsigned)(b->at.fetched % b->slots);
+	const unsigned i = (unsigned)(b->count.fetched % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 
 	slot->sized = slot->unpacked = false;
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
-	b->at.fetched++;
-	if (slot->read && b->at.read_begun + 1 == b->at.fetched)
-		b->at.read_begun++;
+	b->count.fetched++;
+	if (slot->read && b->count.read_begun + 1 == b->count.fetched)
+		b->count.read_begun++;
 	else
 		source_call(s); /* to read it */
 	/* At the beginning there is work for all threads. */
-	s->wanted |= s->wait.sleepers == 0 && b->at.fetched <= s->use.threads;
+	s->wanted |= s->wait.sleepers == 0 && b->count.fetched <= s->use.threads;
 }
 
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
@@ -377,40 +379,40 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 {
 	struct block_slot *slot;
 
-	while (!b->scanning && b->at.scanned < b->at.fetched &&
-	       (slot = &b->slot[b->at.scanned % b->slots])->read && !slot->refused) {
+	while (!b->scanning && b->count.scanned < b->count.fetched &&
+	       (slot = &b->slot[b->count.scanned % b->slots])->read && !slot->refused) {
 		b->scanning = true;
 		lock_drop(&s->lock);
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
 		lock_take(&s->lock);
 		b->scanning = false;
 		if (slot->refused) { /* no block behind it can be decoded */
-			slot->unpacked = b->over = true;
+			slot->unpacked = b->fetch_ended = true;
 			break;
 		}
 		slot->sized = slot->block.sequences == 0;
-		b->at.scanned++;
+		b->count.scanned++;
 		give_places(b);
 	}
-	if (b->at.scanned > b->at.unpack_begun)
+	if (b->count.scanned > b->count.unpack_begun)
 		source_call(s); /* to unpack a block */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->at.fetched == b->at.placed && b->end >= blocks_wanted(j);
+	const bool enough = b->count.fetched == b->count.placed && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
 	lock_drop(&s->lock);
 	const bool got = enough  ? false
-			 : block ? fetch_block(j, &b->slot[b->at.fetched % b->slots])
+			 : block ? fetch_block(j, &b->slot[b->count.fetched % b->slots])
 				 : blocks_get_head(j, blocks_trailer(j));
 	lock_take(&s->lock);
 	if (got && block)
 		blocks_add(s, b);
-	b->over |= !got || !block;
+	b->fetch_ended |= !got || !block;
 	if (got && block)
 		scan_unlocks(s, b);
 	b->fetching = false;
@@ -441,29 +443,29 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	(void)s;
 	(void)q;
 	return blocks_begun(j) && !b->refused &&
-	       ((b->at.unpack_begun < b->at.scanned && b->coders.idle > 0) ||
-		b->at.read_begun < b->at.fetched);
+	       ((b->count.unpack_begun < b->count.scanned && b->coders.idle > 0) ||
+		b->count.read_begun < b->count.fetched);
 }
 
 /* Read the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	struct block_slot *const slot = &b->slot[b->at.read_begun++ % b->slots];
+	struct block_slot *const slot = &b->slot[b->count.read_begun++ % b->slots];
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->at.read_begun < b->at.fetched)
+	if (b->count.read_begun < b->count.fetched)
 		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
 		const int rc = bytes_read_at(j->in->bytes, slot->at, slot->packed,
-					     slot->header.stored, &got, &fail);
+					     slot->header.packed_bytes, &got, &fail);
 		lock_take(&s->lock);
 		slot->read = true;
-		if (rc != 0 || got < slot->header.stored) { /* libzstd will say why */
+		if (rc != 0 || got < slot->header.packed_bytes) { /* libzstd will say why */
 			slot->refused = FRAMES_DAMAGED;
-			slot->unpacked = b->over = true;
+			slot->unpacked = b->fetch_ended = true;
 		}
 	}
 	scan_unlocks(s, b);
@@ -472,7 +474,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
 {
 	struct blocks *const b = j->blocks;
-	const uint64_t number = b->at.unpack_begun++;
+	const uint64_t number = b->count.unpack_begun++;
 	const unsigned i = (unsigned)(number % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
@@ -492,7 +494,7 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const stru
 			source_call(s);
 	}
 	slot->decoded =
-		block->sequences == 0 && number < b->at.placed ? slot->place : slot->literals;
+		block->sequences == 0 && number < b->count.placed ? slot->place : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
@@ -507,7 +509,7 @@ static void unpack_unlocks(struct source *s, struct zstd_job *j, const struct re
 	const struct blocks *const b = j->blocks;
 
 	j->running++;
-	if (b->at.unpack_begun < b->at.scanned && b->coders.idle > 0)
+	if (b->count.unpack_begun < b->count.scanned && b->coders.idle > 0)
 		unpack_next_unlocks(s, j, q);
 	else
 		read_next_unlocks(s, j);
@@ -541,8 +543,9 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 	(void)s;
 	(void)q;
-	return blocks_begun(j) && !b->refused && !b->executing && b->at.executed < b->at.fetched &&
-	       b->slot[b->at.executed % b->slots].unpacked;
+	return blocks_begun(j) && !b->refused && !b->executing &&
+	       b->count.executed < b->count.fetched &&
+	       b->slot[b->count.executed % b->slots].unpacked;
 }
 
 static bool execute_ready(const struct source *s, const struct request *q)
@@ -552,8 +555,8 @@ static bool execute_ready(const struct source *s, const struct request *q)
 
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
 {
-	if (p->bytes > j->cut.content - j->decoded) {
-		p->bytes = (size_t)(j->cut.content - j->decoded);
+	if (p->bytes > j->cut.declared - j->decoded) {
+		p->bytes = (size_t)(j->cut.declared - j->decoded);
 		why = FRAMES_DAMAGED;
 	}
 	j->decoded += p->bytes;
@@ -571,7 +574,7 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const unsigned i = (unsigned)(b->at.executed % b->slots);
+	const unsigned i = (unsigned)(b->count.executed % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
@@ -587,7 +590,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		lock_take(&s->lock);
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
-	b->at.executed++;
+	b->count.executed++;
 	blocks_hand_out(s, j, p, why);
 }
 

@@ -54,7 +54,7 @@ struct rooms {
 	bool sending;   /* a reader is sending batches */
 	bool waiting;   /* a reader is waiting for an answer */
 	struct batch batch[UNPACKER_ROOMS];
-	bool taken[UNPACKER_ROOMS];              /* a batch is in the room */
+	bool occupied[UNPACKER_ROOMS];           /* a batch is in the room */
 	struct zstd_piece piece[UNPACKER_ROOMS]; /* the decoded bytes in the room */
 };
 
@@ -64,7 +64,7 @@ struct on_device {
 	uint64_t found;         /* number of its batches found */
 	uint64_t sent;          /* number of its batches sent or void */
 	uint64_t done;          /* number of its batches done */
-	uint64_t blocks;        /* blocks in batches found but not done */
+	uint64_t in_flight;     /* blocks in batches found but not done */
 	uint64_t given;         /* decoded bytes of the batches found, at most */
 	uint64_t at;            /* offset of the next batch in the file */
 	struct block_scan scan; /* state of the scan after the last batch sent */
@@ -112,18 +112,18 @@ struct blocks {
 	struct next_head head;
 	bool last;        /* the last block was fetched */
 	struct fail fail; /* how fetching failed */
-	struct block_counts at;
+	struct block_counts count;
 	uint64_t end; /* decoded bytes of the blocks with a place */
 	bool fetching, scanning, executing;
-	bool over; /* fetching has ended: at the last block, at an error, or with enough blocks */
-	bool refused; /* a block was refused */
+	bool fetch_ended; /* at the last block, at an error, or with enough blocks */
+	bool refused;     /* a block was refused */
 	struct on_device device;
 };
 
 /* Has decoding begun? Then the frame's header was taken. */
 static inline bool blocks_begun(const struct zstd_job *j)
 {
-	return j->blocks && __atomic_load_n(&j->taken, __ATOMIC_RELAXED) > 0;
+	return j->blocks && __atomic_load_n(&j->packed_read, __ATOMIC_RELAXED) > 0;
 }
 
 /* Bytes after the last block. */

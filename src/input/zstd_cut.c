@@ -27,9 +27,9 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		return false;
 	if (!in->zstd->open)
 		return true;
-	return in->is_file && s->use.threads > 1 && in->zstd->walk.stored == UNKNOWN &&
+	return in->is_file && s->use.threads > 1 && in->zstd->walk.packed_bytes == UNKNOWN &&
 	       in->zstd->walk.walked <
-		       __atomic_load_n(&in->zstd->open->taken, __ATOMIC_RELAXED) + AHEAD;
+		       __atomic_load_n(&in->zstd->open->packed_read, __ATOMIC_RELAXED) + AHEAD;
 }
 
 /* Follow a file's long frame FIND_MAX bytes further, to find its end. */
@@ -46,11 +46,11 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	in->busy = false;
 	in->zstd->walk = f;
 	if (found == FIND_BAD) /* its decoder will say why */
-		in->zstd->walk.stored = 0;
+		in->zstd->walk.packed_bytes = 0;
 	if (in->zstd->open != open || found != FIND_FRAME)
 		return;
 	in->zstd->open = NULL;
-	in->zstd->pos = f.offset + f.stored;
+	in->zstd->pos = f.offset + f.packed_bytes;
 }
 
 /* Make a job of the cut, which fits the memory. */
@@ -65,13 +65,13 @@ static void start_job(struct source *s, struct input *in)
 	if (!j || (c->what == CUT_JOB && decoder_hand_over(j, &fail) != 0)) {
 		source_fail(s, in, in->zstd->pos, &fail);
 	} else if (c->what == CUT_JOB) {
-		if (c->from == FROM_STREAM || c->stored == UNKNOWN)
+		if (c->from == FROM_STREAM || c->packed_bytes == UNKNOWN)
 			in->zstd->open = j;
 		else
-			in->zstd->pos += c->stored;
-		in->at = in->at == UNKNOWN || c->content == UNKNOWN
+			in->zstd->pos += c->packed_bytes;
+		in->at = in->at == UNKNOWN || c->declared == UNKNOWN
 				 ? UNKNOWN
-				 : lesser(offset_sum(in->at, c->content), UNKNOWN - 1);
+				 : lesser(offset_sum(in->at, c->declared), OFFSET_MOST);
 		/* A large job that is not the last is worth one more worker. */
 		s->wanted |= s->wait.sleepers == 0 &&
 			     (c->how != HOW_CALLS || c->piece_bytes >= LARGE) &&
@@ -101,8 +101,8 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
 		if (!in->is_file) { /* pay for bytes read before a job takes them */
-			s->budget.held += s->shared.kept - in->zstd->kept;
-			in->zstd->kept = s->shared.kept;
+			s->budget.live_bytes += s->shared.keep_most - in->zstd->stream_bytes;
+			in->zstd->stream_bytes = s->shared.keep_most;
 		}
 		const bool enough = p.at != UNKNOWN && p.at >= in->limit;
 		in->busy = true;
@@ -140,8 +140,8 @@ void cut_waits(struct source *s)
 
 	if (in && in->zstd && !in->busy && in->zstd->cut.what == CUT_JOB &&
 	    s->budget.jobs < s->use.decoders &&
-	    (s->totals.zstd.held == 0 || s->budget.jobs < s->totals.zstd.held))
-		s->totals.zstd.held = s->budget.jobs;
+	    (s->totals.zstd.jobs_at_wait == 0 || s->budget.jobs < s->totals.zstd.jobs_at_wait))
+		s->totals.zstd.jobs_at_wait = s->budget.jobs;
 }
 
 /* ---- the input's kind ---- */
@@ -170,7 +170,7 @@ static void zstd_free(struct source *s, struct input *in)
 	if (!z) /* zstd_begin() was not called */
 		return;
 	jobs_free_all(s, z);
-	s->budget.held -= z->kept;
+	s->budget.live_bytes -= z->stream_bytes;
 	seams_free(z->seams);
 	free(z->rest);
 	free(z);
@@ -187,13 +187,13 @@ static bool zstd_backlog(const struct source *s, const struct input *in)
 	return jobs_backlog(s);
 }
 
-static struct taken zstd_taken(const struct source *s, const struct input *in)
+static struct input_sums zstd_sums(const struct source *s, const struct input *in)
 {
 	const struct zstd_input *const z = in->zstd;
 	const uint64_t end = lesser(in->at, input_stop(in));
-	struct taken t = {.left_at = z->pos, .packed = z->pos};
+	struct input_sums t = {.left_at = z->pos, .packed = z->pos};
 
-	t.bytes = end > in->first ? end - in->first : 0;
+	t.bytes = end > in->begin ? end - in->begin : 0;
 	t.tail = t.bytes - whole_records(s, t.bytes);
 	return t;
 }
@@ -204,5 +204,5 @@ static int zstd_check_rest(struct input *in, struct fail *fail)
 				     fail);
 }
 
-const struct input_kind zstd_kind = {zstd_begin,   zstd_free,  zstd_idle,
-				     zstd_backlog, zstd_taken, zstd_check_rest};
+const struct input_kind zstd_kind = {zstd_begin,   zstd_free, zstd_idle,
+				     zstd_backlog, zstd_sums, zstd_check_rest};

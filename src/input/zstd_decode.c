@@ -50,7 +50,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 {
 	struct decoder *const d = j->decoder;
 	struct bytes *const from = j->in->bytes;
-	const size_t n = (size_t)j->cut.stored;
+	const size_t n = (size_t)j->cut.packed_bytes;
 	const unsigned char *bytes;
 	size_t got;
 
@@ -63,7 +63,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 		return -1;
 	memcpy(d->bytes, bytes, n);
 	d->end = n;
-	j->taken = n;
+	j->packed_read = n;
 	return bytes_pass(from, j->cut.offset + n, fail);
 }
 
@@ -76,7 +76,7 @@ static bool bad_frame(struct zstd_job *j, uint64_t offset, const char *why)
 }
 
 /* Handle an input that ends inside the frame: an error, unless --finish ended it. */
-static bool cut_off(struct zstd_job *j)
+static bool ends_inside(struct zstd_job *j)
 {
 	j->broken = bytes_finished(j->in->bytes);
 	return j->broken || bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
@@ -100,7 +100,9 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 /* Return how many of the file's next `most` packed bytes are the job's. */
 static size_t to_read(const struct zstd_job *j, size_t most)
 {
-	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
+	return j->cut.packed_bytes == UNKNOWN
+		       ? most
+		       : (size_t)lesser(most, j->cut.packed_bytes - j->packed_read);
 }
 
 /* Read more of a file, so that the job has n bytes not yet decoded, if the file has. */
@@ -116,11 +118,11 @@ static int refill(struct zstd_job *j, size_t n)
 	}
 	memmove(j->decoder->bytes, j->decoder->bytes + j->decoder->at, there);
 	j->decoder->at = 0;
-	const int rc =
-		bytes_read_at(j->in->bytes, j->cut.offset + j->taken, j->decoder->bytes + there,
-			      to_read(j, capacity - there), &got, &j->fail);
+	const int rc = bytes_read_at(j->in->bytes, j->cut.offset + j->packed_read,
+				     j->decoder->bytes + there, to_read(j, capacity - there), &got,
+				     &j->fail);
 	j->decoder->end = there + got;
-	__atomic_store_n(&j->taken, j->taken + got, __ATOMIC_RELAXED);
+	__atomic_store_n(&j->packed_read, j->packed_read + got, __ATOMIC_RELAXED);
 	return rc;
 }
 
@@ -133,8 +135,8 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 	int rc = 0;
 
 	if (j->cut.from == FROM_STREAM)
-		return bytes_look(j->in->bytes, j->cut.offset + j->taken, least, SIZE_MAX, bytes,
-				  got, &j->fail);
+		return bytes_look(j->in->bytes, j->cut.offset + j->packed_read, least, SIZE_MAX,
+				  bytes, got, &j->fail);
 	if (j->cut.from == FROM_FILE && j->decoder->end - j->decoder->at < least)
 		rc = refill(j, least);
 	*bytes = j->decoder->bytes + j->decoder->at;
@@ -149,13 +151,14 @@ static void pass(struct zstd_job *j, size_t n)
 		j->decoder->at += n;
 		return;
 	}
-	j->taken += n;
-	(void)bytes_pass(j->in->bytes, j->cut.offset + j->taken, &j->fail); /* next() read them */
+	j->packed_read += n;
+	(void)bytes_pass(j->in->bytes, j->cut.offset + j->packed_read,
+			 &j->fail); /* next() read them */
 }
 
 uint64_t decoder_used(const struct zstd_job *j)
 {
-	return j->taken - (j->decoder->end - j->decoder->at);
+	return j->packed_read - (j->decoder->end - j->decoder->at);
 }
 
 /* Read the checksum after the last block, which libzstd does not know about. */
@@ -167,7 +170,7 @@ static void read_checksum(struct zstd_job *j)
 	if (next(j, FRAME_CHECKSUM, &bytes, &got) != 0)
 		return;
 	if (got < FRAME_CHECKSUM) {
-		(void)cut_off(j);
+		(void)ends_inside(j);
 		pass(j, got);
 		return;
 	}
@@ -185,15 +188,15 @@ bool frame_in_steps(const struct frame *f, bool no_check)
 
 /* Like ZSTD_decompressDCtx, but refuse blocks that are too long. */
 static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const struct frame *f,
-				  const unsigned char *from, size_t stored)
+				  const unsigned char *from, size_t packed)
 {
 	ZSTD_outBuffer out = {to, (size_t)f->bound, 0};
 	/* Given all bytes, libzstd would decode the frame in one call. */
-	ZSTD_inBuffer in = {from, stored - 1, 0};
+	ZSTD_inBuffer in = {from, packed - 1, 0};
 
 	ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
 	size_t left = ZSTD_decompressStream(context, &out, &in);
-	in.size = stored;
+	in.size = packed;
 	while (!ZSTD_isError(left) && in.pos < in.size) {
 		const size_t before = in.pos;
 		left = ZSTD_decompressStream(context, &out, &in);
@@ -202,8 +205,8 @@ static size_t decompress_in_steps(ZSTD_DCtx *context, unsigned char *to, const s
 	}
 	if (ZSTD_isError(left))
 		return left;
-	const uint64_t content = f->header.content;
-	return left == 0 && (content == UNKNOWN || out.pos == content)
+	const uint64_t declared = f->header.declared;
+	return left == 0 && (declared == UNKNOWN || out.pos == declared)
 		       ? out.pos
 		       : (size_t)-ZSTD_error_corruption_detected;
 }
@@ -213,39 +216,39 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
 
-	if (j->taken == 0 && refill(j, (size_t)j->cut.stored) != 0)
+	if (j->packed_read == 0 && refill(j, (size_t)j->cut.packed_bytes) != 0)
 		return true;
 	for (size_t left; (left = j->decoder->end - j->decoder->at) > 0;) {
 		unsigned char *const from = j->decoder->bytes + j->decoder->at;
 		const uint64_t offset = j->cut.offset + j->decoder->at;
 		/* Measure it again: a file may have changed since. */
 		const bool whole = frame_measure(from, left, &f);
-		if (!whole && j->taken < j->cut.stored)
+		if (!whole && j->packed_read < j->cut.packed_bytes)
 			break;
 		if (!whole || f.header.dictionary || f.bound > p->capacity)
 			return bad_frame(j, offset, "it has changed since it was found");
 		if (f.bound > p->capacity - p->bytes)
 			return false;
-		size_t stored = (size_t)f.stored;
+		size_t packed = (size_t)f.packed_bytes;
 		if (j->sum.follows && f.header.checksum) {
-			stored -= FRAME_CHECKSUM;
+			packed -= FRAME_CHECKSUM;
 			frame_hide_checksum(from);
 			j->sum.read = true;
-			j->sum.value = little32(from + stored);
+			j->sum.value = little32(from + packed);
 		}
 		/* Give each call only f.bound bytes: small_window() relies on it. */
 		unsigned char *const to = p->buffer + p->bytes;
 		const size_t n =
 			frame_in_steps(&f, j->sum.follows && !j->sum.adds)
-				? decompress_in_steps(j->decoder->context, to, &f, from, stored)
+				? decompress_in_steps(j->decoder->context, to, &f, from, packed)
 				: ZSTD_decompressDCtx(j->decoder->context, to, (size_t)f.bound,
-						      from, stored);
+						      from, packed);
 		if (ZSTD_isError(n))
 			return bad_code(j, offset, n);
 		p->bytes += n;
-		j->decoder->at += (size_t)f.stored;
+		j->decoder->at += (size_t)f.packed_bytes;
 	}
-	return j->taken == j->cut.stored ||
+	return j->packed_read == j->cut.packed_bytes ||
 	       bad_frame(j, j->cut.offset + j->decoder->at, FRAMES_DAMAGED);
 }
 
@@ -270,7 +273,7 @@ static bool decode_step(struct zstd_job *j, ZSTD_outBuffer *out)
 		 &bytes, &got) != 0)
 		return true;
 	if (got == 0 && !j->decoder->flush)
-		return cut_off(j);
+		return ends_inside(j);
 	const size_t header = j->decoder->hint > FRAME_BLOCK_HEADER ? FRAME_BLOCK_HEADER : 0;
 	in.src = bytes;
 	in.size = j->decoder->flush ? 0 : (size_t)lesser(got, j->decoder->hint - header);
@@ -294,7 +297,7 @@ static bool begin_steps(struct zstd_job *j)
 	if (next(j, j->cut.header, &bytes, &got) != 0)
 		return false;
 	if (got < j->cut.header)
-		return !cut_off(j);
+		return !ends_inside(j);
 	memcpy(header, bytes, j->cut.header);
 	if (j->sum.follows)
 		frame_hide_checksum(header);
@@ -318,12 +321,12 @@ static bool begin_steps(struct zstd_job *j)
  */
 static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
-	const uint64_t content = j->cut.content, made = j->decoded + p->bytes;
+	const uint64_t declared = j->cut.declared, made = j->decoded + p->bytes;
 
-	if (content == UNKNOWN || (made <= content && !(ended && made < content)))
+	if (declared == UNKNOWN || (made <= declared && !(ended && made < declared)))
 		return false;
-	if (made > content)
-		p->bytes = (size_t)(content - j->decoded);
+	if (made > declared)
+		p->bytes = (size_t)(declared - j->decoded);
 	return true;
 }
 
@@ -347,7 +350,7 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 		return bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 	if (whole && j->sum.follows)
 		read_checksum(j);
-	if (ended && j->cut.stored != UNKNOWN && decoder_used(j) != j->cut.stored &&
+	if (ended && j->cut.packed_bytes != UNKNOWN && decoder_used(j) != j->cut.packed_bytes &&
 	    j->fail.status == STATUS_OK)
 		return bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 	return ended;

@@ -16,7 +16,7 @@
  * that pays (zstd_cost.h).
  *
  * Batches keep one order from find to done, in whichever room they are, and all batches of a frame
- * precede the batches of the next. So the contents of a taken room precede, in the inputs,
+ * precede the batches of the next. So the contents of an occupied room precede, in the inputs,
  * everything that waits for a room, and will be handed out and counted. A job does not end before
  * its batches are done.
  *
@@ -50,7 +50,7 @@ static struct batch *batch_of(struct rooms *r, uint64_t number)
 static bool is_bound(const struct zstd_job *j)
 {
 	return j->cut.how == HOW_DEVICE && !j->ended &&
-	       !(blocks_begun(j) && (j->blocks->over || j->blocks->refused));
+	       !(blocks_begun(j) && (j->blocks->fetch_ended || j->blocks->refused));
 }
 
 bool device_takes_frame(const struct source *s)
@@ -109,7 +109,7 @@ static unsigned free_room(const struct rooms *r)
 {
 	unsigned i = 0;
 
-	while (i < r->count && (r->taken[i] || r->piece[i].state != PIECE_FREE))
+	while (i < r->count && (r->occupied[i] || r->piece[i].state != PIECE_FREE))
 		i++;
 	return i;
 }
@@ -126,7 +126,7 @@ static bool may_send(const struct source *s, const struct zstd_job *j)
 	const uint64_t enough = blocks_wanted(j);
 	if (b->end >= enough)
 		return b->device.found == b->device.done; /* it is over */
-	return b->end + b->device.blocks * FRAME_BLOCK_MAX < enough &&
+	return b->end + b->device.in_flight * FRAME_BLOCK_MAX < enough &&
 	       (b->last || free_room(r) < r->count);
 }
 
@@ -161,11 +161,11 @@ static unsigned blocks_most(const struct rooms *r)
 static unsigned blocks_of(const struct rooms *r, const struct zstd_job *j)
 {
 	const unsigned most = blocks_most(r);
-	const uint64_t given = j->blocks->device.given, content = j->cut.content;
+	const uint64_t given = j->blocks->device.given, declared = j->cut.declared;
 
-	if (content == UNKNOWN || content <= given)
+	if (declared == UNKNOWN || declared <= given)
 		return most;
-	const uint64_t left = (content - given - 1) / FRAME_BLOCK_MAX + 1,
+	const uint64_t left = (declared - given - 1) / FRAME_BLOCK_MAX + 1,
 		       batches = (left + most - 1) / most;
 	return (unsigned)((left + batches - 1) / batches);
 }
@@ -192,11 +192,11 @@ static void find_packed(const struct rooms *r, struct zstd_job *j, struct batch 
 			f->why = FRAMES_DAMAGED;
 		if (f->why)
 			return;
-		if (at + sizeof(head) + h.stored - begin > room) {
+		if (at + sizeof(head) + h.packed_bytes - begin > room) {
 			h.last = false;
 			break;
 		}
-		at += sizeof(head) + h.stored;
+		at += sizeof(head) + h.packed_bytes;
 	}
 	batch->offset = begin;
 	batch->bytes = (size_t)(at - begin);
@@ -291,8 +291,8 @@ static void note_found(struct source *s, struct zstd_job *j, const struct search
 {
 	struct blocks *const b = j->blocks;
 
-	__atomic_store_n(&j->taken, b->device.at - j->cut.offset, __ATOMIC_RELAXED);
-	b->over |= !batch || f->why;
+	__atomic_store_n(&j->packed_read, b->device.at - j->cut.offset, __ATOMIC_RELAXED);
+	b->fetch_ended |= !batch || f->why;
 	b->fail = f->fail;
 	if (f->why && b->fail.status == STATUS_OK)
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, f->why);
@@ -327,9 +327,9 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	if (!batch || f.why)
 		return;
 	r->found++;
-	r->taken[which] = true;
+	r->occupied[which] = true;
 	d->found++;
-	d->blocks += batch->blocks;
+	d->in_flight += batch->blocks;
 	d->given += batch->blocks * (uint64_t)FRAME_BLOCK_MAX;
 	source_call(s); /* to find the next batch */
 	lock_drop(&s->lock);
@@ -382,9 +382,9 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 	struct zstd_job *const j = batch->job;
 
 	batch->state = BATCH_FREE;
-	r->taken[batch->room] = false;
+	r->occupied[batch->room] = false;
 	j->blocks->device.done++;
-	j->blocks->device.blocks -= batch->blocks;
+	j->blocks->device.in_flight -= batch->blocks;
 	if (!j->blocks->refused) {
 		if (got != UNPACKED_DONE)
 			device_refuse(j, got == UNPACKED_LOST ? "the GPU failed" : FRAMES_DAMAGED);

@@ -34,7 +34,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->in = in;
 	j->cut = *c;
 	j->at = in->at;
-	j->decoded = j->taken = 0;
+	j->decoded = j->packed_read = 0;
 	j->running = 0;
 	j->ended = j->broken = false;
 	j->sum = (struct checksum){.follows = c->checksum,
@@ -43,7 +43,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	decoder_begin(j->decoder);
-	j->known = 0;
+	j->handed_out = 0;
 	j->made = j->ready = NULL;
 	j->made_end = &j->made;
 	for (unsigned i = 0; i < PIECES; i++) {
@@ -82,8 +82,6 @@ bool jobs_backlog(const struct source *s)
 
 /* ---- places ---- */
 
-#define FAR (UNKNOWN - 1) /* offsets stop here if headers lie about sizes */
-
 void job_add(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
@@ -119,7 +117,7 @@ static void job_place(struct source *s, struct zstd_job *j, uint64_t at)
 static bool conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	const uint64_t end = j->decoded < FAR - j->at ? j->at + j->decoded : FAR;
+	const uint64_t end = j->decoded < OFFSET_MOST - j->at ? j->at + j->decoded : OFFSET_MOST;
 	const bool fails = j->fail.status != STATUS_OK && end < in->limit;
 
 	if (fails)
@@ -242,10 +240,10 @@ static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
 
-	if (j->cut.content == UNKNOWN || j->at == UNKNOWN)
+	if (j->cut.declared == UNKNOWN || j->at == UNKNOWN)
 		return 0;
 	if (!how_is_libzstd(j->cut.how))
-		return offset_sum(j->at, j->cut.content);
+		return offset_sum(j->at, j->cut.declared);
 	if (!job_is_long(j) || packed == 0 || !j->in->is_file)
 		return 0;
 	const double all = (double)j->at / packed * size; /* headers may announce nearly 2^64 */

@@ -33,6 +33,7 @@ struct request;
 struct chunk;
 
 #define UNKNOWN FRAME_UNKNOWN
+#define OFFSET_MOST (UNKNOWN - 1)        /* offsets stop here if headers lie about sizes */
 #ifndef SMALL_JOBS                       /* the scheduler of the tests has small ones */
 #define PIECE_BYTES ((size_t)256 << 10)  /* bytes of a piece of STEPS */
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes of one read */
@@ -41,12 +42,12 @@ struct chunk;
  * limit is FIND_MAX: frames of 8 MiB took 0.8 to 0.9 times as long as in steps.
  */
 #define WHOLE_MAX ((uint64_t)2 << 20)
-#define BATCH_BYTES ((uint64_t)512 << 10) /* decoded bytes of small frames in one job */
+#define GATHER_BYTES ((uint64_t)512 << 10) /* decoded bytes of small frames in one job */
 #else
 #define PIECE_BYTES ((size_t)16 << 10)
 #define PACKED_BYTES ((size_t)32 << 10)
 #define WHOLE_MAX ((uint64_t)64 << 10)
-#define BATCH_BYTES ((uint64_t)16 << 10)
+#define GATHER_BYTES ((uint64_t)16 << 10)
 #endif
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks of a job being decoded or counted, at most */
@@ -66,16 +67,16 @@ struct cut {
 	enum how how;
 	enum from from;
 	/*
-	 * Hide checksums from libzstd: of a single frame, because readers compute it, unless ordered
+	 * Hide checksums from libzstd: of a single frame, as readers compute it, unless ordered
 	 * CALLS; with no_check, of all.
 	 */
 	bool checksum;
-	uint64_t offset;  /* packed offset of the first frame */
-	uint64_t stored;  /* packed bytes, or UNKNOWN */
-	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
-	uint64_t window;  /* bytes of a single frame's window */
-	size_t header;    /* bytes of a single frame's header */
-	unsigned pieces;  /* pieces of CALLS and STEPS, or slots of BLOCKS */
+	uint64_t offset;       /* packed offset of the first frame */
+	uint64_t packed_bytes; /* or UNKNOWN */
+	uint64_t declared;     /* decoded bytes, by its headers, or UNKNOWN */
+	uint64_t window;       /* bytes of a single frame's window */
+	size_t header;         /* bytes of a single frame's header */
+	unsigned pieces;       /* pieces of CALLS and STEPS, or slots of BLOCKS */
 	uint64_t piece_bytes;
 	struct { /* bytes for parts of the job other than its pieces */
 		uint64_t packed;
@@ -132,20 +133,20 @@ struct zstd_job {
 	/* decoded pieces in order, until they are counted and in the checksum */
 	struct zstd_piece *made, **made_end;
 	struct zstd_piece *ready; /* the first of these not yet handed out to its end */
-	uint64_t taken; /* packed bytes taken from the input; other threads read it unlocked */
+	uint64_t packed_read; /* packed bytes read from the input; other threads read it unlocked */
 	struct decoder *decoder;
-	struct blocks *blocks; /* state of BLOCKS or DEVICE, or NULL */
-	uint64_t known;        /* bytes handed out before libzstd restarted the frame */
-	uint64_t known_sum;    /* their checksum */
-	uint64_t held;         /* bytes of the budget */
+	struct blocks *blocks;   /* state of BLOCKS or DEVICE, or NULL */
+	uint64_t handed_out;     /* bytes handed out before libzstd restarted the frame */
+	uint64_t handed_out_sum; /* their checksum */
+	uint64_t budgeted;       /* bytes of the budget */
 };
 
 /* Memory for the jobs of all inputs. */
 struct budget {
-	uint64_t memory; /* bytes of the budget */
-	uint64_t held;   /* bytes held by live jobs, and by inputs that keep bytes of streams */
-	uint64_t kept;   /* bytes held by free jobs */
-	unsigned jobs;   /* number of live jobs */
+	uint64_t memory;     /* bytes of the budget */
+	uint64_t live_bytes; /* bytes of live jobs, and of inputs that keep bytes of streams */
+	uint64_t free_bytes; /* bytes of free jobs */
+	unsigned jobs;       /* number of live jobs */
 	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
 };
 
@@ -155,9 +156,9 @@ struct zstd_input {
 	uint64_t pos;                  /* packed offset of the next frame */
 	struct zstd_job *jobs, **last; /* its jobs, in the order of their frames */
 	struct zstd_job *open;         /* the last job, until the end of its frame is found */
-	struct frame walk; /* the open job's frame, as far as its blocks were followed */
-	struct cut cut;    /* the next job, while it waits for memory */
-	uint64_t kept;     /* bytes of the budget for bytes of a stream in memory */
+	struct frame walk;     /* the open job's frame, as far as its blocks were followed */
+	struct cut cut;        /* the next job, while it waits for memory */
+	uint64_t stream_bytes; /* bytes of the budget for bytes of a stream in memory */
 	struct seam *seams;
 	unsigned char *rest; /* decoded bytes that content_after_decoded checks, or NULL */
 };

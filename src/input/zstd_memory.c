@@ -16,7 +16,7 @@
 
 static bool budget_has(const struct budget *b, uint64_t bytes)
 {
-	return b->held + bytes <= b->memory;
+	return b->live_bytes + bytes <= b->memory;
 }
 
 /* Make a job without buffers. NULL: no memory. */
@@ -47,7 +47,7 @@ static struct zstd_job *reuse(struct budget *b)
 
 	if (j) {
 		b->free_jobs = j->next;
-		b->kept -= j->held;
+		b->free_bytes -= j->budgeted;
 	}
 	return j;
 }
@@ -74,10 +74,10 @@ static struct zstd_job *reuse_for(struct budget *b, const struct cut *c)
 
 	if (!j)
 		return NULL;
-	j->held = job_takes(j, c);
-	while (b->free_jobs && !budget_has(b, b->kept + j->held))
+	j->budgeted = job_takes(j, c);
+	while (b->free_jobs && !budget_has(b, b->free_bytes + j->budgeted))
 		free_job(reuse(b));
-	if (budget_has(b, j->held))
+	if (budget_has(b, j->budgeted))
 		return j;
 	free_job(j);
 	return NULL;
@@ -88,9 +88,9 @@ struct zstd_job *budget_take(struct budget *b, const struct cut *c)
 	struct zstd_job *j = reuse_for(b, c);
 
 	if (!j && (j = job_make()) != NULL)
-		j->held = c->need;
+		j->budgeted = c->need;
 	if (j) {
-		b->held += j->held;
+		b->live_bytes += j->budgeted;
 		b->jobs++;
 	}
 	return j;
@@ -99,8 +99,8 @@ struct zstd_job *budget_take(struct budget *b, const struct cut *c)
 void budget_give(struct budget *b, struct zstd_job *j)
 {
 	b->jobs--;
-	b->held -= j->held;
-	b->kept += j->held;
+	b->live_bytes -= j->budgeted;
+	b->free_bytes += j->budgeted;
 	j->next = b->free_jobs;
 	b->free_jobs = j;
 }
@@ -109,5 +109,5 @@ void budget_free(struct budget *b)
 {
 	while (b->free_jobs)
 		free_job(reuse(b));
-	assert(b->jobs == 0 && b->held == 0 && b->kept == 0);
+	assert(b->jobs == 0 && b->live_bytes == 0 && b->free_bytes == 0);
 }

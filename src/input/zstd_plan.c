@@ -37,7 +37,8 @@ static uint64_t bytes_wanted(const struct planner *p)
 /* May -n or --part end in the frame? */
 static bool ends_in(const struct planner *p, const struct frame *f)
 {
-	return p->in->limit != NO_END && (p->at == UNKNOWN || f->header.content >= bytes_wanted(p));
+	return p->in->limit != NO_END &&
+	       (p->at == UNKNOWN || f->header.declared >= bytes_wanted(p));
 }
 
 /* ---- headers ---- */
@@ -63,7 +64,7 @@ static int refuse_frame(const struct planner *p, const struct frame *f, struct f
 		return frames_bad(
 			p->in->bytes, f->offset, fail,
 			"it needs a dictionary; pipe the file through `zstd -dc -D DICTIONARY`");
-	if (need <= p->use->memory || f->header.content < p->use->memory / 2)
+	if (need <= p->use->memory || f->header.declared < p->use->memory / 2)
 		return 0;
 	if (need > (uint64_t)1 << 31)
 		return frames_bad(p->in->bytes, f->offset, fail,
@@ -101,7 +102,7 @@ static void plan_libzstd(const struct source_use *use, struct cut *c, enum how h
 
 	c->how = how;
 	c->piece_bytes = calls ? larger(piece_bytes, 1) : PIECE_BYTES;
-	c->memory.packed = calls || c->from == FROM_MEMORY ? c->stored : PACKED_BYTES;
+	c->memory.packed = calls || c->from == FROM_MEMORY ? c->packed_bytes : PACKED_BYTES;
 	c->memory.context = context;
 	c->memory.blocks = 0;
 	for (c->pieces = calls || use->threads == 1 ? 1 : PIECES;; c->pieces = 1) {
@@ -115,18 +116,18 @@ static void plan_libzstd(const struct source_use *use, struct cut *c, enum how h
 
 void cut_as_steps(const struct source_use *use, struct cut *c)
 {
-	plan_libzstd(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
+	plan_libzstd(use, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->declared));
 }
 
 /* Plan the job of a frame whose end was found. `many`: more frames like it are left. */
 static void plan_found(const struct planner *p, struct cut *c, const struct frame *f, bool many)
 {
 	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
-	const bool waits = f->header.content == UNKNOWN || p->spec->ordered;
+	const bool waits = f->header.declared == UNKNOWN || p->spec->ordered;
 	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
-	c->stored = f->stored;
-	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->content);
+	c->packed_bytes = f->packed_bytes;
+	const uint64_t steps = STEPS_BYTES + lesser(c->window, c->declared);
 	plan_libzstd(p->use, c, HOW_CALLS, f->bound,
 		     frame_in_steps(f, p->spec->no_check) ? steps : CONTEXT_BYTES);
 	const struct cut calls = *c;
@@ -151,7 +152,7 @@ static void plan_blocks(const struct source_use *use, struct cut *c)
 	c->memory.packed = c->from == FROM_FILE ? 0 : steps.memory.packed;
 	for (c->pieces = most; c->pieces >= lesser(threads + 2, most); c->pieces--) {
 		const uint64_t bytes =
-			blocks_bytes(lesser(c->window, c->content), c->pieces, threads);
+			blocks_bytes(lesser(c->window, c->declared), c->pieces, threads);
 		c->memory.blocks = larger(bytes, steps.need);
 		c->need = c->memory.blocks + huge_grown(c->memory.packed) + c->memory.seams;
 		if (c->need <= use->memory)
@@ -187,9 +188,9 @@ static uint64_t packed_left(const struct planner *p, const struct frame *f)
 static bool few_left(const struct planner *p, const struct frame *f)
 {
 	/* Until its end is found, the bytes in which it was followed. */
-	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
+	const uint64_t packed = f->packed_bytes == UNKNOWN ? f->walked : f->packed_bytes;
 
-	return ends_in(p, f) || stored >= AHEAD || stored > packed_left(p, f) / p->use->threads;
+	return ends_in(p, f) || packed >= AHEAD || packed > packed_left(p, f) / p->use->threads;
 }
 
 /* Literals and sequences of some blocks of a frame. */
@@ -211,17 +212,17 @@ static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct ahe
 	struct block b;
 	size_t got;
 
-	for (unsigned n = 0; n < most && !w->last; n++, at += h.stored) {
+	for (unsigned n = 0; n < most && !w->last; n++, at += h.packed_bytes) {
 		if (bytes_look(in->bytes, at, head, SIZE_MAX, &bytes, &got, &bad) != 0 ||
 		    got < head || frame_block_parse(bytes, &h) != 0)
 			return false;
 		at += head;
-		if (bytes_look(in->bytes, at, h.stored, SIZE_MAX, &bytes, &got, &bad) != 0 ||
-		    got < h.stored || block_scan(&w->scan, &h, bytes, &b))
+		if (bytes_look(in->bytes, at, h.packed_bytes, SIZE_MAX, &bytes, &got, &bad) != 0 ||
+		    got < h.packed_bytes || block_scan(&w->scan, &h, bytes, &b))
 			return false;
 		w->literals += b.literals;
 		w->sequences += b.sequences;
-		w->packed += head + h.stored;
+		w->packed += head + h.packed_bytes;
 		w->blocks++;
 		w->last = h.last;
 	}
@@ -243,7 +244,7 @@ static bool blocks_pay(struct input *in, const struct frame *f, unsigned most, s
 /* Is the frame long enough to decode in blocks, and its window small enough? */
 static bool frame_is_long(const struct planner *p, const struct frame *f)
 {
-	const uint64_t bytes = lesser(f->header.content, f->bound);
+	const uint64_t bytes = lesser(f->header.declared, f->bound);
 
 	return f->header.window <= BLOCK_WINDOW_MAX && lesser(bytes, bytes_wanted(p)) > WHOLE_MAX;
 }
@@ -256,14 +257,15 @@ static bool device_pays(const struct planner *p, const struct frame *f, bool rea
 			const struct ahead *first)
 {
 	struct ahead w = {.scan = first->scan};
-	const uint64_t content = f->header.content, left = packed_left(p, f);
-	const bool ends = f->stored != UNKNOWN && f->stored > 0; /* its end was found */
-	const uint64_t stored = ends ? f->stored : larger(bytes_size(p->in->bytes) - f->offset, 1);
+	const uint64_t declared = f->header.declared, left = packed_left(p, f);
+	const bool ends = f->packed_bytes != UNKNOWN && f->packed_bytes > 0; /* its end was found */
+	const uint64_t packed =
+		ends ? f->packed_bytes : larger(bytes_size(p->in->bytes) - f->offset, 1);
 
 	if (ends || !scan_blocks(p->in, f->offset + f->walked, WORK_BLOCKS, &w))
 		w = *first;
-	const double ratio = content != UNKNOWN ? (double)content / (double)stored
-						: (double)f->blocks / (double)f->walked;
+	const double ratio = declared != UNKNOWN ? (double)declared / (double)packed
+						 : (double)f->decoded_most / (double)f->walked;
 	const double bytes = (double)left * ratio, wanted = (double)bytes_wanted(p),
 		     share = wanted < bytes ? wanted / bytes : 1;
 	const double blocks = share * (double)left / (double)w.packed;
@@ -297,7 +299,7 @@ static enum zstd_way choose(const struct planner *p, const struct cut *c, const 
 				   .read = c->from == FROM_MEMORY,
 				   .large = frame_is_long(p, f),
 				   .few = few_left(p, f),
-				   .sized = f->header.content != UNKNOWN,
+				   .sized = f->header.declared != UNKNOWN,
 				   .ordered = p->spec->ordered,
 				   .threads = p->use->threads,
 				   .device = device,
@@ -312,7 +314,7 @@ static enum zstd_way choose(const struct planner *p, const struct cut *c, const 
 	const enum zstd_way way = zstd_way(&facts);
 	if (way != WAY_START)
 		return way;
-	if (p->use->start(p->use->arg) && device_of(p, f) == DEVICE_READY)
+	if (p->use->start_device(p->use->arg) && device_of(p, f) == DEVICE_READY)
 		return WAY_DEVICE;
 	facts.device = DEVICE_NONE;
 	return zstd_way(&facts);
@@ -321,7 +323,7 @@ static enum zstd_way choose(const struct planner *p, const struct cut *c, const 
 /* Estimate the decoded bytes of a frame. */
 static uint64_t weight(const struct frame *f)
 {
-	return f->header.content != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->stored);
+	return f->header.declared != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->packed_bytes);
 }
 
 /* Is there a small frame at `offset`? In a stream, only bytes already read count. */
@@ -334,9 +336,10 @@ static bool next_small(const struct planner *p, uint64_t offset, struct frame *f
 
 	return frames_header(in->bytes, offset, !in->is_file, f, &kind, &got, &bad) == FIND_FRAME &&
 	       refuse_frame(p, f, &bad) == 0 &&
-	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
-	       frames_walk(in->bytes, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
-	       !small_window(f) && !frame_in_steps(f, p->spec->no_check) && f->bound <= BATCH_BYTES;
+	       (f->header.declared == UNKNOWN || f->header.declared <= GATHER_BYTES / 4) &&
+	       frames_walk(in->bytes, f, GATHER_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
+	       !small_window(f) && !frame_in_steps(f, p->spec->no_check) &&
+	       f->bound <= GATHER_BYTES;
 }
 
 /*
@@ -349,12 +352,12 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 	uint64_t sum = first->bound, most = sum, weights = weight(first);
 	struct frame f;
 
-	while (weights < BATCH_BYTES && c->stored < BATCH_BYTES &&
-	       next_small(p, c->offset + c->stored, &f)) {
-		c->stored += f.stored;
-		c->content = c->content == UNKNOWN || f.header.content == UNKNOWN
-				     ? UNKNOWN
-				     : c->content + f.header.content;
+	while (weights < GATHER_BYTES && c->packed_bytes < GATHER_BYTES &&
+	       next_small(p, c->offset + c->packed_bytes, &f)) {
+		c->packed_bytes += f.packed_bytes;
+		c->declared = c->declared == UNKNOWN || f.header.declared == UNKNOWN
+				      ? UNKNOWN
+				      : c->declared + f.header.declared;
 		c->checksum = p->spec->no_check; /* else libzstd checks them */
 		sum += f.bound;
 		most = larger(most, f.bound);
@@ -362,7 +365,7 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 	}
 	/* Frames that declare no size have loose bounds: the piece holds as many as fit. */
 	plan_libzstd(p->use, c, HOW_CALLS,
-		     sum < 2 * BATCH_BYTES ? sum : larger(most, 2 * BATCH_BYTES), CONTEXT_BYTES);
+		     sum < 2 * GATHER_BYTES ? sum : larger(most, 2 * GATHER_BYTES), CONTEXT_BYTES);
 	if (c->need > p->use->memory) {
 		*c = alone;
 		plan_found(p, c, first, false);
@@ -378,11 +381,11 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 static enum find walk_frame(const struct planner *p, struct frame *f, struct fail *fail)
 {
 	struct input *const in = p->in;
-	const uint64_t content = f->header.content;
-	const uint64_t most = in->is_file ? FIND_MAX : in->zstd->kept - PACKED_BYTES;
+	const uint64_t declared = f->header.declared;
+	const uint64_t most = in->is_file ? FIND_MAX : in->zstd->stream_bytes - PACKED_BYTES;
 	enum find found = FIND_FAR;
 
-	if (in->is_file || content == UNKNOWN || content <= FIND_MAX)
+	if (in->is_file || declared == UNKNOWN || declared <= FIND_MAX)
 		/* If rows are wanted at once, follow only bytes already read. */
 		found = frames_walk(in->bytes, f, most, !in->is_file && p->spec->prompt, fail);
 	/* Follow a file's frame until it is known whether all readers decode it. */
@@ -391,7 +394,7 @@ static enum find walk_frame(const struct planner *p, struct frame *f, struct fai
 		found = frames_walk(in->bytes, f, f->walked + most, false, fail);
 	if (found == FIND_BAD && (ends_in(p, f) || bytes_finished(in->bytes))) {
 		found = FIND_FAR;
-		f->stored = 0;
+		f->packed_bytes = 0;
 		fail->status = STATUS_OK;
 	}
 	return found;
@@ -401,8 +404,8 @@ static enum find walk_frame(const struct planner *p, struct frame *f, struct fai
 static void plan_frame(const struct planner *p, const struct frame *f, bool whole, struct cut *c)
 {
 	c->from = p->in->is_file ? FROM_FILE : whole ? FROM_MEMORY : FROM_STREAM;
-	if (whole && f->bound <= BATCH_BYTES / 4 && !small_window(f)) {
-		c->stored = f->stored;
+	if (whole && f->bound <= GATHER_BYTES / 4 && !small_window(f)) {
+		c->packed_bytes = f->packed_bytes;
 		gather(p, f, c);
 	} else if (whole) {
 		plan_found(p, c, f, !few_left(p, f));
@@ -435,11 +438,11 @@ void cut_plan(const struct planner *p, struct cut *c)
 	struct zstd_input *const z = p->in->zstd;
 	struct frame f;
 
-	*c = (struct cut){.content = UNKNOWN, .stored = UNKNOWN};
+	*c = (struct cut){.declared = UNKNOWN, .packed_bytes = UNKNOWN};
 	enum find found = next_header(p, &f, &c->fail);
 	c->offset = z->pos;
 	if (found == FIND_FRAME) {
-		c->content = f.header.content;
+		c->declared = f.header.declared;
 		c->window = f.header.window;
 		c->header = f.header.bytes;
 		c->checksum = f.header.checksum;
@@ -447,7 +450,7 @@ void cut_plan(const struct planner *p, struct cut *c)
 		plan_frame(p, &f, found == FIND_FRAME, c);
 		z->walk = f; /* for walking on while a file's frame is decoded */
 		if (ends_in(p, &f))
-			z->walk.stored = 0; /* nothing after it may be wanted */
+			z->walk.packed_bytes = 0; /* nothing after it may be wanted */
 	}
 	/* The file was longer when it was opened. */
 	if (found == FIND_NONE && z->pos < bytes_size(p->in->bytes)) {

@@ -46,22 +46,22 @@ static size_t piece_wanted(const struct source *s, const struct zstd_job *j)
 	const uint64_t at = j->at + j->decoded;
 	size_t bytes = PIECE_BYTES;
 
-	if (j->decoded < j->known) /* it was handed out before the restart */
-		return (size_t)lesser(bytes, j->known - j->decoded);
+	if (j->decoded < j->handed_out) /* it was handed out before the restart */
+		return (size_t)lesser(bytes, j->handed_out - j->decoded);
 	if (j->at == UNKNOWN)
 		return bytes;
 	if (at >= in->limit)
-		return j->decoded > 0 && j->decoded == j->cut.content;
-	if (at > in->first && s->use.record <= bytes && j->cut.how == HOW_STEPS)
-		bytes -= (size_t)((at + bytes - in->first) % s->use.record);
+		return j->decoded > 0 && j->decoded == j->cut.declared;
+	if (at > in->begin && s->use.record <= bytes && j->cut.how == HOW_STEPS)
+		bytes -= (size_t)((at + bytes - in->begin) % s->use.record);
 	return (size_t)lesser(bytes, in->limit - at);
 }
 
 /* Does libzstd decode other bytes than were handed out before it restarted, as far as it gets? */
 static bool differs(struct zstd_job *j, bool ended)
 {
-	if (j->fail.status != STATUS_OK || (j->decoded < j->known && !ended) ||
-	    (j->decoded == j->known && xxh64_end(&j->sum.hash) == j->known_sum))
+	if (j->fail.status != STATUS_OK || (j->decoded < j->handed_out && !ended) ||
+	    (j->decoded == j->handed_out && xxh64_end(&j->sum.hash) == j->handed_out_sum))
 		return false;
 	if (bytes_changed(j->in->bytes))
 		fail_set(&j->fail, STATUS_DATA, "%s changed while it was read", j->in->name);
@@ -76,7 +76,7 @@ static bool differs(struct zstd_job *j, bool ended)
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	const size_t cap = piece_wanted(s, j);
-	const bool again = j->decoded < j->known;
+	const bool again = j->decoded < j->handed_out;
 	bool ended = cap == 0;
 
 	p->state = PIECE_FILLING;

@@ -15,7 +15,8 @@
  *
  * The memory of seams is bounded. A partial record lacks bytes of a live job, which has at most
  * two, one at its end and one where its pieces are handed out; or it lacks bytes after the last
- * job, and there is one such record. Jobs pay for theirs (cut.memory.seams), unless records are small.
+ * job, and there is one such record. Unless records are small, jobs pay for theirs
+ * (cut.memory.seams).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static void add_part_unlocks(struct source *s, const struct zstd_piece *p, uint6
 			     const unsigned char *bytes, size_t n, struct request *q)
 {
 	struct input *const in = p->job->in;
-	struct seam *const seam = seam_of(s, in->zstd, (at - in->first) / s->use.record);
+	struct seam *const seam = seam_of(s, in->zstd, (at - in->begin) / s->use.record);
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!seam) {
@@ -105,7 +106,7 @@ static void add_part_unlocks(struct source *s, const struct zstd_piece *p, uint6
 		source_fail(s, in, p->job->cut.offset, &fail);
 		return;
 	}
-	copy_unlocks(s, seam->bytes + (at - in->first) % s->use.record, bytes, n);
+	copy_unlocks(s, seam->bytes + (at - in->begin) % s->use.record, bytes, n);
 	seam->have += (uint32_t)n;
 	if (seam->have == s->use.record)
 		hand_seam_unlocks(s, in, seam, s->use.record, q);
@@ -332,10 +333,10 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const uint32_t record = s->use.record;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
 	/* A partial record at the end of the samples is never completed. */
-	const uint64_t whole = stop == NO_END || stop < in->first
+	const uint64_t whole = stop == NO_END || stop < in->begin
 				       ? stop
-				       : in->first + whole_records(s, stop - in->first);
-	const uint64_t begin = larger(at + p->from, in->first),
+				       : in->begin + whole_records(s, stop - in->begin);
+	const uint64_t begin = larger(at + p->from, in->begin),
 		       end = lesser(offset_sum(at, p->bytes), whole);
 
 	if (p->from == 0)
@@ -346,7 +347,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	const size_t from = (size_t)(begin - at), left = (size_t)(end - begin),
-		     rest = record - (size_t)((begin - in->first) % record);
+		     rest = record - (size_t)((begin - in->begin) % record);
 	const unsigned char *const bytes = p->data + from;
 	if (rest < record || left < record) {
 		const size_t n = (size_t)lesser(rest, left);

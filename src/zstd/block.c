@@ -156,7 +156,7 @@ static const char *scan_sequences(struct block_scan *scan, struct rest *r, struc
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		       const unsigned char *packed, struct block *b)
 {
-	struct rest r = {packed, packed + h->stored};
+	struct rest r = {packed, packed + h->packed_bytes};
 	const char *refused;
 
 	b->most = scan->most;
@@ -164,11 +164,11 @@ const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 	if (h->plain) {
 		b->how = h->repeats ? LITERALS_REPEAT : LITERALS_PLAIN;
 		b->literals_at = packed;
-		b->literals_packed = h->stored;
+		b->literals_packed = h->packed_bytes;
 		b->bytes = b->literals = h->most;
 		return h->most > scan->most ? "a block is larger than the window" : NULL;
 	}
-	if (h->stored < 3 || h->stored > scan->most)
+	if (h->packed_bytes < 3 || h->packed_bytes > scan->most)
 		return DAMAGED;
 	refused = scan_literals(scan, &r, b);
 	if (!refused)

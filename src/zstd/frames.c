@@ -23,7 +23,8 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 {
 	const unsigned char *bytes;
 
-	*f = (struct frame){.offset = offset, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
+	*f = (struct frame){
+		.offset = offset, .packed_bytes = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
 	for (size_t n = 5; n <= FRAME_HEADER_MAX; n++) {
 		const int rc = bytes_look(b, offset, there ? 0 : n, SIZE_MAX, &bytes, got, fail);
 		if (rc != 0)
@@ -39,7 +40,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 /* Skip a skippable frame; in a file, without reading it. */
 static int skip_frame(struct bytes *b, uint64_t *pos, const struct frame *f, struct fail *fail)
 {
-	const uint64_t end = *pos + f->header.bytes + f->header.content;
+	const uint64_t end = *pos + f->header.bytes + f->header.declared;
 	const unsigned char *bytes;
 	size_t got;
 	int rc = bytes_pass(b, end - 1, fail);
@@ -113,7 +114,7 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 	enum find found;
 
 	while (!block.last) {
-		if (f->walked > most || (!bytes_in_file(b) && f->blocks > FIND_MAX))
+		if (f->walked > most || (!bytes_in_file(b) && f->decoded_most > FIND_MAX))
 			return FIND_FAR;
 		/* The frame's decoder will soon read these bytes. */
 		if (most != FRAME_UNKNOWN)
@@ -128,7 +129,7 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 	f->walked += f->header.checksum ? FRAME_CHECKSUM : 0;
 	if ((found = find_bytes(b, f, f->walked - 1, 1, there, &bytes, fail)) != FIND_FRAME)
 		return found;
-	f->stored = f->walked;
-	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : f->blocks;
+	f->packed_bytes = f->walked;
+	f->bound = f->header.declared != FRAME_UNKNOWN ? f->header.declared : f->decoded_most;
 	return FIND_FRAME;
 }

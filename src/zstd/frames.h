@@ -35,9 +35,9 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 			enum frame_kind *kind, size_t *got, struct fail *fail);
 
 /*
- * Follow blocks to the end of a frame, and set its `stored` and `bound`, or up to `most` packed
- * bytes of the frame. FIND_FAR: the frame goes on after these, or, with `there`, after the bytes
- * already read.
+ * Follow blocks to the end of a frame, and set its `packed_bytes` and `bound`, or up to `most`
+ * packed bytes of the frame. FIND_FAR: the frame goes on after these, or, with `there`, after the
+ * bytes already read.
  */
 enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool there,
 		      struct fail *fail);

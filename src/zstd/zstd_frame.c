@@ -40,9 +40,10 @@ static enum frame_kind data_frame(const unsigned char *p, size_t n, struct frame
 		return FRAME_BROKEN;
 	h->checksum = flags & FLAG_CHECKSUM;
 	h->dictionary = little(p + at, dictionary) != 0;
-	h->content = content == 0 ? FRAME_UNKNOWN
-				  : little(p + at + dictionary, content) + (content == 2 ? 256 : 0);
-	h->window = single ? h->content : window_of(p[5]);
+	h->declared = content == 0
+			      ? FRAME_UNKNOWN
+			      : little(p + at + dictionary, content) + (content == 2 ? 256 : 0);
+	h->window = single ? h->declared : window_of(p[5]);
 	return FRAME_DATA;
 }
 
@@ -70,7 +71,7 @@ enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_heade
 	if (magic >> 4 == 0x184d2a5) {
 		if (n < 8)
 			return FRAME_SHORT;
-		*h = (struct frame_header){.bytes = 8, .content = little(p + 4, 4)};
+		*h = (struct frame_header){.bytes = 8, .declared = little(p + 4, 4)};
 		return FRAME_SKIPPABLE;
 	}
 	return magic == 0xfd2fb51e || (magic >= 0xfd2fb522 && magic <= 0xfd2fb527) ? FRAME_LEGACY
@@ -88,7 +89,7 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 	const uint32_t type = word >> 1 & 3, size = word >> 3;
 
 	b->last = word & 1;
-	b->stored = type == 1 ? 1 : size; /* type 1: one byte that repeats */
+	b->packed_bytes = type == 1 ? 1 : size; /* type 1: one byte that repeats */
 	/* for a plain block, size is its decoded size */
 	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
 	b->plain = type < 2;
@@ -99,15 +100,15 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 void frame_add_block(struct frame *f, const struct frame_block *b)
 {
 	/* A block decodes to at most a window. */
-	f->blocks += f->header.window < b->most ? f->header.window : b->most;
-	f->walked += FRAME_BLOCK_HEADER + b->stored;
+	f->decoded_most += f->header.window < b->most ? f->header.window : b->most;
+	f->walked += FRAME_BLOCK_HEADER + b->packed_bytes;
 }
 
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 {
 	struct frame_block block = {.last = false};
 
-	*f = (struct frame){.stored = 0};
+	*f = (struct frame){.packed_bytes = 0};
 	if (frame_parse(p, n, &f->header) != FRAME_DATA)
 		return false;
 	f->walked = f->header.bytes;
@@ -117,7 +118,7 @@ bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 			return false;
 		frame_add_block(f, &block);
 	}
-	f->stored = f->walked + (f->header.checksum ? FRAME_CHECKSUM : 0);
-	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : f->blocks;
-	return f->stored <= n;
+	f->packed_bytes = f->walked + (f->header.checksum ? FRAME_CHECKSUM : 0);
+	f->bound = f->header.declared != FRAME_UNKNOWN ? f->header.declared : f->decoded_most;
+	return f->packed_bytes <= n;
 }

@@ -23,11 +23,11 @@ enum frame_kind {
 };
 
 struct frame_header {
-	size_t bytes;     /* bytes of magic number and header */
-	uint64_t content; /* decoded bytes, or FRAME_UNKNOWN; if skippable, bytes to skip */
-	uint64_t window;  /* bytes that a decoder must remember */
-	bool checksum;    /* a checksum of four bytes follows the last block */
-	bool dictionary;  /* decoding needs a dictionary */
+	size_t bytes;      /* bytes of magic number and header */
+	uint64_t declared; /* decoded bytes, or FRAME_UNKNOWN; if skippable, bytes to skip */
+	uint64_t window;   /* bytes that a decoder must remember */
+	bool checksum;     /* a checksum of four bytes follows the last block */
+	bool dictionary;   /* decoding needs a dictionary */
 };
 
 /* Parse the first n bytes of a frame; fill in the header for DATA and SKIPPABLE. */
@@ -42,10 +42,10 @@ void frame_hide_checksum(unsigned char *p);
 /* The three bytes before a block. */
 struct frame_block {
 	bool last;
-	uint32_t stored; /* bytes of the block after these three */
-	uint32_t most;   /* decoded bytes at most, whatever the window is */
-	bool plain;      /* stored uncompressed, or as one byte that repeats */
-	bool repeats;    /* stored as one byte that repeats */
+	uint32_t packed_bytes; /* bytes of the block after these three */
+	uint32_t most;         /* decoded bytes at most, whatever the window is */
+	bool plain;            /* stored uncompressed, or as one byte that repeats */
+	bool repeats;          /* stored as one byte that repeats */
 };
 
 /* Parse the three bytes. -1: no block begins like this. */
@@ -54,14 +54,14 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b);
 /* A frame as its headers describe it. */
 struct frame {
 	struct frame_header header;
-	uint64_t offset; /* offset in the compressed input */
-	uint64_t stored; /* bytes of all of it; 0: not to be found; FRAME_UNKNOWN: not found yet */
-	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN: not found yet */
-	uint64_t walked; /* its first bytes, in which the blocks were followed */
-	uint64_t blocks; /* decoded bytes of these blocks, at most */
+	uint64_t offset;       /* offset in the compressed input */
+	uint64_t packed_bytes; /* of all of it; 0: not to be found; FRAME_UNKNOWN: not found yet */
+	uint64_t bound;        /* decoded bytes at most; FRAME_UNKNOWN: not found yet */
+	uint64_t walked;       /* its first bytes, in which the blocks were followed */
+	uint64_t decoded_most; /* decoded bytes of these blocks, at most */
 };
 
-/* Add a block to walked and blocks. */
+/* Add a block to walked and decoded_most. */
 void frame_add_block(struct frame *f, const struct frame_block *b);
 
 /* Do the n bytes at p begin with a whole frame of data? Then *f describes it. */

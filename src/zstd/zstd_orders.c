@@ -48,14 +48,14 @@ const char *orders_packed(struct unpack_orders *o, struct block_scan *scan,
 		struct block block;
 		/* The file may have changed since. */
 		if (frame_block_parse(at, &h) != 0 ||
-		    h.stored > (size_t)(room + bytes - at) - FRAME_BLOCK_HEADER)
+		    h.packed_bytes > (size_t)(room + bytes - at) - FRAME_BLOCK_HEADER)
 			return "it has changed while it was read";
 		at += FRAME_BLOCK_HEADER;
 		const char *const why = block_scan(scan, &h, at, &block);
 		if (why)
 			return why;
 		describe_block(&block, room, &o->batch, &o->block[i], &apart);
-		at += h.stored;
+		at += h.packed_bytes;
 	}
 	return NULL;
 }

@@ -134,10 +134,10 @@ static unsigned find_places(size_t n, struct place *place)
 	block_scan_begin(&scan, header.window);
 	for (size_t at = header.bytes; !h.last && n - at >= 3 && count + 12 < PLACES;) {
 		const uint8_t *const packed = frame + at + 3;
-		if (frame_block_parse(frame + at, &h) != 0 || n - at - 3 < h.stored ||
+		if (frame_block_parse(frame + at, &h) != 0 || n - at - 3 < h.packed_bytes ||
 		    block_scan(&scan, &h, packed, &b))
 			break;
-		const uint8_t *all[12] = {packed - 3, packed, packed + h.stored - 1};
+		const uint8_t *all[12] = {packed - 3, packed, packed + h.packed_bytes - 1};
 		unsigned found = 3;
 		if (!h.plain) {
 			const uint8_t *stream = b.literals_at, *end = stream + b.literals_packed;
@@ -156,7 +156,7 @@ static unsigned find_places(size_t n, struct place *place)
 		for (unsigned i = 0; i < found; i++)
 			if (all[i] < frame + n)
 				place[count++] = (struct place){(size_t)(all[i] - frame), at};
-		at += 3 + h.stored;
+		at += 3 + h.packed_bytes;
 	}
 	return count;
 }

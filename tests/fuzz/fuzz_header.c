@@ -221,7 +221,7 @@ static int read_all(const struct setup *spec, uint8_t *data, size_t most, size_t
 	}
 	if (rc == 0) {
 		const struct source_totals *t = source_totals(s);
-		REQUIRE(source_finished(s) && t->bytes == t->skipped + *used && t->tail == 0,
+		REQUIRE(source_exhausted(s) && t->bytes == t->skipped + *used && t->tail == 0,
 			"%llu bytes", (unsigned long long)t->bytes);
 	}
 	source_close(s);

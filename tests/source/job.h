@@ -13,7 +13,6 @@
 #define OFFERS 5u        /* inputs of a job, at most */
 #define READERS_MOST 16u /* threads */
 #define FRAMES_KNOWN 300u
-#define NO_LIMIT UINT64_MAX
 
 enum route { ROUTE_FILE, ROUTE_REDIRECTED, ROUTE_PIPE, ROUTE_STDIN };
 

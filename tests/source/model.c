@@ -343,7 +343,7 @@ static bool check_end(struct truth *t, const struct job *job, size_t i, const st
 	all->skipped += job->setup.open.skip;
 	all->tail += tail;
 	all->tails += tail > 0;
-	all->cut += cut;
+	all->truncated += cut;
 	/* A slice that -n ends in it has no end of the input. */
 	all->unsized += o->format && o->samples == NO_LIMIT && end > o->begin &&
 			!(job->setup.open.parts > 0 && v->bytes >= limit);

@@ -156,7 +156,7 @@ static int offer_input(const struct offer *o, int to)
 
 static bool takes_more(const struct zstd_job *j)
 {
-	return job_takes(j, &(struct cut){.pieces = 0}) > j->held + EXTRA;
+	return job_takes(j, &(struct cut){.pieces = 0}) > j->budgeted + EXTRA;
 }
 
 /* More memory than there is? */
@@ -167,12 +167,12 @@ static void look(struct source *s)
 
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
-		kept += in->zstd ? in->zstd->kept : 0;
+		kept += in->zstd ? in->zstd->stream_bytes : 0;
 	for (const struct zstd_job *j = s->budget.free_jobs; j; j = j->next)
 		beyond |= takes_more(j);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		beyond |= j->running == 0 && takes_more(j);
-	beyond |= s->budget.jobs > 1 && s->budget.held > s->budget.memory + kept;
+	beyond |= s->budget.jobs > 1 && s->budget.live_bytes > s->budget.memory + kept;
 	lock_drop(&s->lock);
 	CHECK(!beyond, "more memory than was taken");
 }
@@ -330,7 +330,7 @@ static void check_totals(const struct source_totals *got, const struct source_to
 	SAME(tails);
 	SAME(padding);
 	SAME(headers);
-	SAME(cut);
+	SAME(truncated);
 	SAME(unsized);
 	SAME(empty.count);
 #undef SAME
@@ -357,7 +357,7 @@ static void check_all(const struct job *job, const struct truth *t, const struct
 		      "%zu inputs ended", (size_t)run->told);
 		return;
 	}
-	CHECK(source_finished(run->source), "not finished");
+	CHECK(source_exhausted(run->source), "not finished");
 	CHECK(source_counted(run->source) == sums->bytes, "%llu bytes counted",
 	      (ull)source_counted(run->source));
 	if (sliced)
@@ -402,7 +402,7 @@ static struct soft *open_device(const struct job *job, struct source_use *use)
 	f->never = d->never;
 	f->unpacker.demanded = d->demanded;
 	use->unpacker = &f->unpacker;
-	use->start = start_device;
+	use->start_device = start_device;
 	return f;
 }
 
@@ -539,7 +539,7 @@ static void take_parts(const struct job *job, const struct truth *t, unsigned th
 		sum->padding += o->padding;
 		sum->inputs += o->inputs;
 		sum->headers += o->headers;
-		sum->cut += o->cut;
+		sum->truncated += o->truncated;
 		sum->unsized += o->unsized;
 		sum->empty.count += o->empty.count;
 		CHECK(read_of_files <= one.bytes + BESIDE * job->setup.open.path_count,
