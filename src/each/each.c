@@ -93,7 +93,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 static int count_chunk(struct worker *w, const struct chunk *chunk)
 {
 	struct each *const e = w->work->each;
-	const uint64_t size = e->spec->size, first = chunk->first,
+	const uint64_t size = e->spec->size, first = chunk->record,
 		       end = first + work_records(w->work, chunk->bytes);
 	const unsigned char *data = chunk->data;
 	struct result *r = NULL;
@@ -117,7 +117,7 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 		at += row.records;
 		r->records += row.records;
 		if (output_used(r->text) >= TEXT_MOST || at == end) {
-			r->end = at == end && chunk->next > 0 ? chunk->next : at;
+			r->end = at == end && chunk->next_record > 0 ? chunk->next_record : at;
 			collect_submit(e, r);
 			r = NULL;
 		}
@@ -218,7 +218,7 @@ static enum turn take_turn(struct worker *w)
 		return TURN_FAILED;
 	const struct want want = {.buffer = w->rows->block, .cap = w->work->block, .lent = true};
 	int rc = worker_take(w, &want, &chunk);
-	if (rc == 0 && chunk.bytes == 0 && chunk.next == 0)
+	if (rc == 0 && chunk.bytes == 0 && chunk.next_record == 0)
 		return TURN_END;
 	const double began = clock_seconds();
 	if (rc == 0) {

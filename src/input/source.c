@@ -120,7 +120,7 @@ static bool has_work(const struct source *s)
 
 static bool answered(const struct request *q)
 {
-	return q->chunk->bytes > 0 || q->chunk->next > 0 || q->got == q->cap;
+	return q->chunk->bytes > 0 || q->chunk->next_record > 0 || q->got == q->cap;
 }
 
 static void start_worker_unlocks(struct source *s)

@@ -137,8 +137,8 @@ struct chunk {
 	size_t bytes;       /* whole records; only an input's last packed ones may end in a group */
 	struct xxh64 *hash; /* the caller may add all of the bytes to it, in order; or NULL */
 	size_t path;        /* index of the chunk's input among the paths */
-	uint64_t first;     /* number of the chunk's first record in its input */
-	uint64_t next;      /* the next chunk's, if ordered and the file lost records; or 0 */
+	uint64_t record;    /* number of its first record in its input */
+	uint64_t next_record; /* the next chunk's, if ordered and the file lost records; or 0 */
 	/* The source's own: */
 	struct input *input;      /* if ordered, the input of a chunk without a piece */
 	struct zstd_piece *piece; /* the piece that was lent; or NULL */

@@ -90,10 +90,10 @@ static void plain_hand_out(const struct source *s, struct input *in, struct requ
 	*q->chunk = (struct chunk){.data = q->want->buffer,
 				   .bytes = bytes,
 				   .path = in->index,
-				   .first = input_record(s, in, at)};
+				   .record = input_record(s, in, at)};
 	if (s->spec.ordered) { /* the input does not end before the chunk is returned */
 		q->chunk->input = in;
-		q->chunk->next = bytes < claimed ? input_record(s, in, at + claimed) : 0;
+		q->chunk->next_record = bytes < claimed ? input_record(s, in, at + claimed) : 0;
 		in->lent++;
 	}
 }

@@ -114,7 +114,7 @@ static struct text_block *block_new(struct source *s, struct input *in)
 	b->capacity = capacity;
 	b->added = 0;
 	b->lines.at = b->lines.end = NULL;
-	b->lines.first = b->lines.fractions = false;
+	b->lines.starts_text = b->lines.fractions = false;
 	b->lines.taken = b->lines.bad = b->lines.bad_line = 0;
 	b->lines.why[0] = '\0';
 	b->lines.marks.from = NULL;
@@ -249,7 +249,7 @@ static int text_read_on(struct source *s, struct input *in, struct text_block *b
 	int rc = 0;
 
 	b->offset = t->at - have;
-	b->lines.first = b->offset == 0;
+	b->lines.starts_text = b->offset == 0;
 	while (rc == 0 && !newline && !t->ended) {
 		if (have > TEXT_LINE_MOST)
 			return text_too_long(b);
@@ -547,7 +547,7 @@ static void text_turn_unlocks(struct source *s, struct input *in, struct request
 		*q->chunk = (struct chunk){.data = q->want->buffer,
 					   .bytes = got,
 					   .path = in->index,
-					   .first = input_record(s, in, in->at)};
+					   .record = input_record(s, in, in->at)};
 		if (s->spec.ordered) { /* the input does not end before the chunk is returned */
 			q->chunk->input = in;
 			in->lent++;

@@ -240,7 +240,7 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 			struct span field, const char *what)
 {
 	const char *const column = t->spec->column;
-	const bool first = l->first && l->taken == 0;
+	const bool first = l->starts_text && l->taken == 0;
 	char text[WHAT], names[WHAT - 200] = "";
 	const char *advice = "", *past = NULL;
 	struct decimal d;
@@ -452,7 +452,7 @@ int text_begin(struct text_table *t, const struct text_spec *spec, struct text_l
 	bool header = false;
 
 	*t = (struct text_table){.spec = spec, .separator = '\n', .number = 1};
-	if (l->first && l->taken == 0 && text_check_format(l) != 0)
+	if (l->starts_text && l->taken == 0 && text_check_format(l) != 0)
 		return -1;
 	while (l->at < l->end) {
 		const char *const end = memchr(l->at, '\n', (size_t)(l->end - l->at));

@@ -59,7 +59,7 @@ struct text_marks {
 /* Some whole lines, each with its newline, and the results of reading them. */
 struct text_lines {
 	const char *at, *end; /* lines to read; TEXT_PAD bytes after them may be read, too */
-	bool first;           /* they are the first of the text */
+	bool starts_text;     /* they are the first of the text */
 	bool fractions;       /* some number was not written as an integer */
 	uint64_t taken;       /* lines read */
 	uint64_t bad;         /* bad lines among them, if these are skipped */

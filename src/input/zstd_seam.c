@@ -79,7 +79,7 @@ static void hand_seam_unlocks(struct source *s, struct input *in, struct seam *s
 		*q->chunk = (struct chunk){.data = to,
 					   .bytes = n,
 					   .path = in->index,
-					   .first = seam->group * s->use.packed};
+					   .record = seam->group * s->use.packed};
 		if (s->spec.ordered) { /* keep the input open until the chunk comes back */
 			q->chunk->input = in;
 			in->lent++;
@@ -277,7 +277,7 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 	*q->chunk = (struct chunk){.data = p->data + from,
 				   .bytes = n,
 				   .path = in->index,
-				   .first = input_record(s, in, p->job->at + p->begin + from),
+				   .record = input_record(s, in, p->job->at + p->begin + from),
 				   .piece = p};
 	if (p->from < p->bytes)
 		source_call(s); /* to take the rest */

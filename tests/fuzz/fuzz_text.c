@@ -425,7 +425,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memset(copy + length, '\n', 2 + TEXT_PAD);
 		if (!feed && copy[length - 1] == '\r')
 			copy[length] = '\r';
-		l = (struct text_lines){.at = copy, .first = at == 0};
+		l = (struct text_lines){.at = copy, .starts_text = at == 0};
 		l.end = copy + length + (feed ? 0 : copy[length - 1] == '\r' ? 2 : 1);
 		if (!known)
 			rc = text_begin(&table, &m.spec, &l);

@@ -184,15 +184,15 @@ static void compare(struct taker *w, const struct chunk *c, const unsigned char 
 	const struct source_use *const use = &w->run->job->setup.use;
 	const struct view *const v = &t->view[c->path < OFFERS ? c->path : 0];
 	const uint64_t packed = use->packed > 0 ? use->packed : 1;
-	const uint64_t at = c->first / packed * use->record;
+	const uint64_t at = c->record / packed * use->record;
 
 	if (t->unclear || w->run->job->setup.open.parts > 0 || w->run->job->device.wrong > 0)
 		return;
-	CHECK(c->path < w->run->job->setup.open.path_count && c->first % packed == 0,
-	      "input %zu, record %llu", c->path, (ull)c->first);
+	CHECK(c->path < w->run->job->setup.open.path_count && c->record % packed == 0,
+	      "input %zu, record %llu", c->path, (ull)c->record);
 	if (v->data && v->first + at + bytes <= v->bytes)
 		CHECK(memcmp(data, v->data + v->first + at, bytes) == 0,
-		      "other bytes: input %zu, record %llu", c->path, (ull)c->first);
+		      "other bytes: input %zu, record %llu", c->path, (ull)c->record);
 	else
 		CHECK(t->may && (!w->run->job->setup.open.ordered || t->vague || !v->data),
 		      "bytes beyond the end");
@@ -214,10 +214,10 @@ static void count(struct taker *w, const unsigned char *data, size_t bytes)
 static void check_row(const struct taker *w, const struct chunk *c)
 {
 	const struct source_use *const use = &w->run->job->setup.use;
-	const uint64_t end = c->first + model_records(use, c->bytes);
+	const uint64_t end = c->record + model_records(use, c->bytes);
 
-	CHECK(end % use->row == 0 || c->first / use->row == (end - 1) / use->row,
-	      "records %llu to %llu", (ull)c->first, (ull)end);
+	CHECK(end % use->row == 0 || c->record / use->row == (end - 1) / use->row,
+	      "records %llu to %llu", (ull)c->record, (ull)end);
 }
 
 static void *work(void *arg)
