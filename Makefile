@@ -189,14 +189,14 @@ $(BUILD)/torture_preload.so: $(OBJ_DIR)/tests/torture/preload.o
 include tests/fakecuda/fakecuda.mk
 
 # ---- tests; SEED, JOBS and SECONDS are for the random jobs ----
-SEED      = 1
+SEED     ?= 1
 JOBS      = 2500
-SECONDS   = 60
+SECONDS   = 20
 #: make test             unit tests and transcripts, some seconds
 test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
-#: make check            all tests, some minutes; SEED, JOBS and SECONDS are for the random jobs
+#: make check            all tests, two minutes; SEED, JOBS and SECONDS are for the random jobs
 check-programs: $(PROGRAM) $(BLOCKS) $(TESTS) $(SOURCE_JOBS) $(TOOLS) $(TORTURE) $(BUILD)/uhi_documents $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
 	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
 check: check-programs $(if $(MODE),,schedules)

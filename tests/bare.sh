@@ -28,5 +28,5 @@ unshare --mount --pid --fork sh -eu -c '
 	ln -s fd/0 "$root/dev/stdin" && ln -s fd/1 "$root/dev/stdout" && ln -s fd/2 "$root/dev/stderr"
 	cp /etc/resolv.conf /etc/hosts "$root/etc/"
 	exec nohup chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-		sh -c "cd /gpuhist && set -eu && . /commands" </dev/null
+		SEED="${SEED:-1}" sh -c "cd /gpuhist && set -eu && . /commands" </dev/null
 ' sh "$root"

@@ -60,7 +60,7 @@ quick=
 [ "$1" != --quick ] || { quick=1 && shift; }
 here=$(dirname "$(realpath "$0")")
 gpuhist=$(realpath "$1") build=$(realpath "$2") fake=$(realpath "$here/../build")/fake
-seed=${3:-1} jobs=${4:-2500} seconds=${5:-60}
+seed=${3:-1} jobs=${4:-2500} seconds=${5:-20}
 folder=$(mktemp -d)
 # Ctrl-C does not reach the tests, because timeout(1) gives each a process group of its own.
 end_all() {

@@ -2,7 +2,7 @@
 /* torture: the shipping program while the system around it fails
  *
  *   torture GPUHIST PRELOAD                every job, every function, every early call
- *   torture GPUHIST PRELOAD SEED           a quarter of these plans, another one for each seed
+ *   torture GPUHIST PRELOAD SEED           an eighth of these plans, another one for each seed
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
  * PRELOAD is torture_preload.so, made from preload.c, whose head explains plans. For each job and
@@ -76,7 +76,7 @@ static bool torture(const struct plan *plan)
 
 /* ---- the systematic run ---- */
 
-enum { SAMPLE = 4 }; /* with a seed, one plan in four is run */
+enum { SAMPLE = 8 }; /* with a seed, one plan in eight is run */
 
 static bool sampled;
 static struct bytes logs[JOBS_MAX]; /* the calls of each job if nothing fails */
