@@ -109,7 +109,7 @@ static const struct task *ready_task(const struct source *s, const struct reques
 
 /* ---- interface of workers ---- */
 
-/* Under the scheduler of the tests: is there work for a reader, or an answer to wait for? */
+/* For the tests' scheduler: could a reader do something now, or wait for an answer? */
 static bool has_work(const struct source *s)
 {
 	struct reader other = {.takes = true};

@@ -16,7 +16,7 @@ bool source_more_inputs(const struct source *s)
 	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
-/* Wake a reader to open the next input; if there is none, wake all to see that. */
+/* Wake a reader to open the next input. After the last input, wake all readers: they return. */
 static void call_for_next(struct source *s)
 {
 	if (source_more_inputs(s))

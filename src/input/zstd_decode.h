@@ -26,8 +26,8 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 bool frame_in_steps(const struct frame *f, bool no_check);
 
 /*
- * Decode up to cap bytes into a piece; if `prompt`, of a stream, no more than came without a wait
- * after the first. True: the job has ended; j->fail says whether it failed.
+ * Decode up to cap bytes into a piece. With `prompt`, do not wait for more of a stream once the
+ * piece has bytes. True: the job has ended; j->fail says whether it failed.
  */
 bool decoder_fill(struct zstd_job *j, struct zstd_piece *p, size_t cap, bool prompt);
 

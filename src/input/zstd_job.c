@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_job: the places of jobs among the decoded bytes, their ends, and what they tell others.
+ * zstd_job: where jobs begin among the decoded bytes, how they end, and questions about them.
  *
  * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
  * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed

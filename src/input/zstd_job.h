@@ -168,7 +168,7 @@ struct zstd_input {
 /* Packed bytes that a file's frame is followed ahead of its decoder. */
 #define AHEAD ((uint64_t)64 << 20)
 
-/* What a cut is planned with. */
+/* The facts on which cut_plan decides. */
 struct planner {
 	const struct source_spec *spec;
 	const struct source_use *use;
@@ -199,7 +199,7 @@ void cut_waits(struct source *s);
 
 /* ---- zstd_blocks.c: BLOCKS and DEVICE ---- */
 
-/* Bytes of memory for blocks with this many slots; 0: for those of a device. */
+/* The memory of blocks with this many slots, in bytes. A device has 0 slots. */
 uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
 uint64_t blocks_hold(const struct blocks *b); /* the memory of b in bytes; 0 for NULL */
 void blocks_free(struct blocks *b);

@@ -86,7 +86,7 @@ static enum find next_header(const struct planner *p, struct frame *f, struct fa
 
 /*
  * Could a call of libzstd miss a block that is too long for the frame's window (frame_in_steps)?
- * It gets space for `bound` bytes; if these are no more than the window, no block can be longer.
+ * The call may write `bound` bytes, so a block cannot exceed a window of at least that many.
  */
 static bool small_window(const struct frame *f)
 {
