@@ -112,7 +112,8 @@ static void job_place(struct source *s, struct zstd_job *j, uint64_t at)
 
 /*
  * Report the failure of a job that has ended and has its place, or else place the next job. What
- * follows a failed frame has no known place. True: the next job has got one.
+ * follows a failed frame has no known place, even if a failed job between the two has been retired.
+ * True: the next job has got one.
  */
 static bool conclude(struct source *s, struct zstd_job *j)
 {
@@ -130,7 +131,8 @@ static bool conclude(struct source *s, struct zstd_job *j)
 		return false;
 	if (!j->next && (in->at == UNKNOWN || j->broken))
 		in->at = end;
-	if (!j->next || j->next->at != UNKNOWN)
+	if (!j->next || j->next->at != UNKNOWN ||
+	    source_is_behind_failure(s, in, j->next->cut.offset))
 		return false;
 	job_place(s, j->next, end);
 	return true;
