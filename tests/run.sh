@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Run every test, three at a time, because one of them often waits. Print one line for each as it ends; then the slowest
-# ten with their seconds and their CPU seconds, and everything that was left out, with the reason; then "N passed, N failed",
-# which counts tests. A test's own line gives its checks.
+# ten with their seconds and their CPU seconds, the instruction sets whose loops ran, and everything that was left out, with
+# the reason; then "N passed, N failed", which counts tests. A test's own line gives its checks.
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
 # BUILD holds the test programs; SEED, JOBS and SECONDS are for the random jobs. --quick runs the transcripts, and the unit
 # tests without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
@@ -88,6 +88,12 @@ limit=${LIMIT:-$((slow * (1200 + 20 * seconds)))}
 signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
 env $signals true 2>/dev/null || signals=
 
+# The instruction sets that this machine and the program have, the best first.
+sets=
+for isa in vbmi2 avx512 avx2 base; do
+	! GPUHIST_ISA=$isa "$gpuhist" /dev/null >/dev/null 2>&1 || sets="$sets${sets:+, }$isa"
+done
+
 # test_of NAME COMMAND...: add a test, if it is wanted.
 only=$(printf %s "${ONLY:-}" | tr -s '\n\t' ' ')
 test_of() {
@@ -156,8 +162,7 @@ if [ -z "$quick" ]; then
 		test_of source_schedules "$build/sched/source_jobs" "$seed" "$((4 * jobs))" "$((seconds < 15 ? seconds : 15))"
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# The jobs so far used the best instruction set; run fewer with each other one that this machine has.
-	for isa in base avx2 avx512; do
-		GPUHIST_ISA=$isa "$gpuhist" /dev/null >/dev/null 2>&1 || continue
+	for isa in $(echo "$sets" | sed 's/^[^,]*//; s/,//g'); do
 		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
 			$((jobs / 4)) $((seconds / 3))
 	done
@@ -243,6 +248,7 @@ head -n 10 "$folder/slowest"
 for reached in "$folder"/*.reached; do
 	[ ! -s "$reached" ] || echo "$(basename "$reached" .reached) reached $(cat "$reached")"
 done
+echo "instruction sets: $sets"
 sort -u "$folder/left"
 # A test without a result did not run, which is a failure too.
 awk 'FNR == NR { tests++; next } { ended++; failed += $3 > 0 }
