@@ -365,11 +365,15 @@ static void add_result(struct stats_result *to, const struct stats_result *other
 	to->zeros = before.zeros + other->zeros;
 }
 
-/* Add a digest; the sum is as coarse as the coarser one. */
+/* Add a digest; the sum is as coarse as the coarser one. If either is missing, the sum has none. */
 static int add_digest(struct digest *to, const struct digest *other)
 {
 	struct digest sum;
 
+	if (!to->touched || !other->touched) {
+		digest_close(to);
+		return 0;
+	}
 	if (other->rule.digits < to->rule.digits) {
 		if (digest_open(&sum, &other->rule, true) != 0)
 			return -1;

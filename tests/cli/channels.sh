@@ -31,6 +31,12 @@ shell 'for n in 1 2; do gpuhist -q -c 66 --stats -r 0:660 -b 4 --into sum.json p
 shell 'gpuhist --merge sum.json | sed -n "1,2p; 67p"'
 shell 'gpuhist -q -c 66 --stats -r 0:660 -b 4 -f json probe.i16 >one.json; gpuhist --merge --stats one.json one.json sum.json | sed -n "1,2p; 67p"'
 shell 'gpuhist --merge --stats -f json -q one.json | cmp - one.json'
+# One with figures and a digest, one with figures alone
+gpuhist -q -t u8 -c 66 -f json probe.i16 | gpuhist --merge -b 128 --stats -q -f json >with.json
+gpuhist -q -t u8 -c 66 -r 0:256 -b 128 --stats -f json probe.i16 | sed 's/"stats_cells": 65536, "stats_digest": "[^"]*", //g' >without.json
+for files in 'with.json without.json' 'without.json with.json'; do
+	shell "gpuhist --merge --stats $files | sed -n '1,2p; 67p'"
+done
 refused gpuhist --into sum.json -c 65 -q --stats -r 0:660 -b 4 -n 1 probe.i16
 # Options that cannot be combined with so many channels
 refused gpuhist -c 66 --device=gpu probe.i16
