@@ -98,6 +98,8 @@ static bool find_codes(struct codes *c, const struct hist *h, uint32_t channel)
 {
 	const uint32_t bins = axis_bins(&h->axis);
 
+	if (bins == 0) /* --auto without a sample */
+		return false;
 	c->count = h->count + channel * h->stride;
 	c->under = h->flow[channel].under;
 	c->first = 0;
@@ -117,7 +119,7 @@ static bool find_codes(struct codes *c, const struct hist *h, uint32_t channel)
 int linearity_measure(struct hist *h, enum waveform wave, struct fail *fail)
 {
 	const uint32_t bins = axis_bins(&h->axis);
-	double *const memory = calloc((size_t)h->channels * bins, 2 * sizeof(*memory));
+	double *const memory = calloc((size_t)h->channels * bins + 1, 2 * sizeof(*memory));
 
 	h->linearity = calloc(h->channels, sizeof(*h->linearity));
 	if (!h->linearity || !memory) {

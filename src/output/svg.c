@@ -687,7 +687,8 @@ static void name_curves(char name[NAME], const struct sheet *s, uint32_t channel
 	}
 	for (unsigned i = 0; i < s->quantiles->n; i++) {
 		quantile_name(percent, s->quantiles, i);
-		if (used + strlen(percent) + 6 > NAME) {
+		const char *const after = i + 1 < s->quantiles->n ? ", % ..." : ", %";
+		if (used + strlen(percent) + strlen(after) >= NAME) {
 			strcat(name, " ...");
 			return;
 		}

@@ -33,3 +33,4 @@ refused gpuhist --merge --linearity=ramp wide.json
 shell 'printf ab | gpuhist -t u8 --linearity=ramp'
 shell 'printf "aAbAcA" | gpuhist -t u8 -c 2 --linearity=sine'
 refused gpuhist -t u8 --linearity=sine /dev/null
+shell "printf '' | gpuhist -t u16 -f json -q | gpuhist --merge --linearity=ramp"

@@ -17,6 +17,10 @@ shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(
 gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
 # The chosen quantiles, in their order, as curves with the area between them filled
 shorter -t u8 --each=100 -r 48:58 --stats=10,50,99 digits
+# More quantiles than their line has room for
+for more in 99 99.9 99.99 99.99,99.999; do
+	shorter -t u8 --each=100 -r 48:58 --stats="$(seq -s, 1 19),$more" digits | sed -n 's/.*>\(1%.*\)<.*/\1/p'
+done
 # Nothing to draw: no bins, no samples, no rows
 for options in '-t f32' '-t u8 -b 4' '-t f64 --log=auto' '-t u8 --each=9' '-t u8 --each=file --stats'; do
 	shell "printf '' | gpuhist $options -q -f svg | grep -c 'nan\\|inf\"'"
