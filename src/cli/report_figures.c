@@ -126,6 +126,8 @@ static void report_list(const struct job *job, const struct hist *hist)
 	msg_progress("");
 	terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
 	some.channels -= left;
+	if (left > 0 && !hist->by)
+		some.samples -= left * hist_samples(hist, 0);
 	list_table(out, &some, &style);
 	(void)output_commit(out, &lost);
 	if (left > 0)

@@ -19,6 +19,7 @@ shell 'gpuhist -c 66 --stats -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 67p"'
 shell 'gpuhist -t u8 -c 66 --stats probe.i16 | sed -n "1,3p; 66,67p"'
 shell 'gpuhist --text -c 66 --stats numbers | sed -n "1,3p; 66,67p"'
 shell 'gpuhist -c 66 --stats -n 9 -o a.npy -r 0:660 -b 2 probe.i16 2>&1 | sed -n "1,3p; 66,67p"'
+shell 'head -c 12800 /dev/zero | gpuhist -t u8 -c 128 --stats -f npy -o /dev/null 2>&1 | sed -n "1,2p; 65,66p"'
 # Pictures have a row for each channel
 shell 'gpuhist -c 66 -f plot -r 0:660 -b 33 probe.i16 | sed -n "1,4p; 68p"'
 shell 'gpuhist -c 66 -f plot --stats probe.i16 | sed -n "1,4p; 68p"'
