@@ -480,7 +480,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
 	if (job->like && !said->format && !job->source.typed && !job_names_type(job))
-		type = job->like->hist.axis.type;
+		type = job->mask > 0 ? sample_type_word(&job->like->hist.axis.type)
+				     : job->like->hist.axis.type;
 	if (job->mask > 0 && set_mask(&type, job->mask, fail) != 0)
 		return -1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # --mask: some bits of words of 8 or 16.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 # 500 values of 12 bits: as words by themselves (negative from 2048 on, with a sign), and among other bits
 words() { # KIND, and 1 for big endian
 	bytes "$(awk -v kind="$1" -v big="$2" 'BEGIN {
@@ -50,6 +50,12 @@ grep -o '"type": "u16[^,]*' one.json
 shell 'gpuhist -t u16 --mask=0xf000 --stats -f json -q moved.le | gpuhist --merge --stats=25,50 --nonzero one.json -'
 shell 'gpuhist -q -t u16 --mask=0xf00 -f json flags.le | gpuhist --merge one.json -'
 shell 'gpuhist -q -t u16 -b 16 -f json flags.le | gpuhist --merge one.json -'
+gpuhist -q -t u16 --mask=0xff0 --into=sum.json plain.le
+for mask in '' --mask=0xff0 '-t u16 --mask=0xff0' --mask=0xff --mask=0xf00 --mask=0xffff '-t u16'; do
+	refused gpuhist -q $mask --into=sum.json plain.le
+	refused gpuhist -q $mask --compare=sum.json -f csv -o /dev/null plain.le
+done
+run gpuhist --merge -b 1 sum.json
 # Refused, and named
 for options in '-t u16 --mask=0xf0f' '-t u16 --mask=0' '-t u16 --mask=0x10000' '-t u8 --mask=0x100' '-t f16 --mask=1' '-t u32 --mask=1' \
 	'-t u12bit --mask=3' '--text -t u16 --mask=3' '-t u16 --mod -b 9 --stats'; do
