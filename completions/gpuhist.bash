@@ -18,7 +18,7 @@ _gpuhist() {
 			u1bitbe u2bitbe u4bitbe i2bitbe i4bitbe u10bit u12bit u14bit i10bit i12bit i14bit
 			u10bitbe u12bitbe u14bitbe i10bitbe i12bitbe i14bitbe cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64'
 		;;
-	-f | --format) values='csv tsv raw npy json plot svg prom hgrm' ;;
+	-f | --format) values='csv tsv raw npy json plot svg prom' ;;
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
 	--device) values='auto cpu gpu' ;;
 	--linearity) values='sine ramp' ;;

@@ -186,8 +186,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 /* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no room. */
 static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
-	const bool document = job->into || job->format->write == write_json ||
-			      job->format->kind == FORMAT_PERCENTILES;
+	const bool document = job->into || job->format->write == write_json;
 
 	if (layout_is_many(shape->channels))
 		return 0;

@@ -177,7 +177,6 @@ if [ -z "$quick" ]; then
 	else
 		left_out 'uhi_check, numpy_check, tensors_check, module_check, python_doc, some of the unit tests (QUICK=1)'
 	fi
-	test_in_python 'import hdrh.histogram' hgrm_check "$here/hgrm_check.py" "$gpuhist" "$seed"
 	test_in_python 'import prometheus_client.parser' prom_check "$here/prom_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' text_check "$here/text_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' compare_check "$here/compare_check.py" "$gpuhist" "$seed"

@@ -78,7 +78,7 @@ static const char INPUT_OPTIONS[] =
 static const char OTHER_OPTIONS[] =
 "Output:\n"
 "  -o, --output=FILE       write FILE, completely or not at all\n"
-"  -f, --format=FORMAT     csv tsv raw npy json plot svg prom hgrm (default:\n"
+"  -f, --format=FORMAT     csv tsv raw npy json plot svg prom (default:\n"
 "                          FILE's suffix; else plot on a terminal; else csv)\n"
 "  -C, --counter=KIND      u64 u32 sat8 sat16 sat32 (default u64; for raw u32)\n"
 "      --flow              rows for under, over and nan (csv, tsv)\n"

@@ -424,11 +424,6 @@ static int check_many(const struct shape *shape, const struct job *job, struct f
 			"--nonzero cannot be combined with %u channels: the line of a channel has "
 			"a column for each bin",
 			channels);
-	if (job->format && job->format->kind == FORMAT_PERCENTILES)
-		return fail_set(fail, STATUS_USAGE,
-				"hgrm needs quantiles, which are left out with %u channels; up to "
-				"64 have them",
-				channels);
 	if (job->each > 0)
 		return fail_set(
 			fail, STATUS_USAGE,

@@ -328,7 +328,7 @@ static int check_format(const struct given *g, struct fail *fail)
 
 	if (only)
 		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
-	if (format->kind >= FORMAT_PERCENTILES && style->counter >= COUNTER_SAT8)
+	if (format->kind >= FORMAT_METRIC && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE,
 				"-C %s cannot be combined with %s, which holds exact counts",
 				COUNTERS[style->counter].name, format->name);
@@ -358,22 +358,19 @@ static int settle_metric(struct given *g, struct fail *fail)
 			    fail);
 }
 
-/* Imply --stats for formats that need its figures. */
+/* Imply --stats for prom, which needs its figures. */
 static int settle_figures(struct given *g, struct fail *fail)
 {
-	const struct format *const format = g->job.format;
-
-	if (format->kind != FORMAT_PERCENTILES && format->kind != FORMAT_METRIC)
+	if (g->job.format->kind != FORMAT_METRIC)
 		return 0;
 	if (given(g, "mod"))
 		return fail_set(
 			fail, STATUS_USAGE,
-			"--mod cannot be combined with %s: residues are not the samples; for the "
-			"low bits of words, use --mask=0xfff",
-			format->name);
+			"--mod cannot be combined with prom: residues are not the samples; for the "
+			"low bits of words, use --mask=0xfff");
 	if (g->job.quantiles.n == 0)
 		given_stats(g);
-	return format->kind == FORMAT_METRIC ? settle_metric(g, fail) : 0;
+	return settle_metric(g, fail);
 }
 
 /* Is the default output a plot? A terminal gets one unless an option needs a table. */

@@ -139,19 +139,6 @@ void digest_keep_finite(struct digest *d, const struct sample_type *type,
 		d->wide[i] = 0;
 }
 
-double digest_last(const struct digest *d, const struct sample_type *type, uint32_t index)
-{
-	const int64_t cell = digest_cell(&d->rule, index);
-	uint64_t values;
-
-	if (type->code_bytes <= 2)
-		return sample_value(type, sample_swapped(type, codebook_code(type, index)));
-	if (d->rule.real)
-		return value_of_rank(type, (cell + 1) * ((int64_t)1 << d->rule.shift) - 1);
-	const uint64_t first = digest_first(&d->rule, cell, &values);
-	return (double)(first + (values - 1));
-}
-
 /* The cell of a value. */
 static int64_t cell_of(const struct digest_rule *rule, const struct sample_type *type, double real,
 		       int128_t whole)

@@ -25,12 +25,6 @@ void quantiles_find(struct hist_quantile *to, const struct quantiles *asked,
 		    const struct sample_type *type, const struct digest *d,
 		    const struct stats_result *of);
 
-/*
- * The greatest value of the type in a cell of samples from 0 on; types of up to 16 bits have cells
- * of infinities and NaNs.
- */
-double digest_last(const struct digest *d, const struct sample_type *type, uint32_t index);
-
 /* Remove infinities and NaNs, whose numbers are in `of`, from a digest of samples. */
 void digest_keep_finite(struct digest *d, const struct sample_type *type,
 			const struct stats_result *of);

@@ -25,7 +25,6 @@ static const struct format FORMATS[] = {
 	{"plot", {NULL}, write_plot, FORMAT_PICTURE, COUNTER_U64},
 	{"svg", {".svg"}, write_svg, FORMAT_PICTURE, COUNTER_U64},
 	{"prom", {".prom"}, write_prom, FORMAT_METRIC, COUNTER_U64},
-	{"hgrm", {".hgrm"}, write_hgrm, FORMAT_PERCENTILES, COUNTER_U64},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
@@ -117,10 +116,6 @@ int publish(struct output *out, const struct format *format, const struct style 
 	const bool rows = style->flow || format->kind >= FORMAT_METRIC; /* with under, over, NaN */
 	uint64_t overflows = 0;
 
-	if (format->kind == FORMAT_PERCENTILES && check_hgrm(hist, fail) != 0) {
-		output_abort(out);
-		return -1;
-	}
 	if (style->counter == COUNTER_U32)
 		overflows = hist_exceeding(hist, UINT32_MAX) +
 			    (rows ? hist_rows_exceeding(hist, UINT32_MAX) : 0);

@@ -88,19 +88,13 @@ void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t
 write_fn write_json; /* writes exact counts, whatever -C says; also used for rescue files */
 write_fn write_plot, write_svg;
 
-write_fn write_hgrm;
-/* -1: it has negative samples, or no digest (STATUS_DATA). */
-int check_hgrm(const struct hist *hist, struct fail *fail);
-
 write_fn write_prom;
 bool prom_has_sum(const struct hist *hist); /* does write_prom write _sum? */
 
 enum format_kind {
 	FORMAT_ROWS,   /* a row per bin; takes --no-header, --nonzero and --flow */
 	FORMAT_BINARY, /* never written to a terminal */
-	/* From here on: exact */
-	FORMAT_PERCENTILES, /* implies --stats */
-	/* From here on: with under, over and NaN; can say "partial", so takes --every */
+	/* From here on: exact; with under, over and NaN; can say "partial", so takes --every */
 	FORMAT_METRIC,   /* implies --stats; --title is the name of the metric */
 	FORMAT_DOCUMENT, /* takes --nonzero */
 	FORMAT_PICTURE,
@@ -114,8 +108,8 @@ struct format {
 	enum counter_kind counter; /* default for -C */
 };
 
-#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot, svg, prom or hgrm"
-#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json, .svg, .prom or .hgrm"
+#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot, svg or prom"
+#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json, .svg or .prom"
 const struct format *format_find(const char *name); /* NULL: no such format */
 
 /*

@@ -45,7 +45,7 @@ refused gpuhist --text --by=1 -r 0:1 -b 1 keys.csv
 refused gpuhist --text=1 --by=0 -r 0:1 -b 1 keys.csv
 refused gpuhist --text=ms --by=nobody -r 0:1 -b 1 keys.csv
 refused gpuhist --text=ms --by=name -r 0:1 -b 1 -f npy -o k.npy keys.csv
-for option in -c2 --each=2 --auto --log=auto -fraw -fhgrm --nonzero --device=gpu; do
+for option in -c2 --each=2 --auto --log=auto -fraw --nonzero --device=gpu; do
 	refused gpuhist $by $option events
 done
 refused gpuhist --text=ms --by=name --part=1/2 keys.csv
