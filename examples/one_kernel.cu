@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * one_kernel: gpuhist's privatized kernel (kernels/whole.cuh) in a program of its own, with CUDA's
- * runtime API: counts a file of 32-bit samples into BINS bins of WIDTH, from 0 on, and prints them
- * as gpuhist does.
+ * one_kernel: gpuhist's privatized kernel (kernels/count/whole.cuh) in a program of its own, with
+ * CUDA's runtime API: counts a file of 32-bit samples into BINS bins of WIDTH, from 0 on, and prints
+ * them as gpuhist does.
  * usage: one_kernel FILE WIDTH BINS
  *
  *	nvcc -O3 -std=c++17 -arch=native -I kernels examples/one_kernel.cu -o one_kernel
@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "whole.cuh"
+#include "count/whole.cuh"
 
 static void must(cudaError_t e)
 {

@@ -30,7 +30,7 @@ NEEDS_DRIVER = for a GPU a driver of CUDA $(TOOLKIT) or later
 GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 NVCCFLAGS ?= -O3
 ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
-KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) $(filter %/binning.h %/wide.h,$(wildcard src/*/*.h))
+KERNEL_TEXT = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cuh kernels/*/*.h) $(filter %/binning.h %/wide.h,$(wildcard src/*/*.h))
 
 KERNEL_FLAGS := $(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS)
 $(eval $(call stamp,build/kernels/flags,KERNEL_FLAGS,$(FLAGS)))
@@ -40,11 +40,11 @@ $(eval $(call stamp,build/kernels/archs,GPU_ARCHS,$(FLAGS)))
 NVCC_NOTE = $(if $(filter $(firstword $(CUBINS)),$@),$(if $(word 2,$(CUBINS)), (one of $(words $(CUBINS)): 30 s of CPU time in all; GPU_ARCHS=native: this machine; NVCC=: none)))
 $(CUBINS): build/kernels/sm_%.cubin: $(KERNEL_TEXT) build/kernels/flags
 	$(call say,NVCC,$(NVCC_NOTE))
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ kernels/count.cu
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ kernels/kernels.cu
 
 $(PTX): $(KERNEL_TEXT) build/kernels/flags
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ kernels/count.cu
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ kernels/kernels.cu
 
 $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 	$(call say,FAT)

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "check.h"
 #include "gpu_helper/cuda.h"
-#include "../kernels/unpack.h"
+#include "../kernels/zstd/unpack.h"
 
 #define LANES 8u       /* batches on their way ... */
 #define LANES_MOST 24u /* ... as in the program, with the memory that it usually takes */

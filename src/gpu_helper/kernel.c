@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel: chooses among the kernels of kernels/count.cu and launches them for a chunk. */
+/* kernel: chooses among the kernels of kernels/count/count.cuh and launches them for a chunk. */
 #include "gpu_helper/kernel.h"
 
 #include <stdbool.h>

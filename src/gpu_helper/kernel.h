@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "../kernels/rule.h"
+#include "../kernels/count/rule.h"
 #include "count/count.h"
 #include "gpu_helper/cuda.h"
 

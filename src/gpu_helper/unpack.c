@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack: decodes zstd blocks on the device (kernels/unpack.cuh).
+ * unpack: decodes zstd blocks on the device (kernels/zstd/unpack.cuh).
  *
  * A block with many sequences takes two milliseconds, so the device must decode many batches at
  * once. But each stream with its own connection adds 25 ms to the driver's start. So waiting

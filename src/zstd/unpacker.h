@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../kernels/unpack.h"
+#include "../kernels/zstd/unpack.h"
 
 #define UNPACKER_ROOMS 44u                    /* number of rooms, at most */
 #define UNPACKER_WINDOW ((uint64_t)128 << 20) /* the largest window */

@@ -20,7 +20,7 @@ thread_local uint4 shared[SHARED_WORDS / 4];
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#include "../../kernels/count.cu"
+#include "../../kernels/kernels.cu"
 #pragma GCC diagnostic pop
 
 typedef void count_kernel(const void *, u64, struct rule, void *);

@@ -9,7 +9,7 @@
 #ifndef GPUHIST_PACKED_CUH
 #define GPUHIST_PACKED_CUH
 
-#include "reader.cuh"
+#include "../types.cuh"
 #include "unpack.h"
 
 INLINE const struct unpack_batch *batch_of(const struct unpack_memory &m)

@@ -3,14 +3,8 @@
 #ifndef GPUHIST_READER_CUH
 #define GPUHIST_READER_CUH
 
+#include "../types.cuh"
 #include "rule.h"
-
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-
-#define INLINE __device__ __forceinline__
 
 /*
  * struct reader<SIZE> uses aligned 16-byte loads, and reads samples before and after these (edge

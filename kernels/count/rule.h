@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "../src/bins/binning.h"
+#include "../../src/bins/binning.h"
 
-#define KERNEL_THREADS 1024 /* threads of a block, for which the kernels of count.cu are compiled */
+#define KERNEL_THREADS 1024 /* threads of a block */
 
 struct rule {
 	struct binning bins; /* how a key becomes a cell */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count: the program's kernels. A name such as whole_4_key gives the way of keeping counters, the
+ * count: the kernels that count. A name such as whole_4_key gives the way of keeping counters, the
  * size of a sample and how it becomes a cell. gpu_helper/kernel.c chooses one; each counts every
  * kind of bins and any number of channels.
  */
+#ifndef GPUHIST_COUNT_CUH
+#define GPUHIST_COUNT_CUH
+
 #include "extent.cuh"
 #include "far.cuh"
 #include "gather.cuh"
-#include "unpack.cuh"
 #include "whole.cuh"
 
 #define COUNT(way, SIZE, suffix, ...)                                                            \
@@ -56,33 +58,4 @@ EXTENT(8, key, false)
 EXTENT(4, real, true)
 EXTENT(8, real, true)
 
-/* For a group of batches of zstd blocks: one CTA for each block (x) of each batch (y). */
-#define UNPACK_GROUP_OF(name, THREADS, function)                    \
-	extern "C" __global__ void __launch_bounds__(THREADS)       \
-		name(const __grid_constant__ struct unpack_group g) \
-	{                                                           \
-		const struct unpack_memory &m = g.of[blockIdx.y];   \
-		if (blockIdx.x < batch_of(m)->blocks)               \
-			function(m);                                \
-	}
-
-UNPACK_GROUP_OF(unpack_sequences, 64, read_sequences)
-UNPACK_GROUP_OF(unpack_literals, 32, read_literals)
-UNPACK_GROUP_OF(unpack_place, 256, place_sequences)
-
-/* For one batch of zstd blocks. */
-#define UNPACK(name, THREADS, function)                              \
-	extern "C" __global__ void __launch_bounds__(THREADS)        \
-		name(const __grid_constant__ struct unpack_memory m) \
-	{                                                            \
-		function(m);                                         \
-	}
-
-UNPACK(unpack_chain, 32, chain_blocks)
-UNPACK(unpack_keep, 256, keep_bytes)
-
-extern "C" __global__ void __launch_bounds__(256)
-	unpack_resolve(const __grid_constant__ struct unpack_memory m, u32 from)
-{
-	resolve_matches(m, from);
-}
+#endif
