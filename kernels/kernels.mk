@@ -29,8 +29,9 @@ GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_
 NEEDS_DRIVER = for a GPU a driver of CUDA $(TOOLKIT) or later
 GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 NVCCFLAGS ?= -O3
-ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
-KERNEL_TEXT = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cuh kernels/*/*.h) $(filter %/binning.h %/wide.h,$(wildcard src/*/*.h))
+# With -MMD, nvcc names the headers: a list of ours could lack one, and an old kernel would then count wrong.
+ALL_NVCCFLAGS = -std=c++17 -Isrc -MMD -MP $(NVCCFLAGS)
+DEPS_OF = -MF $(basename $@).d -MT $@
 
 KERNEL_FLAGS := $(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS)
 $(eval $(call stamp,build/kernels/flags,KERNEL_FLAGS,$(FLAGS)))
@@ -38,13 +39,13 @@ $(eval $(call stamp,build/kernels/archs,GPU_ARCHS,$(FLAGS)))
 
 # Each takes 5 s of CPU time; if there are several, the first prints a note.
 NVCC_NOTE = $(if $(filter $(firstword $(CUBINS)),$@),$(if $(word 2,$(CUBINS)), (one of $(words $(CUBINS)): 30 s of CPU time in all; GPU_ARCHS=native: this machine; NVCC=: none)))
-$(CUBINS): build/kernels/sm_%.cubin: $(KERNEL_TEXT) build/kernels/flags
+$(CUBINS): build/kernels/sm_%.cubin: kernels/kernels.cu build/kernels/flags
 	$(call say,NVCC,$(NVCC_NOTE))
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ kernels/kernels.cu
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ $(DEPS_OF) $<
 
-$(PTX): $(KERNEL_TEXT) build/kernels/flags
+$(PTX): kernels/kernels.cu build/kernels/flags
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ kernels/kernels.cu
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ $(DEPS_OF) $<
 
 $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 	$(call say,FAT)
@@ -53,13 +54,15 @@ $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 
 # Somebody else's program with one of the kernels: `make` compiles it, `make check-gpu` runs it.
 all check-programs: build/one_kernel.o
-build/one_kernel.o: examples/one_kernel.cu $(KERNEL_TEXT) build/kernels/flags
+build/one_kernel.o: examples/one_kernel.cu build/kernels/flags
 	$(call say,NVCC)
-	$(Q)$(NVCC) -std=c++17 -Ikernels $(NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -o $@ -c $<
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -Ikernels $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) $(DEPS_OF) -o $@ -c $<
 
 build/one_kernel: build/one_kernel.o
 	$(call say,LINK)
 	$(Q)$(NVCC) -o $@ $<
+
+-include $(wildcard build/kernels/*.d build/one_kernel.d)
 
 else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)

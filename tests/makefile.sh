@@ -28,9 +28,10 @@ echo " ${0##*/} $* " >>"$SCRIPTED/log"
 for word; do case $word in --create=*) echo 'the kernels are here' >"${word#*=}" ;; esac; done
 while [ $# -gt 0 ]; do
 	[ "$1" != -o ] || out=$2
+	[ "$1" != -MF ] || deps=$2
 	shift
 done
-[ -z "${out:-}" ] || { echo "$out: src/cli/job.h" >"${out%.o}.d" && : >"$out"; }
+[ -z "${out:-}" ] || { echo "$out: src/cli/job.h" >"${deps:-${out%.o}.d}" && : >"$out"; }
 EOF
 chmod +x "$work/bin/fakecc"
 for name in fakecxx fakenvcc fatbinary; do ln -s fakecc "$work/bin/$name"; done
@@ -124,6 +125,11 @@ for program in $programs; do
 	check grep -q -e ' -c -o build/[a-z/_]*.o \(tests\|bench\)/' "$work/out"
 	check grep -q -e "-o $program " "$work/out"
 done
+# So are those of the kernels.
+check build make
+check build make -n V=1 -W src/cli/job.h
+for out in sm_75.cubin sm_80.cubin sm_90.cubin compute_75.ptx; do check grep -q -e "-o build/kernels/$out " "$work/out"; done
+check grep -q -e '-o build/one_kernel.o ' "$work/out"
 mkdir src/new && : >src/new/new.c
 check build make
 check every ' -o gpuhist ' build/obj/src/new/new.o
