@@ -197,8 +197,8 @@ static void read_only(struct piece *s, void *arg)
 	struct rule rule = l->plan->rule;
 	void *arguments[] = {&data, &n, &rule, &out};
 
-	must(cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream,
-			 arguments, NULL),
+	must(cuda.launch(l->plan->extent, l->plan->sms, 1, 1, KERNEL_THREADS, 1, 1,
+			 KERNEL_EXTENT_SHARED, s->on.stream, arguments, NULL),
 	     "launch");
 }
 

@@ -152,8 +152,7 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 	if (p->gather && !again)
 		launch_on(cuda, p->gather, chunk, p->sms, 0, of_gather);
 	if (p->extent && !again)
-		launch_on(cuda, p->extent, chunk, p->sms,
-			  EXTENT_WORDS * sizeof(uint64_t) * KERNEL_THREADS, of_extent);
+		launch_on(cuda, p->extent, chunk, p->sms, KERNEL_EXTENT_SHARED, of_extent);
 	if (bins)
 		rule.bins = *bins;
 	if (p->edges_bytes > 0)

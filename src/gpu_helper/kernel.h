@@ -19,6 +19,7 @@
 #include "gpu_helper/cuda.h"
 
 #define KERNEL_EXTENT_WORDS (2u * EXTENT_WORDS) /* --auto: 32-bit words after the counters */
+#define KERNEL_EXTENT_SHARED (8u * EXTENT_WORDS * KERNEL_THREADS) /* bytes for `extent` */
 
 struct kernel_plan {
 	char name[32]; /* name of the counting kernel, for -v */
