@@ -188,9 +188,9 @@ static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
 	const bool document = job->into || job->format->write == write_json;
 
-	if (layout_is_many(shape->channels))
-		return 0;
-	return !sample_is_code(&shape->axis.type) || document ? DIGEST_FINE : 0;
+	if (sample_is_code(&shape->axis.type))
+		return document ? DIGEST_FINE : 0;
+	return layout_is_many(shape->channels) ? 0 : DIGEST_FINE;
 }
 
 /* Allocate the histogram, the totals and the workers. */

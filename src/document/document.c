@@ -306,7 +306,7 @@ static int take_key(struct documents *d, uint32_t *c, struct fail *fail)
 		return members_refuse(d, fail, "\"%.60s\" is no key", d->name);
 	if (__builtin_add_overflow(h->samples, samples, &h->samples))
 		return members_refuse(d, fail, "it cannot have so many samples");
-	if (hist_add_key(h, name, h->stats && *c > 0 ? &h->stats[0].digest : NULL, &own) != 0)
+	if (hist_add_key(h, name, NULL, &own) != 0)
 		return fail_set(fail, own.status, "%s: %s", d->in.label, own.text);
 	h->key[*c].samples = samples;
 	return 0;

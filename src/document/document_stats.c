@@ -96,22 +96,26 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
 	const struct quantiles none = {.n = 0};
-	const bool listed = d->list[DIGEST].at, first = d->seen == 1;
-	const bool without = layout_is_many(h->channels) && !listed; /* figures without a digest */
-	const uint32_t digits = listed ? digits_of(d, h) : without ? 0 : DIGEST_FINE;
-	const bool any = d->value[FINITE] > 0 &&
-			 (without || (digits > 0 && (listed || hist_has_values(h, c))));
+	const bool many = layout_is_many(h->channels), listed = d->list[DIGEST].at,
+		   values = !listed && hist_has_values(h, c);
+	const uint32_t digits = listed ? digits_of(d, h) : 0;
+	/* Many channels may have figures without a digest; figures of bins alone have no zeros. */
+	const bool any = d->value[FINITE] > 0 && (listed ? digits > 0
+						  : many ? d->value[ZEROS] > 0
+							 : values);
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
-	const uint32_t own = without ? 0 : digest_rule(&counted, digits).digits;
+	const struct digest_rule rule = digest_rule(&counted, digits);
 
-	if (first && any && hist_keep_stats(h, &none, digits, fail) != 0)
+	if (d->seen == 1 && any && hist_keep_stats(h, &none, 0, fail) != 0)
 		return -1;
-	if (!any || !h->stats || h->stats[c].digest.rule.digits != own) {
+	if (!any || !h->stats) {
 		hist_drop_stats(h);
 		return 0;
 	}
-	if (listed || without)
-		return take_figures(d, h, c, fail);
-	digest_close(&h->stats[c].digest);
-	return hist_values_digest(h, c, fail);
+	if (listed && digest_open(&h->stats[c].digest, &rule, true) != 0)
+		return fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
+	if (values && hist_values_digest(h, c, fail) != 0)
+		return -1;
+	/* The values tell all figures, unless they are added to many channels without a digest. */
+	return values && !many ? 0 : take_figures(d, h, c, fail);
 }

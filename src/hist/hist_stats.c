@@ -26,36 +26,56 @@ static double profile_value(const struct profile *c, const struct sample_type *t
 }
 
 /*
- * Return the entropy, the sum of p log2(1/p), or a negative number if all counts are 0. No term is
- * negative, so nothing cancels. Terms are off by a few units in the last place, whatever libm's
- * log2, and the sum is compensated, so the error for 2^28 bins is below 10^-13; six digits are
- * shown. If all p are powers of two, the sum is exact, and can be halfway between two such texts.
+ * The entropy is the sum of p log2(1/p). No term is negative, so nothing cancels. Terms are off by a
+ * few units in the last place, whatever libm's log2, and the sum is compensated, so the error for
+ * 2^28 bins is below 10^-13; six digits are shown. If all p are powers of two, the sum is exact, and
+ * can be halfway between two such texts.
  */
+struct entropy {
+	struct entropy_terms *terms;
+	double sum, lost;
+};
+
+/* Begin the entropy of n samples. */
+static struct entropy entropy_begin(struct entropy_terms *terms, uint64_t n)
+{
+	if (n != terms->n)
+		*terms = (struct entropy_terms){.n = n};
+	return (struct entropy){terms, 0, 0};
+}
+
+static inline void entropy_add(struct entropy *e, uint64_t count)
+{
+	if (count == 0)
+		return;
+	double value = count < ENTROPY_TERMS ? e->terms->of[count] : 0;
+	if (value == 0) {
+		const double all = (double)e->terms->n, some = (double)count;
+		value = some / all * log2(all / some);
+	}
+	if (count < ENTROPY_TERMS)
+		e->terms->of[count] = value;
+	const double term = value - e->lost, next = e->sum + term;
+	e->lost = next - e->sum - term;
+	e->sum = next;
+}
+
+/* The entropy, or a negative number if there was no sample. */
+static double entropy_end(const struct entropy *e)
+{
+	return e->terms->n > 0 ? e->sum : -1;
+}
+
 static double entropy_of(struct entropy_terms *terms, const struct profile *c)
 {
-	double sum = 0, lost = 0;
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < c->n; i++)
 		n += profile_count(c, i);
-	if (n != terms->n)
-		*terms = (struct entropy_terms){.n = n};
-	for (uint32_t i = 0; i < c->n; i++) {
-		const uint64_t count = profile_count(c, i);
-		if (count == 0)
-			continue;
-		double value = count < ENTROPY_TERMS ? terms->of[count] : 0;
-		if (value == 0) {
-			const double all = (double)n, some = (double)count;
-			value = some / all * log2(all / some);
-		}
-		if (count < ENTROPY_TERMS)
-			terms->of[count] = value;
-		const double term = value - lost, next = sum + term;
-		lost = next - sum - term;
-		sum = next;
-	}
-	return n > 0 ? sum : -1;
+	struct entropy e = entropy_begin(terms, n);
+	for (uint32_t i = 0; i < c->n; i++)
+		entropy_add(&e, profile_count(c, i));
+	return entropy_end(&e);
 }
 
 static double entropy_of_bins(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
@@ -63,6 +83,32 @@ static double entropy_of_bins(const struct hist *h, uint32_t channel, struct ent
 	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 
 	return axis_divides(&h->axis) ? entropy_of(terms, &bins) : -1;
+}
+
+/* Do the cells of a digest hold one value each? */
+static bool cells_are_values(const struct sample_type *type, const struct digest *digest)
+{
+	const uint32_t digits = type->kind == SAMPLE_FLOAT ? type->mantissa : type->bits - 1;
+
+	return type->code_bytes <= 2 && digest->touched && digits <= digest->rule.digits;
+}
+
+/* The entropy of a digest's cells, of infinities and of NaN if cells are values, else of the bins. */
+static double entropy_of_cells(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
+{
+	const struct hist_stats *const s = &h->stats[channel];
+	const struct stats_result *const of = &s->of;
+	uint64_t count;
+
+	if (!cells_are_values(&h->axis.type, &s->digest))
+		return entropy_of_bins(h, channel, terms);
+	struct entropy e = entropy_begin(terms, of->number + of->below + of->above + of->nan);
+	for (uint32_t i = 0; digest_next(&s->digest, &i, &count); i++)
+		entropy_add(&e, count);
+	entropy_add(&e, of->below);
+	entropy_add(&e, of->above);
+	entropy_add(&e, of->nan);
+	return entropy_end(&e);
 }
 
 /*
@@ -188,7 +234,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	digest_unlimited(&s->digest);
 	stats_result(sums, &s->of);
 	digest_keep_finite(&s->digest, &counted, &s->of);
-	s->entropy = entropy_of_bins(h, channel, terms);
+	s->entropy = entropy_of_cells(h, channel, terms);
 	if (s->digest.touched)
 		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
 			       &s->of);
@@ -276,7 +322,7 @@ static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
 	const struct sample_type *const type = &h->axis.type;
 	const struct digest *const digest = &h->stats[channel].digest;
 	struct hist_scratch *const scratch = hist_scratch_new(type, 1);
-	uint64_t *const count = calloc((size_t)1 << 16, sizeof(*count)), n;
+	uint64_t *const count = calloc((size_t)1 << type->bits, sizeof(*count)), n;
 	struct stats *const sums = stats_open(type, 1);
 	uint32_t seen = 0;
 
@@ -300,7 +346,10 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 
 	if (!h->from_bins && sample_is_code(&h->axis.type) && s->digest.touched)
 		return stats_of_values(h, channel, fail);
-	s->entropy = entropy_of_bins(h, channel, terms);
+	/* Without a digest, nothing tells the values of codes. */
+	s->entropy = !h->from_bins && sample_is_code(&h->axis.type)
+			     ? -1
+			     : entropy_of_cells(h, channel, terms);
 	if (h->from_bins)
 		stats_of_bins_alone(h, channel);
 	else if (s->digest.touched)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # More than 64 channels: a line for each. The random jobs check the counts.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 # Record k of 10 has 66 samples, 66 k + channel; the last channel is dead.
 seq 0 659 | awk '{ print NR % 66 ? $1 : 0 }' >numbers
 awk '{ printf "\\%03o\\%03o", $1 % 256, $1 / 256 }' numbers >escapes
@@ -38,6 +38,15 @@ gpuhist -q -t u8 -c 66 -r 0:256 -b 128 --stats -f json probe.i16 | sed 's/"stats
 for files in 'with.json without.json' 'without.json with.json'; do
 	shell "gpuhist --merge --stats $files | sed -n '1,2p; 67p'"
 done
+# Bytes: the documents tell all figures of the values, whatever the bins
+for options in '' '-r 0:256 -b 128' '-r 3:99 -b 2' '-t i8 --stats --auto -b 3'; do
+	gpuhist -q -t u8 -c 66 --stats $options probe.i16 >run.csv
+	gpuhist -q -t u8 -c 66 --stats $options -f json probe.i16 >run.json
+	shell 'gpuhist --merge --stats run.json | cmp - run.csv; gpuhist --merge --stats run.json -f json -q | cmp - run.json'
+	shell 'gpuhist --merge --stats run.json run.json | sed -n "2p; 67p"'
+done
+# Of bins alone, there is a count
+shell 'gpuhist -q -t u8 -c 66 -b 100 -f json probe.i16 | gpuhist --merge -b 25 --stats -q -f json | gpuhist --merge --stats - | sed -n "1,2p"'
 refused gpuhist --into sum.json -c 65 -q --stats -r 0:660 -b 4 -n 1 probe.i16
 # Options that cannot be combined with so many channels
 refused gpuhist -c 66 --device=gpu probe.i16

@@ -155,6 +155,20 @@ static void format_moments(const struct job *job, char mean[400], char std[400],
 
 /* ---- figures ---- */
 
+/* Return the finite samples in order; the caller frees them. */
+static struct sample *sorted_of(const struct job *job, unsigned channel, size_t *n)
+{
+	struct seen *a = &seen[channel];
+	struct sample *sorted = take_memory(a->n + 1, sizeof(*sorted));
+
+	*n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (is_finite(job, a->sample[i]))
+			sorted[(*n)++] = a->sample[i];
+	qsort(sorted, *n, sizeof(*sorted), by_value);
+	return sorted;
+}
+
 /* Return the entropy. Every p is c / n; log2(n / c) is exact for a power of two. */
 static long double entropy_of(const uint64_t *count, uint64_t cells)
 {
@@ -170,11 +184,35 @@ static long double entropy_of(const uint64_t *count, uint64_t cells)
 	return sum;
 }
 
+/* Samples of a key: a zero has no sign, and a NaN no bits. */
+static long double entropy_of_key(const struct job *job, unsigned channel)
+{
+	struct seen *a = &seen[channel];
+	size_t n, values = 0;
+	struct sample *sorted = sorted_of(job, channel, &n);
+	uint64_t *count = take_memory(n + 3, sizeof(*count));
+
+	for (size_t i = 0; i < n; i++) {
+		values += i == 0 || by_value(&sorted[i - 1], &sorted[i]) != 0;
+		count[values - 1]++;
+	}
+	count[values++] = a->below;
+	count[values++] = a->above;
+	count[values++] = a->nan;
+	long double bits = entropy_of(count, values);
+	free(sorted);
+	free(count);
+	return bits;
+}
+
 static long double entropy_of_channel(const struct job *job, unsigned channel)
 {
 	static uint64_t codes[1 << 16];
 	struct seen *a = &seen[channel];
 
+	/* The digests of keys tell the values apart, except those of f16. */
+	if (job->by_key.bytes && job->type->bits <= 16 && strcmp(job->type->name, "f16") != 0)
+		return entropy_of_key(job, channel);
 	if (!is_small(job) && job->bins == 1 && !by_samples(job))
 		return -1;
 	if (!is_small(job))
@@ -379,20 +417,6 @@ static void say_quantiles(const struct job *job, const struct sample *sorted, si
 		if (!q[length])
 			break;
 	}
-}
-
-/* Return the finite samples in order; the caller frees them. */
-static struct sample *sorted_of(const struct job *job, unsigned channel, size_t *n)
-{
-	struct seen *a = &seen[channel];
-	struct sample *sorted = take_memory(a->n + 1, sizeof(*sorted));
-
-	*n = 0;
-	for (size_t i = 0; i < a->n; i++)
-		if (is_finite(job, a->sample[i]))
-			sorted[(*n)++] = a->sample[i];
-	qsort(sorted, *n, sizeof(*sorted), by_value);
-	return sorted;
 }
 
 void put_figures(const struct job *job, unsigned channel)
