@@ -123,7 +123,15 @@ static int read_like(struct job *job, struct document *like, struct fail *fail)
 	if (job->compare) {
 		job->like = like;
 		job->reference = &like->hist;
-		return document_only(like, job->compare, fail);
+		if (document_only(like, job->compare, fail) != 0)
+			return -1;
+		if (!compare_is_blind(&like->hist.axis))
+			return 0;
+		document_free(like);
+		return fail_set(fail, STATUS_DATA,
+				"%s has one bin for all samples, so --compare cannot tell how far "
+				"it is; count both with bins, such as -r LO:HI",
+				job->compare);
 	}
 	const int there = job->into ? into_read(job->into, like, fail) : 0;
 	job->like = there > 0 ? like : NULL;

@@ -20,6 +20,9 @@ struct comparison {
 	double divergence; /* Jensen-Shannon, in bits */
 };
 
+/* Does one bin hold all finite samples? Then any two histograms are equal. */
+bool compare_is_blind(const struct axis *axis);
+
 /*
  * Compare each channel with the reference's, which has the same channels and an axis that fits
  * (axis_fits), and set h->compared. Keys are compared by name; the KS of one that only h has, or

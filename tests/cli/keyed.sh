@@ -47,6 +47,20 @@ run gpuhist --merge all.json --compare=others.json --alarm=0.9 -o c.csv
 shell 'gpuhist --merge all.json --compare=others.json -q -f json | grep -o "\"compare_ks\": [0-9.]*"'
 run gpuhist --merge all.json --compare=names.json
 refused gpuhist $by $bins --compare=none.json events
+# Figures alone have one bin for all samples
+gpuhist $by -q --stats -b 1 -r full -o figures.json events
+refused gpuhist $by --stats --compare=figures.json --alarm=0.1 others
+refused gpuhist --merge --compare=figures.json all.json
+gpuhist --text=ms --by=name --stats -q -o figures.json keys.csv
+refused gpuhist --text=ms --by=name --stats --compare=figures.json keys.csv
+for one in '-r 0:2 -b 1 --clamp' '--mod -b 1' '-r 0:255 -b 1' '-r 0:255 -b 1 --closed' '-r 1:257 -b 1'; do
+	gpuhist -t u8 -q $one -o one.json events
+	refused gpuhist --merge --compare=one.json -f csv -o /dev/null one.json
+done
+for one in '-t i64 -r full' '-t u64 -r full' '-t f32 -r full' '-t f64 -r full' '-t f32 -r 0:1'; do
+	gpuhist -q $one -b 1 -o one.json events
+	refused gpuhist --merge --compare=one.json -f csv -o /dev/null one.json
+done
 # Documents that are refused
 keyed() { refused sh -c "gpuhist $by $bins -n 2 -f json events | sed '$1' | gpuhist --merge"; }
 keyed 's/"key=0"/"channel0"/'
