@@ -117,8 +117,7 @@ twice() {
 	} >samples
 	zstd -qcf "$@" samples >frame
 	# shellcheck disable=SC2016 # another shell expands it later
-	change='head -c 9 /dev/zero | dd of=changing bs=1 seek=1000 conv=notrunc 2>/dev/null
-head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
+	change='head -c 9 /dev/zero | dd of=changing bs=1 seek=1000 conv=notrunc 2>/dev/null; head -c 4000 noise | dd of=changing bs=1 seek=2000000 conv=notrunc 2>/dev/null'
 	for when in 30 45 55 60 70 80 100; do
 		cp frame changing
 		changed $when "$change" -t u8 -r full -b 1 -T 3 --device=cpu changing

@@ -1,20 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Like gpu_faults.sh, but with --device=auto: if the GPU fails, the CPU counts the rest, and the program prints a warning.
-# usage: tests/gpu_auto.sh GPUHIST DIRECTORY-OF-THE-SIMULATED-DRIVER [SEED]
+# usage: tests/gpu_auto.sh GPUHIST DIRECTORY-OF-THE-SIMULATED-DRIVER [SEED [TORTURE_PRELOAD]]
+# The preload holds readers of plain files up. Without it, as with the sanitizers, the program must be slow.
 # QUICK=1, for sanitizers, leaves out half of the runs, drawn from SEED, and the runs that wait for 20 seconds.
 # shellcheck source=tests/gpu_lib.sh
 . "$(dirname "$(realpath "$0")")/gpu_lib.sh"
 
-# Inputs for which auto starts the GPU, however fast the machine: a slow FIFO makes the rest look long, and after one file,
+# Inputs for which auto starts the GPU, however fast the machine: the first is a FIFO that gives half of its bytes and then
+# a few at a time until the GPU's process has begun; as its end is not known, that happens after 0.4 s. After one file,
 # another FIFO waits until the GPU is ready or has met its fault. One thread, so that the GPU counts all of the rest or
 # nothing; small slots, so that a few files fill several.
+give() {
+	dd bs=250000 count="$1" status=none
+}
 feed() {
 	{
-		head -c 34000000 "$work/slow"
-		sleep 0.3
-		tail -c +34000001 "$work/slow"
-	} >first
+		give 136
+		for _ in $(seq 100); do
+			[ ! -s log ] || break
+			sleep 0.02
+			give 1
+		done
+		cat
+	} <"$work/slow" >first
 	until_true met_or_made 4 event
 	sleep 0.1
 	cat "$work/word" >second
@@ -89,7 +98,10 @@ auto warned '-M 5M -t f32 --auto' FAIL=cuLaunchKernel:9:719
 auto mad '-M 5M -t f32 --auto' WRONG=9 HOSTILE=cuEventQuery:5:extent
 auto warned '-M 5M -t f32 -r -1:1 -b 9 --record=8 --offset=4' FAIL=cuLaunchKernel:3:719 FAIL=cuLaunchKernel:6:719
 # again INPUT FAULT...: counters that stay on the GPU are lost, and all files, or a file that is standard input, are counted
-# once more. Bins of equal ratio take time, so that starting a GPU pays.
+# once more. The reader waits at its 100th read, which makes the cores look slow, so that starting a GPU pays, and at its
+# 300th until the GPU is ready or has met its fault.
+steps="100:sleep 0.6
+300:i=0; until grep -q ^met '$work/log' || [ \$(grep -c '^+event' '$work/log') -ge 4 ] || [ \$i -eq 500 ]; do i=\$((i + 1)); sleep 0.02; done"
 again() {
 	inputs=$1
 	shift
@@ -99,7 +111,7 @@ again() {
 			# shellcheck disable=SC2086
 			{
 				[ "$inputs" != - ] || dd bs=4 count=1 status=none of=first4
-				env "FAKECUDA_$faults" timeout 120 "$gpuhist" -v -T 1 $asked $inputs
+				env ${preload:+"LD_PRELOAD=$preload" "TORTURE_STEP=$steps"} "FAKECUDA_$faults" timeout 120 "$gpuhist" -v -T 1 $asked $inputs
 			} <all >out 2>err
 			status=$?
 			# On a loaded machine the GPU may fail before it has counted anything, or never.

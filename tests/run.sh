@@ -135,16 +135,14 @@ if [ -z "$quick" ]; then
 		gpu_jobs=145
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
-		# With QUICK=1, only one of the sanitizers runs it each time.
-		case $((seed % 2))$build${QUICK:+,quick} in
-		0*/san-address,quick | 1*/san-thread,quick) ;;
-		*/san-* | */coverage*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
-		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
-		esac
-		case $((seed % 2))$build${QUICK:+,quick} in
-		0*/san-address,quick | 1*/san-thread,quick) ;;
-		*) test_of gpu_auto "$@" sh "$here/gpu_auto.sh" "$gpuhist" "$fake" "$seed" ;;
-		esac
+		for name in gpu_faults gpu_auto; do
+			# With QUICK=1, only one of the sanitizers runs them each time.
+			case $((seed % 2))$build${QUICK:+,quick} in
+			0*/san-address,quick | 1*/san-thread,quick) ;;
+			*/san-* | */coverage*) test_of $name "$@" sh "$here/$name.sh" "$gpuhist" "$fake" "$seed" ;;
+			*) test_of $name "$@" sh "$here/$name.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
+			esac
+		done
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
 		test_of unpack_check "$@" "$build/unpack_check" "$seed"
 		# An old device, whose shared memory is too small for tables that fit a newer one's: they are in its memory.

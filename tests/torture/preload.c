@@ -14,7 +14,8 @@
  *                        other pipe), memory (a file without a name), or - for none; "worker" if a
  *                        thread other than the first allocates
  *   TORTURE_STEP=N:COMMAND   before its Nth pread a thread waits until all others sleep, then runs
- *                        the shell COMMAND, so that a file changes at a chosen moment
+ *                        the shell COMMAND, so that a file changes at a chosen moment; in later
+ *                        lines N:COMMAND for later preads
  *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
  * so on, read for __read_chk. Noise spares close: after an interrupted close the descriptor is
@@ -88,7 +89,7 @@ struct plan {
 
 static struct plan to_fail = {.function = -1}, to_raise = {.function = -1};
 static bool noisy;
-static const char *step; /* TORTURE_STEP; NULL: none */
+static const char *step; /* command of the next step; NULL: none */
 static unsigned long step_at, preads;
 static uint64_t seed;
 static int log_fd = -1;
@@ -125,6 +126,13 @@ static void resolve(void)
 #undef F
 }
 
+/* The next step is that of this line; NULL: none. */
+static void step_next(const char *line)
+{
+	step = line ? strchr(line, ':') + 1 : NULL;
+	__atomic_store_n(&step_at, line ? strtoul(line, NULL, 10) : 0, __ATOMIC_RELAXED);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *log = getenv("TORTURE_LOG"), *noise = getenv("TORTURE_NOISE");
@@ -141,11 +149,7 @@ __attribute__((constructor)) static void begin(void)
 	noisy = noise != NULL;
 	parse(&to_raise, "TORTURE_RAISE");
 	parse(&to_fail, "TORTURE_FAIL");
-	const char *const plan = getenv("TORTURE_STEP");
-	if (plan) {
-		step_at = strtoul(plan, NULL, 10);
-		step = strchr(plan, ':') + 1;
-	}
+	step_next(getenv("TORTURE_STEP"));
 }
 
 static const char *role_of(int fd)
@@ -306,8 +310,12 @@ static void take_step(void)
 	for (int times = 0; times < 5; times = others_sleep() ? times + 1 : 0)
 		usleep(1000);
 	unsetenv("LD_PRELOAD");
-	if (system(step) != 0)
+	const size_t n = strcspn(step, "\n");
+	char command[512];
+	snprintf(command, sizeof(command), "%.*s", (int)n, step);
+	if (n >= sizeof(command) || system(command) != 0)
 		_exit(99);
+	step_next(step[n] ? step + n + 1 : NULL);
 }
 
 /* ---- calls with rules of their own ---- */
