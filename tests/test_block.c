@@ -2,11 +2,13 @@
 /* slow */
 /*
  * block: frames written by hand, whose blocks are just right or just wrong; and the checks of
- * fuzz_block on libzstd's frames and on block_make's, whole and changed, from a seed.
+ * fuzz_block on libzstd's frames and on block_make's, whole and changed, from a seed. zstd_orders:
+ * blocks that a file's change has made longer.
  */
 #include "fuzz/fuzz_block.c"
 
 #include "check.h"
+#include "zstd/zstd_orders.h"
 
 /* ---- by hand ---- */
 
@@ -216,6 +218,27 @@ static void short_streams(void)
 	free(coder);
 }
 
+/* A file that changes after its blocks were found: a batch may end anywhere in the last one. */
+static void orders(void)
+{
+	static const unsigned char TEXT[] = {4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1, 4 | 1};
+	static struct unpack_orders o;
+	unsigned char blocks[2 * (3 + sizeof(TEXT))] = {0};
+	struct block_scan scan;
+
+	for (unsigned i = 0; i < 2; i++) {
+		blocks[i * sizeof(blocks) / 2] = 4 | sizeof(TEXT) << 3;
+		memcpy(blocks + i * sizeof(blocks) / 2 + 3, TEXT, sizeof(TEXT));
+	}
+	for (size_t bytes = sizeof(blocks) / 2; bytes <= sizeof(blocks); bytes++) {
+		o.batch = (struct unpack_batch){.blocks = 2};
+		block_scan_begin(&scan, 1 << 20);
+		const char *const refused = orders_packed(&o, &scan, blocks, bytes);
+		CHECK((refused == NULL) == (bytes == sizeof(blocks)), "%zu bytes of %zu: %s", bytes,
+		      sizeof(blocks), refused ? refused : "accepted");
+	}
+}
+
 static void drawn(void)
 {
 	uint64_t state = 5;
@@ -242,6 +265,7 @@ int main(int argc, char **argv)
 	counts();
 	window();
 	short_streams();
+	orders();
 	drawn();
 	return check_report();
 }

@@ -102,7 +102,10 @@ struct block_past {
 void block_scan_begin(struct block_scan *scan, uint64_t window);
 void block_past_begin(struct block_past *past, uint64_t window);
 
-/* Scan h->packed_bytes bytes at `packed`; BLOCK_BEFORE bytes before them must be readable. */
+/*
+ * Scan h->packed_bytes bytes at `packed`. block_sequences and block_literals may also read the
+ * BLOCK_BEFORE bytes before them.
+ */
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		       const unsigned char *packed, struct block *b);
 

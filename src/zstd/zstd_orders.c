@@ -46,9 +46,10 @@ const char *orders_packed(struct unpack_orders *o, struct block_scan *scan,
 	for (uint32_t i = 0; i < o->batch.blocks; i++) {
 		struct frame_block h;
 		struct block block;
+		const size_t left = (size_t)(room + bytes - at);
 		/* The file may have changed since. */
-		if (frame_block_parse(at, &h) != 0 ||
-		    h.packed_bytes > (size_t)(room + bytes - at) - FRAME_BLOCK_HEADER)
+		if (left < FRAME_BLOCK_HEADER || frame_block_parse(at, &h) != 0 ||
+		    h.packed_bytes > left - FRAME_BLOCK_HEADER)
 			return "it has changed while it was read";
 		at += FRAME_BLOCK_HEADER;
 		const char *const why = block_scan(scan, &h, at, &block);
