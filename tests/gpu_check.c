@@ -9,13 +9,13 @@
  * counted into the table that stays, and the totals are compared.
  *
  * The first jobs go through a list that reaches every way of counting and every kind of bins; at
- * the end this is checked. Then come jobs of very many bins, into such a table alone. Last, 64-bit
- * counters are made to carry. Without a GPU the program reports that and exits with 77.
+ * the end this is checked. Then come jobs of very many bins, into such a table alone. Last, kernels
+ * are launched in this process: on samples at odd addresses, and on 64-bit counters that carry.
+ * Without a GPU the program reports that and exits with 77.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins/number.h"
 #include "check.h"
 #include "count/count.h"
 #include "gpu_helper/helper.h"
@@ -24,7 +24,7 @@
 #include "gpu/gpu_resident.h"
 #include "gpu/region.h"
 #include "gpu_jobs.h"
-#include "gpu_wide.h"
+#include "gpu_launch.h"
 
 /*
  * The job of a lane: its samples are laid out in the slot, and counted here one channel at a
@@ -61,30 +61,15 @@ static uint64_t *expect(const struct subject *s, const struct slot *slot,
 {
 	const uint32_t channels = s->counting->channels, bytes = s->counting->bytes;
 	uint64_t *const expected = calloc(s->counting->cells, sizeof(*expected));
-	unsigned char *const own = malloc(n * bytes + 1);
-	struct fail fail = {.status = STATUS_OK};
-	struct counting plain = *s->plain;
+	unsigned char *const own_channel = malloc(n * bytes + 1);
 
-	if (plain.auto_bins.most > 0) { /* at the chunk's k, whatever it is */
-		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
-		plain.auto_bins.most = 0;
-		plain.extent = NULL;
-	}
 	for (uint32_t c = 0; c < channels; c++) {
-		struct counts counts;
 		size_t used = 0;
 		for (size_t i = c; i < n; i += channels, used++)
-			memcpy(own + used * bytes, samples + i * bytes, bytes);
-		if (counts_init(&counts, s->plain->cells, &fail) != 0)
-			break;
-		struct counter *counter = counter_open(&plain, &counts);
-		counter_add(counter, own, used);
-		counter_close(counter);
-		for (size_t i = 0; i < s->plain->cells; i++)
-			expected[c * s->plain->cells + i] += counts.cell[i];
-		counts_free(&counts);
+			memcpy(own_channel + used * bytes, samples + i * bytes, bytes);
+		count_plainly(s->plain, slot->k, own_channel, used, expected + c * s->plain->cells);
 	}
-	free(own);
+	free(own_channel);
 	return expected;
 }
 
@@ -323,34 +308,6 @@ static void compare_table(const struct subject *s, struct gpu *gpu)
 
 /* ---- a job ---- */
 
-/* Make the bins of a job; false: they are impossible. The caller frees the list. */
-static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges,
-		       double **list)
-{
-	struct axis_spec spec = {.bins = job->bins,
-				 .closed = job->closed,
-				 .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
-	const char *why;
-
-	*list = NULL;
-	spec.full = job->range && strcmp(job->range, "full") == 0;
-	if (job->range && strncmp(job->range, "list", 4) == 0) {
-		spec.kind = AXIS_EDGES;
-		spec.list = *list = make_list(job->range, job->bins, type->kind == SAMPLE_FLOAT);
-	} else if (job->range && strcmp(job->range, "mod") == 0) {
-		spec.kind = AXIS_MOD;
-	} else if (job->range && strcmp(job->range, "auto") == 0) {
-		spec.kind = AXIS_AUTO;
-	} else if (job->range && strcmp(job->range, "log=auto") == 0) {
-		spec.kind = AXIS_RANKS;
-	} else if (job->range && !spec.full) {
-		const char *colon = strchr(job->range, ':');
-		number_parse(&spec.lo, job->range, (size_t)(colon - job->range));
-		number_parse(&spec.hi, colon + 1, strlen(colon + 1));
-	}
-	return edges_init(edges, &spec, type, &why) == 0;
-}
-
 /* Start a GPU engine, or return NULL after a message. */
 static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
 {
@@ -485,6 +442,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BIN_KINDS && whole; i++)
 		CHECK(seen.kinds[i] > 0, "kind %d was never taken", i);
 	CHECK(!whole || seen.tables > 20, "%u tables", seen.tables);
-	check_wide(seed);
+	check_launches(seed);
 	return check_report();
 }

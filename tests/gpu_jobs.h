@@ -11,6 +11,7 @@
 
 #include "bins/edges.h"
 #include "bins/axis.h"
+#include "bins/number.h"
 #include "check.h"
 
 enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };
@@ -216,6 +217,34 @@ static double *make_list(const char *shape, uint32_t bins, bool real)
 			list[i] = real ? 1e-60 * (x + 1) : 0.25 + x / bins / 2;
 	}
 	return list;
+}
+
+/* Make the bins of a job; false: they are impossible. The caller frees the list. */
+static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges,
+		       double **list)
+{
+	struct axis_spec spec = {.bins = job->bins,
+				 .closed = job->closed,
+				 .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
+	const char *why;
+
+	*list = NULL;
+	spec.full = job->range && strcmp(job->range, "full") == 0;
+	if (job->range && strncmp(job->range, "list", 4) == 0) {
+		spec.kind = AXIS_EDGES;
+		spec.list = *list = make_list(job->range, job->bins, type->kind == SAMPLE_FLOAT);
+	} else if (job->range && strcmp(job->range, "mod") == 0) {
+		spec.kind = AXIS_MOD;
+	} else if (job->range && strcmp(job->range, "auto") == 0) {
+		spec.kind = AXIS_AUTO;
+	} else if (job->range && strcmp(job->range, "log=auto") == 0) {
+		spec.kind = AXIS_RANKS;
+	} else if (job->range && !spec.full) {
+		const char *colon = strchr(job->range, ':');
+		number_parse(&spec.lo, job->range, (size_t)(colon - job->range));
+		number_parse(&spec.hi, colon + 1, strlen(colon + 1));
+	}
+	return edges_init(edges, &spec, type, &why) == 0;
 }
 
 /* Return a real number for a float type: from the range, an edge, a neighbour, or something odd. */

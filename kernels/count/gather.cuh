@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gather: packs samples that have gaps between them. */
+/* gather: packs samples that have gaps between them, or that are not aligned to their size. */
 #ifndef GPUHIST_GATHER_CUH
 #define GPUHIST_GATHER_CUH
 

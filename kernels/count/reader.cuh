@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader: reads samples of any size, byte order and alignment in whole 16-byte loads. */
+/* reader: reads samples of any size and byte order in aligned loads of 16 bytes. */
 #ifndef GPUHIST_READER_CUH
 #define GPUHIST_READER_CUH
 
@@ -7,10 +7,10 @@
 #include "rule.h"
 
 /*
- * struct reader<SIZE> uses aligned 16-byte loads, and reads samples before and after these (edge
- * samples) byte by byte. Samples not aligned to their own size cross words: a load then also reads
- * the next word, and shifts. Three loads read 16 samples of 3 bytes; because 3 has an inverse mod
- * 16, some sample always starts at a multiple of 16 bytes.
+ * struct reader<SIZE> reads samples that are aligned to their own size (gather.cuh packs others).
+ * Samples before the first aligned 16 bytes and after the last (edge samples) are read byte by
+ * byte. Three loads read 16 samples of 3 bytes, at any address: because 3 has an inverse mod 16,
+ * some sample always starts at a multiple of 16.
  */
 template <int SIZE> struct key_of {
 	typedef u32 type;
@@ -31,64 +31,32 @@ template <int SIZE> struct reader {
 	u64 vecs;
 	u32 head, tail; /* edge samples before and after the vecs */
 	u64 tail_at;    /* index of the tail's first sample */
-	u32 slip;       /* bytes between `from` and the first sample after it */
 
 	INLINE reader(const void *p, u64 n) : data((const u8 *)p)
 	{
 		const u32 at = (u32)(u64)p;
-		u64 bytes;
 
-		slip = SIZE == 3 ? 0 : at & (SIZE - 1);
-		/*
-		 * from + slip is a sample: at + 3 * head = 16 k, or at + SIZE * head = 16 k + slip
-		 */
-		head = SIZE == 3 ? 5 * at & 15 : (slip - at & 15) / SIZE;
-		if (head > n)
-			head = (u32)n;
-		from = (const uint4 *)(data + (u64)SIZE * head - slip);
-		bytes = (n - head) * SIZE;
-		if (slip) /* the two words after a vec must be data too */
-			bytes = bytes > 8 ? bytes - 8 : 0;
-		vecs = bytes / (4 * WORDS);
+		head = SIZE == 3 ? 5 * at & 15 : (-at & 15) / SIZE; /* at + SIZE * head = 16 k */
+		head = head < n ? head : (u32)n;
+		from = (const uint4 *)(data + (u64)SIZE * head);
+		vecs = (n - head) * SIZE / (4 * WORDS);
 		tail_at = head + vecs * PER;
 		tail = (u32)(n - tail_at);
 	}
 
 	/* ONCE: the data will not be read again soon */
-	template <bool ONCE> static INLINE uint4 fetch(const uint4 *p)
-	{
-		return ONCE ? __ldcs(p) : __ldg(p);
-	}
-
-	template <bool ONCE, bool SLIP> INLINE vec load(u64 i) const
+	template <bool ONCE> INLINE vec load(u64 i) const
 	{
 		vec v;
 #pragma unroll
 		for (int k = 0; k < WORDS / 4; k++) {
-			uint4 q = fetch<ONCE>(from + i * (WORDS / 4) + k);
+			const uint4 *const p = from + i * (WORDS / 4) + k;
+			const uint4 q = ONCE ? __ldcs(p) : __ldg(p);
 
 			v.w[4 * k] = q.x;
 			v.w[4 * k + 1] = q.y;
 			v.w[4 * k + 2] = q.z;
 			v.w[4 * k + 3] = q.w;
-		}
-		if (SLIP && SIZE != 3 && SIZE != 1) {
-			const uint2 next = __ldg((const uint2 *)(from + i + 1));
-			const u32 bits = 8 * (slip & 3);
-
-			if (SIZE == 8 && slip >= 4) {
-				u32 far = __funnelshift_r(next.x, next.y, bits);
-
-				v.w[0] = __funnelshift_r(v.w[1], v.w[2], bits);
-				v.w[1] = __funnelshift_r(v.w[2], v.w[3], bits);
-				v.w[2] = __funnelshift_r(v.w[3], next.x, bits);
-				v.w[3] = far;
-			} else {
-				v.w[0] = __funnelshift_r(v.w[0], v.w[1], bits);
-				v.w[1] = __funnelshift_r(v.w[1], v.w[2], bits);
-				v.w[2] = __funnelshift_r(v.w[2], v.w[3], bits);
-				v.w[3] = __funnelshift_r(v.w[3], next.x, bits);
-			}
 		}
 		return v;
 	}
@@ -190,26 +158,17 @@ template <int SIZE> struct reader {
 	template <bool ONCE, int DEEP, class F>
 	INLINE void each(u64 i, u64 end, u64 step, F f) const
 	{
-		if (slip)
-			walk<ONCE, true, DEEP>(i, end, step, f);
-		else
-			walk<ONCE, false, DEEP>(i, end, step, f);
-	}
-
-	template <bool ONCE, bool SLIP, int DEEP, class F>
-	INLINE void walk(u64 i, u64 end, u64 step, F f) const
-	{
 		for (; i + (DEEP - 1) * step < end; i += DEEP * step) {
 			vec v[DEEP];
 #pragma unroll
 			for (int k = 0; k < DEEP; k++)
-				v[k] = load<ONCE, SLIP>(i + k * step);
+				v[k] = load<ONCE>(i + k * step);
 #pragma unroll
 			for (int k = 0; k < DEEP; k++)
 				f(v[k], i + k * step);
 		}
 		for (; i < end; i += step)
-			f(load<ONCE, SLIP>(i), i);
+			f(load<ONCE>(i), i);
 	}
 
 	/* Call put(cell) for each sample of the launch, using all of its threads. */

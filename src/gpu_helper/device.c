@@ -89,6 +89,8 @@ void device_make_slots(struct device *d)
 				      (size_t)(r->total - r->edges_at), 0),
 		  "memory for a slot");
 	kernel_plan_init(&d->plan, &d->counting, cuda, r->resident);
+	if (r->rooms > 0)
+		kernel_plan_unaligned(&d->plan, &d->counting, cuda);
 	if (r->resident)
 		make_counters(d);
 	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots]))

@@ -65,13 +65,21 @@ static void choose_way(struct kernel_plan *p, const struct counting *c, const st
 
 /* ---- samples ---- */
 
+static void find_gather(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "gather_%lu", (unsigned long)c->bytes);
+	p->gather = cuda_function(cuda, name);
+}
+
 /* Treat a row without gaps as one record, and rows of one record as records: fewer divisions. */
 static void choose_gather(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	const struct layout *l = &c->layout;
-	char name[32];
 
-	if (layout_is_contiguous(l, c->bytes))
+	p->gaps = !layout_is_contiguous(l, c->bytes);
+	if (!p->gaps)
 		return;
 	p->apart = (struct gather){
 		.samples = l->samples, .records = 1, .offset = l->offset, .pitch = layout_bytes(l)};
@@ -81,8 +89,16 @@ static void choose_gather(struct kernel_plan *p, const struct counting *c, const
 		p->apart.records = l->row;
 		p->apart.record = l->record;
 	}
-	snprintf(name, sizeof(name), "gather_%lu", (unsigned long)c->bytes);
-	p->gather = cuda_function(cuda, name);
+	find_gather(p, c, cuda);
+}
+
+void kernel_plan_unaligned(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
+{
+	if (p->gaps || c->bytes == 1 || c->bytes == 3)
+		return;
+	p->align = c->bytes;
+	p->apart = (struct gather){.samples = UINT32_MAX, .records = 1};
+	find_gather(p, c, cuda);
 }
 
 static void choose_extent(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
@@ -107,6 +123,7 @@ void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const str
 		  "device");
 	*p = (struct kernel_plan){
 		.rule = {.bins = c->binning, .channels = c->channels, .resident = resident},
+		.align = 1,
 		.cells = (uint32_t)c->cells,
 		.sms = (uint32_t)sms,
 		.shared_most =
@@ -139,7 +156,8 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 		   const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
 		   bool again)
 {
-	CUdeviceptr from = chunk->data, data = p->gather ? chunk->dense : from, out = chunk->cells;
+	const bool packs = p->gaps || chunk->data % p->align > 0;
+	CUdeviceptr from = chunk->data, data = packs ? chunk->dense : from, out = chunk->cells;
 	CUdeviceptr found = out + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
 	uint64_t n = samples;
 	struct gather apart = p->apart;
@@ -149,7 +167,7 @@ void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 	void *arguments[] = {&data, &n, &rule, &out};
 
 	apart.n = n;
-	if (p->gather && !again)
+	if (packs && !again)
 		launch_on(cuda, p->gather, chunk, p->sms, 0, of_gather);
 	if (p->extent && !again)
 		launch_on(cuda, p->extent, chunk, p->sms, KERNEL_EXTENT_SHARED, of_extent);

@@ -6,8 +6,8 @@
  *   far     has any number of counters in device memory, for example all 2-byte codes; each block
  *           keeps the cells that it meets first in shared memory
  *
- * Samples with gaps between them are first copied without the gaps. Under --auto, the extent of the
- * samples is found too.
+ * Samples with gaps between them or at odd addresses are packed first. Under --auto, the extent of
+ * the samples is found too.
  */
 #ifndef GPUHIST_KERNEL_H
 #define GPUHIST_KERNEL_H
@@ -24,10 +24,12 @@
 struct kernel_plan {
 	char name[32]; /* name of the counting kernel, for -v */
 	CUfunction function;
-	CUfunction gather; /* copies samples without the gaps between them; NULL: no gaps */
+	CUfunction gather; /* packs samples with gaps or at odd addresses; NULL: there are none */
 	CUfunction extent; /* --auto: finds the extent of the samples; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
+	bool gaps;           /* samples have gaps between them */
+	uint32_t align;      /* bytes; samples at other addresses are packed, too */
 	uint32_t cells;      /* counters of all channels */
 	unsigned shared;     /* bytes of dynamic shared memory */
 	uint32_t sms;
@@ -40,6 +42,13 @@ struct kernel_plan {
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
 		      const struct cuda *cuda, bool resident);
 
+/*
+ * Chunks may begin at any address, as those decoded on the device do. The kernels need samples that
+ * are aligned to their own size, so such chunks are packed first; they need chunk->dense.
+ */
+void kernel_plan_unaligned(struct kernel_plan *plan, const struct counting *counting,
+			   const struct cuda *cuda);
+
 /* 32-bit words fetched for a chunk: its counters and, under --auto, the extent. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)
 {
@@ -51,7 +60,7 @@ struct kernel_chunk {
 	CUstream stream;
 	CUdeviceptr data;  /* records */
 	CUdeviceptr cells; /* counters: kernel_out_words(plan) words */
-	CUdeviceptr dense; /* samples without the gaps, from gather */
+	CUdeviceptr dense; /* packed samples, from gather */
 	CUdeviceptr edges; /* explicit edges: plan->edges_bytes bytes */
 };
 

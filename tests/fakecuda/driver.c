@@ -315,6 +315,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 			     .threads = block_x,
 			     .shared = shared};
 	kernel_arguments(l, arguments);
+	if (!kernel_aligned(l))
+		wrong("a kernel's samples are at an odd address");
 	for (unsigned n = kernel_memory(l, range), i = 0; i < n; i++)
 		memory_must_hold(current, range[i].at, range[i].bytes, "an argument of a kernel");
 	stream_queue(stream, &(struct operation){.kind = KERNEL, .launch = l});

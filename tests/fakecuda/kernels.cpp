@@ -174,6 +174,15 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	return n;
 }
 
+/* A device faults only at a whole load; here, a few samples at a wrong address are refused, too. */
+bool kernel_aligned(const struct launch *l)
+{
+	const unsigned size = l->kernel.sample;
+
+	return (l->kernel.kind != KERNEL_COUNT && l->kernel.kind != KERNEL_EXTENT) || size == 3 ||
+	       get<u64>(l, 0) % size == 0;
+}
+
 /* ---- the grid ---- */
 
 static void run_thread(void *arg)

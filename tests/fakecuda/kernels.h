@@ -3,6 +3,7 @@
 #ifndef FAKECUDA_KERNELS_H
 #define FAKECUDA_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,9 @@ struct kernel_range {
 	uint64_t at;
 	size_t bytes;
 };
+
+/* Are a kernel's samples at an address that is a multiple of their size, as it needs? */
+bool kernel_aligned(const struct launch *launch);
 
 /* Return how many ranges a kernel gets, at most KERNEL_RANGES. */
 unsigned kernel_memory(const struct launch *launch, struct kernel_range *memory);
