@@ -10,8 +10,8 @@
  *
  * The first jobs go through a list that reaches every way of counting and every kind of bins; at
  * the end this is checked. Then come jobs of very many bins, into such a table alone. Last, kernels
- * are launched in this process: on samples at odd addresses, and on 64-bit counters that carry.
- * Without a GPU the program reports that and exits with 77.
+ * are launched in this process: on samples at odd addresses, on hot cells without an entry, and on
+ * 64-bit counters that carry. Without a GPU the program reports that and exits with 77.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gpu_launch: kernels launched in this process, for what the program does rarely: samples at odd
- * addresses, and 64-bit counters that begin just below 2^32.
+ * addresses, hot cells that get no entry in a block's table, and 64-bit counters that begin just
+ * below 2^32.
  */
 #ifndef GPUHIST_GPU_LAUNCH_H
 #define GPUHIST_GPU_LAUNCH_H
@@ -173,6 +174,39 @@ static void check_odd(const struct job *job)
 	free(list);
 }
 
+/* ---- hot cells without an entry ---- */
+
+/*
+ * By value, a sample is its cell. Two hot cells that share an entry in a block, and noise that takes
+ * all entries before them: few counts go through the blocks' tables.
+ */
+static void check_hot(const char *name, uint32_t block)
+{
+	const struct job job = {.type = name, .bins = 65536};
+	const size_t n = 60000 + draw() % 5000;
+	const uint32_t one = (uint32_t)(draw() % job.bins);
+	uint32_t other = (uint32_t)(draw() % job.bins);
+	struct sample_type type;
+	struct edges edges;
+	struct counting counting;
+	double *list;
+
+	while (other == one || far_entry(other, block) != far_entry(one, block))
+		other = (other + 1) % job.bins;
+	sample_type_parse(&type, name);
+	CHECK(make_edges(&job, &type, &edges, &list), "edges");
+	counting_init(&counting, &type, &edges, NULL, false);
+	for (size_t noise = 0; noise <= n / 2; noise += n / 4) {
+		for (size_t i = 0; i < n; i++)
+			put(pinned.samples + i * type.code_bytes, &type,
+			    i < noise    ? draw() % job.bins
+			    : draw() % 2 ? one
+					 : other);
+		compare_launch(&counting, &job, 0, n);
+	}
+	edges_free(&edges);
+}
+
 /* ---- wide counters ---- */
 
 #define WIDE_BINS 1000u
@@ -212,6 +246,10 @@ static void check_launches(uint64_t seed)
 	state = seed + 77;
 	open_device();
 	check_wide();
+	for (uint32_t block = 0; block < 2; block++) {
+		check_hot("u16", block);
+		check_hot("u32", block);
+	}
 	for (size_t i = 0; i < LIST_LENGTH; i++)
 		check_odd(&LIST[i]);
 }

@@ -100,19 +100,17 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * Call put(cell) for each sample of vec i. Sample j is of channel j mod rule.channels,
-	 * whose cells follow the previous channel's. A launch has less than 2^32 samples. To keep
-	 * the kernel small, this is a loop that moves the next key to the front, unless a cell is
-	 * a code.
+	 * Call put(cell) for each key of vec i. Sample j is of channel j mod rule.channels, whose
+	 * cells follow the previous channel's. A launch has less than 2^32 samples. To keep the
+	 * kernel small, this is a loop that moves the next key to the front, unless a cell is a
+	 * code.
 	 */
 	template <class BIN, class F>
-	INLINE void cells(const struct rule &r, const vec &v, u64 i, F put) const
+	INLINE void cells(const struct rule &r, key_t *key, u64 i, F put) const
 	{
 		const u32 all = BIN::all(r), end = all * r.channels;
 		u32 first = (head + (u32)i * PER) % r.channels * all;
-		key_t key[PER];
 
-		keys<BIN::PERM, BIN::FLIP>(r, v, key);
 #pragma unroll(BIN::PERM ? 1 : PER)
 		for (int k = 0; k < PER; k++) {
 			put(first + BIN::cell(r, key[0]));
@@ -176,8 +174,12 @@ template <int SIZE> struct reader {
 	INLINE void each_cell(const struct rule &r, F put) const
 	{
 		each<ONCE, 1>((u64)blockIdx.x * blockDim.x + threadIdx.x, vecs,
-			      (u64)gridDim.x * blockDim.x,
-			      [&](const vec &v, u64 i) { cells<BIN>(r, v, i, put); });
+			      (u64)gridDim.x * blockDim.x, [&](const vec &v, u64 i) {
+				      key_t key[PER];
+
+				      keys<BIN::PERM, BIN::FLIP>(r, v, key);
+				      cells<BIN>(r, key, i, put);
+			      });
 		if (blockIdx.x == 0 && threadIdx.x < head + tail)
 			put(edge<BIN>(r, threadIdx.x));
 	}

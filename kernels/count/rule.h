@@ -48,6 +48,14 @@ RULE_INLINE uint32_t spread_words(uint32_t cells)
 	return cells ? spread(cells - 1) + 1 : 0;
 }
 
+/* far.cuh: entries of a block's table, and the entry of a cell there. Each block has its own. */
+enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
+
+RULE_INLINE uint32_t far_entry(uint32_t cell, uint32_t block)
+{
+	return cell * (0x9e3779b1u + block * 0x85ebca6au) >> (32 - FAR_LOG2);
+}
+
 /*
  * The rule for unsigned 32-bit samples in little-endian order and bins of equal width: bin i begins
  * at first + i * width and ends at the next bin. width is at least 1; the bins end by 2^32.
