@@ -11,62 +11,22 @@
 #include "cli/msg.h"
 #include "each/list.h"
 #include "hist/compare.h"
-#include "output/figures.h"
+#include "hist/figures.h"
 #include "output/picture.h"
 
 /* ---- --stats ---- */
 
-/* Rows of the table, before the quantiles. */
-static const struct {
-	const char *name;
-	enum figure figure;
-} ROWS[] = {
-	{"channel", FIGURE_SAMPLES}, /* its number instead */
-	{"count", FIGURE_COUNT},
-	{"zeros", FIGURE_ZEROS},
-	{"-inf", FIGURE_BELOW},
-	{"inf", FIGURE_ABOVE},
-	{"nan", FIGURE_NAN},
-	{"minimum", FIGURE_LEAST},
-	{"at minimum", FIGURE_AT_LEAST},
-	{"maximum", FIGURE_GREATEST},
-	{"at maximum", FIGURE_AT_GREATEST},
-	{"never hit", FIGURE_NEVER_HIT},
-	{"mean", FIGURE_MEAN},
-	{"std", FIGURE_DEVIATION},
-	{"entropy", FIGURE_ENTROPY},
-};
-#define FIGURE_ROWS (sizeof(ROWS) / sizeof(ROWS[0]))
-
 /*
- * Shorten numbers to six digits, except whole ones. A rounded number from 10^15 on looks whole
- * although its last digits say nothing.
+ * Format a figure for people: six digits, except whole numbers. A rounded number from 10^15 on looks
+ * whole although its last digits say nothing.
  */
-static void shorten(char text[NUMBER_TEXT], bool rounded)
+static void figure_short(char text[NUMBER_TEXT], struct figure_value value)
 {
-	if (text[0] != '\0' && (!edge_is_whole(text) || (rounded && strlen(text) > 15)))
-		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
-}
+	const size_t length = figure_format(text, value);
 
-/* Format a cell of the table; may be "". */
-static void cell_text(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row)
-{
-	const bool any = hist->stats[channel].of.number > 0;
-	const enum figure figure = row < FIGURE_ROWS ? ROWS[row].figure : FIGURE_SAMPLES;
-
-	text[0] = '\0';
-	if (row >= FIGURE_ROWS)
-		hist_stats_format_quantile(text, hist, channel, (unsigned)(row - FIGURE_ROWS));
-	else if (row > 0)
-		figure_text(text, hist, channel, figure);
-	else if (hist->channels > 1)
-		number_format_count(text, channel);
-	/* Infinities and NaNs are shown only if there are any, zeros if any sample is finite. */
-	if (FIGURE_BELOW <= figure && figure <= (any ? FIGURE_NAN : FIGURE_ZEROS) &&
-	    strcmp(text, "0") == 0)
-		text[0] = '\0';
-	if (row >= FIGURE_ROWS || (figure >= FIGURE_LEAST && figure != FIGURE_ENTROPY))
-		shorten(text, figure == FIGURE_MEAN || figure == FIGURE_DEVIATION);
+	if (length > 0 && value.kind != VALUE_FIXED &&
+	    (!edge_is_whole(text) || (value.kind == VALUE_ROUNDED && length > 15)))
+		snprintf(text, NUMBER_TEXT, "%.6g", figure_real(value));
 }
 
 /* A row's name of a table with a column for each channel, and its cells, which may be "". */
@@ -78,14 +38,32 @@ struct channel_table {
 	void (*cell)(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel, size_t row);
 };
 
-static void row_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
+static void figures_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
 {
-	if (row < FIGURE_ROWS) {
-		snprintf(text, NUMBER_TEXT, "%s", ROWS[row].name);
+	struct figure f[FIGURES_MOST];
+	char name[NUMBER_TEXT];
+
+	(void)figures_list(f, IN_REPORT, &hist->asked, NULL, 0);
+	strcpy(text,
+	       row == 0 ? "channel" : figure_name(name, &f[row - 1], IN_REPORT, &hist->asked));
+}
+
+/* Format a cell of the table; may be "". */
+static void figures_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
+			 size_t row)
+{
+	const unsigned hidden =
+		hist->stats[channel].of.number > 0 ? HIDE_ZERO : HIDE_ZERO | HIDE_NONE;
+	struct figure f[FIGURES_MOST];
+
+	text[0] = '\0';
+	if (row == 0 && hist->channels > 1)
+		number_format_count(text, channel);
+	if (row == 0)
 		return;
-	}
-	quantile_name(text, &hist->asked, (unsigned)(row - FIGURE_ROWS));
-	strcat(text, "%");
+	(void)figures_list(f, IN_REPORT, &hist->asked, hist, channel);
+	if (!(f[row - 1].row->rule & hidden && figure_real(f[row - 1].value) == 0))
+		figure_short(text, f[row - 1].value);
 }
 
 /* Print a row for channels first .. end - 1, unless all its cells are empty. */
@@ -165,12 +143,13 @@ static bool json_has_them(const struct job *job)
 
 void report_stats(const struct job *job, const struct hist *hist)
 {
-	const struct channel_table table = {"stats", 10, FIGURE_ROWS + hist->asked.n, row_name,
-					    cell_text};
+	struct figure f[FIGURES_MOST];
+	struct channel_table table = {"stats", 10, 1, figures_name, figures_cell};
 
 	/* A document's figures may have been added although nobody asked for them. */
 	if (!hist->stats || !job->tabled || json_has_them(job))
 		return;
+	table.rows += figures_list(f, IN_REPORT, &hist->asked, NULL, 0);
 	if (hist_is_list(hist))
 		report_list(job, hist);
 	else

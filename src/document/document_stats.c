@@ -68,19 +68,19 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 	struct stats_result *const of = &h->stats[c].of;
 
 	*of = (struct stats_result){
-		.number = members_count(d, FINITE, samples, fail),
-		.below = real ? members_count(d, MINUS_INF, samples, fail) : 0,
-		.above = real ? members_count(d, PLUS_INF, samples, fail) : 0,
+		.number = members_count(d, OF_COUNT, samples, fail),
+		.below = real ? members_count(d, OF_BELOW, samples, fail) : 0,
+		.above = real ? members_count(d, OF_ABOVE, samples, fail) : 0,
 		.nan = h->flow[c].nan,
-		.zeros = members_count(d, ZEROS, samples, fail),
+		.zeros = members_count(d, OF_ZEROS, samples, fail),
 	};
 	if (fail->status != STATUS_OK)
 		return -1;
 	if (of->number > 0) {
-		take_figure(d, MINIMUM, type, &of->least_real, &of->least, fail);
-		take_figure(d, MAXIMUM, type, &of->greatest_real, &of->greatest, fail);
-		take_figure(d, MEAN, type, &of->mean, NULL, fail);
-		take_figure(d, DEVIATION, type, &of->deviation, NULL, fail);
+		take_figure(d, OF_LEAST, type, &of->least_real, &of->least, fail);
+		take_figure(d, OF_GREATEST, type, &of->greatest_real, &of->greatest, fail);
+		take_figure(d, OF_MEAN, type, &of->mean, NULL, fail);
+		take_figure(d, OF_DEVIATION, type, &of->deviation, NULL, fail);
 	}
 	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
 		return -1;
@@ -100,9 +100,9 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 		   values = !listed && hist_has_values(h, c);
 	const uint32_t digits = listed ? digits_of(d, h) : 0;
 	/* Many channels may have figures without a digest; figures of bins alone have no zeros. */
-	const bool any = d->value[FINITE] > 0 && (listed ? digits > 0
-						  : many ? d->value[ZEROS] > 0
-							 : values);
+	const bool any = d->value[OF_COUNT] > 0 && (listed ? digits > 0
+						    : many ? d->value[OF_ZEROS] > 0
+							   : values);
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
 	const struct digest_rule rule = digest_rule(&counted, digits);
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define ROW(id, name, in) [id] = {name, in},
-const struct member_place MEMBERS[END] = {MEMBER_LIST(ROW)};
+#define FIGURE_ROW(id, csv, json, ...) [OF_##id] = {json, sizeof(json) > 1 ? COUNTED : END},
+const struct member_place MEMBERS[END] = {MEMBER_LIST(ROW, FIGURE_ROW)};
 
 int members_refuse(const struct documents *d, struct fail *fail, const char *format, ...)
 {

@@ -9,14 +9,16 @@
 #define GPUHIST_MEMBERS_H
 
 #include "document/document.h"
+#include "hist/figures.h"
 #include "input/json.h"
 
 /*
  * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
- * is written as a string), plain values of a channel (from UNDER on), and plain values common to
+ * is written as a string), plain values of a channel (from UNDER on, OF_ for those of FIGURES that
+ * JSON has; the reader takes what it cannot compute), and plain values common to
  * all channels (from SAMPLES on, except that each key has samples of its own).
  */
-#define MEMBER_LIST(X)                           \
+#define MEMBER_LIST(X, FIGURE)                   \
 	X(WRITER_INFO, "writer_info", HISTOGRAM) \
 	X(COUNTED, "gpuhist", WRITER_INFO)       \
 	X(METADATA, "metadata", HISTOGRAM)       \
@@ -29,14 +31,7 @@
 	X(UNDER, "under", COUNTED)               \
 	X(OVER, "over", COUNTED)                 \
 	X(NO_NUMBER, "nan", COUNTED)             \
-	X(FINITE, "stats_count", COUNTED)        \
-	X(ZEROS, "stats_zeros", COUNTED)         \
-	X(MINIMUM, "stats_minimum", COUNTED)     \
-	X(MAXIMUM, "stats_maximum", COUNTED)     \
-	X(MEAN, "stats_mean", COUNTED)           \
-	X(DEVIATION, "stats_std", COUNTED)       \
-	X(MINUS_INF, "stats_minus_inf", COUNTED) \
-	X(PLUS_INF, "stats_plus_inf", COUNTED)   \
+	FIGURES(FIGURE, FIGURE_NOTHING)          \
 	X(CELLS, "stats_cells", COUNTED)         \
 	X(CHANNEL, "channel", METADATA)          \
 	X(SAMPLES, "samples", COUNTED)           \
@@ -69,7 +64,8 @@
  * DOCUMENT has the members of a HISTOGRAM, or channels or keys. Members of UNKNOWN are UNKNOWN too.
  */
 #define MEMBER(id, name, in) id,
-enum document_member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER) END };
+#define MEMBER_FIGURE(id, ...) OF_##id,
+enum document_member { UNKNOWN, DOCUMENT, HISTOGRAM, MEMBER_LIST(MEMBER, MEMBER_FIGURE) END };
 
 struct member_place {
 	const char *name;

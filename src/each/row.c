@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "hist/figures.h"
 #include "output/csv_line.h"
-#include "output/figures.h"
 #include "output/picture.h"
 #include "output/sheet.h"
 #include "output/table.h"
@@ -101,9 +101,19 @@ static char comma_of(const struct row_spec *spec)
 	return spec->format->write == write_tsv ? '\t' : ',';
 }
 
-static void put_figure(void *line, const char *text)
+/* Write the figures of a channel or, if hist is NULL, their names. */
+static void put_figures(struct csv_line *l, const struct quantiles *asked, const struct hist *hist,
+			uint32_t channel)
 {
-	csv_text(line, text);
+	struct figure f[FIGURES_MOST];
+	const size_t n = figures_list(f, IN_CSV, asked, hist, channel);
+	char text[NUMBER_TEXT];
+
+	for (size_t i = 0; i < n; i++) {
+		if (hist)
+			figure_format(text, f[i].value);
+		csv_text(l, hist ? text : figure_name(text, &f[i], IN_CSV, asked));
+	}
 }
 
 static void begin_lines(struct output *out, const struct row_spec *spec)
@@ -123,7 +133,7 @@ static void begin_lines(struct output *out, const struct row_spec *spec)
 	if (spec->channels > 1)
 		csv_text(&l, "channel");
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, NULL, 0);
+		put_figures(&l, spec->asked, NULL, 0);
 	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {
 		edges_format(&spec->axis->edges, i, text);
 		csv_text(&l, text);
@@ -175,7 +185,7 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	if (spec->channels > 1)
 		csv_count(&l, channel);
 	if (stats)
-		figures_list(put_figure, &l, spec->asked, hist, channel);
+		put_figures(&l, spec->asked, hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
 		const uint64_t count = hist_count(hist, channel, i);
 		csv_count(&l, count < most ? count : most);

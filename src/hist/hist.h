@@ -259,15 +259,7 @@ uint64_t hist_exceeding(const struct hist *h, uint64_t most);
 /* How many of under, over and NaN of all channels have more than `most` samples. */
 uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 
-/* Write the least or the greatest finite sample of a channel with statistics. */
-void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-			       bool greatest);
-
 /* Write the share of quantile i as a percentage, such as "99.9". */
 void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i);
-
-/* Write quantile i; "": it is not known. */
-void hist_stats_format_quantile(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-				unsigned i);
 
 #endif

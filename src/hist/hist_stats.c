@@ -458,30 +458,7 @@ int hist_stats_add(struct hist *h, const struct hist *other, struct fail *fail)
 	return 0;
 }
 
-void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-			       bool greatest)
-{
-	const struct stats_result *const r = &h->stats[channel].of;
-
-	if (h->axis.type.kind == SAMPLE_FLOAT)
-		number_format(text, greatest ? r->greatest_real : r->least_real);
-	else
-		number_format_integer(text, greatest ? r->greatest : r->least);
-}
-
 void quantile_name(char text[NUMBER_TEXT], const struct quantiles *asked, unsigned i)
 {
 	number_format(text, asked->at[i] * 100.0 / QUANTILE_ALL);
-}
-
-void hist_stats_format_quantile(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
-				unsigned i)
-{
-	const struct hist_quantile *const q = hist_quantile_of(h, channel, i);
-
-	text[0] = '\0';
-	if (q->known && h->axis.type.kind == SAMPLE_FLOAT)
-		number_format(text, q->real);
-	else if (q->known)
-		number_format_integer(text, q->whole);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hist/figures.h"
+
 #define TERMS 4096u
 #define CELLS_ACROSS 350u /* cells in a row of SVG, over all channels */
 
@@ -73,18 +75,16 @@ double sheet_bits(const struct axis *axis)
 	return fmax(bits, 1);
 }
 
-static void quantiles_of(double *row, const struct hist *hist, uint32_t channel)
-{
-	char text[NUMBER_TEXT];
-
-	for (unsigned i = 0; i < hist->asked.n; i++) {
-		hist_stats_format_quantile(text, hist, channel, i);
-		row[i] = strtod(text, NULL);
-	}
-}
+/* The figures of the curves. */
+static const enum figure_id CURVES[] = {
+	[CURVE_COUNT] = FIGURE_COUNT,       [CURVE_ENTROPY] = FIGURE_ENTROPY,
+	[CURVE_LEAST] = FIGURE_LEAST,       [CURVE_MEAN] = FIGURE_MEAN,
+	[CURVE_GREATEST] = FIGURE_GREATEST,
+};
 
 size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist)
 {
+	struct figure_value value[FIGURE_IDS];
 	double *row = numbers;
 
 	*row++ = (double)hist->samples;
@@ -93,18 +93,10 @@ size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const str
 			strip_fill(row, &s->strip, hist, c);
 			continue;
 		}
-		const struct hist_stats *const stats = &hist->stats[c];
-		const struct stats_result *const of = &stats->of;
-		const bool real = hist->axis.type.kind == SAMPLE_FLOAT;
-		row[CURVE_COUNT] = (double)of->number;
-		if (s->quantiles && of->number > 0)
-			quantiles_of(row + 1, hist, c);
-		if (s->quantiles)
-			continue;
-		row[CURVE_ENTROPY] = fmax(stats->entropy, 0);
-		row[CURVE_LEAST] = real ? of->least_real : (double)of->least;
-		row[CURVE_GREATEST] = real ? of->greatest_real : (double)of->greatest;
-		row[CURVE_MEAN] = of->mean;
+		figure_values(value, hist, c);
+		for (uint32_t i = 0; i < s->width; i++)
+			row[i] = figure_real(s->quantiles && i > 0 ? figure_quantile(hist, c, i - 1)
+								   : value[CURVES[i]]);
 	}
 	return sheet_numbers(s);
 }

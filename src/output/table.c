@@ -3,116 +3,82 @@
 #include "output/table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "output/figures.h"
+#include "hist/figures.h"
 #include "output/picture.h"
 
-#define CELLS_MOST (16 + QUANTILES_MAX)
-#define TEXT (NUMBER_TEXT + 8)
 #define NUMBER 8u      /* columns of a number that shows two digits, whatever it is */
 #define NUMBER_MOST 11 /* a wider column shows nothing more */
 #define COUNT 9
-#define SHARE 6
+#define PERCENT 6
 #define CHANNEL 3u
 #define SHAPE 12u
 #define NAME 12u /* least */
 #define DIGITS 5
 
-/* The figures of a row, or their names, as figures_list gives them. */
-struct cells {
-	size_t n;
-	char text[CELLS_MOST][TEXT];
-};
-
-static void keep_cell(void *cells, const char *text)
-{
-	struct cells *const c = cells;
-
-	if (c->n < CELLS_MOST)
-		snprintf(c->text[c->n++], TEXT, "%s", text);
-}
-
-static void list(struct cells *c, const struct table *t, const struct hist *hist, uint32_t channel)
-{
-	c->n = 0;
-	figures_list(keep_cell, c, t->asked, hist, channel);
-}
-
-/* The figures that have a column before the quantiles; a share is of the samples. */
-static const struct column {
-	const char *name; /* in figures_list */
-	unsigned width;
-	bool share;
-} COLUMNS[] = {
-	{"samples", COUNT, false}, {"min", NUMBER, false}, {"max", NUMBER, false},
-	{"mean", NUMBER, false},   {"std", NUMBER, false}, {"zeros", SHARE, true},
-	{"nan", SHARE, true},
-};
-#define FIXED (sizeof(COLUMNS) / sizeof(COLUMNS[0]))
-
 /* The columns of a table. */
 struct columns {
-	struct cells head;
-	unsigned name, number; /* widths of the first column and of numbers */
-	bool has[FIXED];
-	unsigned quantiles; /* how many, from the first on */
+	struct figure f[FIGURES_MOST];
+	unsigned width[FIGURES_MOST]; /* 0: there is no room */
+	size_t n;
+	unsigned name; /* width of the first column */
 };
 
-static unsigned width_of(const struct columns *p, size_t i)
+/* How soon a figure gets its column, 1 first. */
+static unsigned turn_of(const struct figure *f, const struct table *t)
 {
-	return COLUMNS[i].width == NUMBER ? p->number : COLUMNS[i].width;
+	return f->row->id != FIGURE_QUANTILE ? f->row->rule & FIGURE_WORTH
+	       : t->asked->named             ? NAMED_WORTH
+	       : t->shape                    ? 0
+					     : FIGURE_WORTH;
 }
 
-/* Take up to `n` columns of this width from the space left; returns how many fit. */
-static unsigned take_columns(unsigned *left, unsigned n, unsigned width)
+static void make_plan(struct columns *p, const struct table *t, const struct hist *hist,
+		      uint32_t channel)
 {
-	const unsigned fit = *left / (width + 1), some = fit < n ? fit : n;
-
-	*left -= some * (width + 1);
-	return some;
-}
-
-static void make_plan(struct columns *p, const struct table *t)
-{
-	static const size_t ORDER[] = {1, 2, 3, 4, 5, 6, 0}; /* of COLUMNS, by importance */
 	const unsigned fixed =
 		NAME + (t->shape ? SHAPE + 1 : 0) + (t->channels > 1 ? CHANNEL + 1 : 0);
 	unsigned left = t->canvas->columns > fixed ? t->canvas->columns - fixed : 0;
+	unsigned number = NUMBER, numbers = 0;
 
-	list(&p->head, t, NULL, 0);
-	p->number = NUMBER;
-	p->quantiles = 0;
-	for (size_t i = 0; i < FIXED; i++) {
-		const size_t k = ORDER[i];
-		if (i == 4 && t->asked->named)
-			p->quantiles = take_columns(&left, t->asked->n, NUMBER);
-		p->has[k] = (k > 0 || !t->shape) && take_columns(&left, 1, COLUMNS[k].width) > 0;
-	}
-	if (!t->asked->named && !t->shape)
-		p->quantiles = take_columns(&left, t->asked->n, NUMBER);
+	p->n = figures_list(p->f, IN_COLUMNS, t->asked, hist, channel);
+	memset(p->width, 0, sizeof(p->width));
+	for (unsigned turn = 1; turn <= FIGURE_WORTH; turn++)
+		for (size_t i = 0; i < p->n; i++) {
+			const struct figure_row *const row = p->f[i].row;
+			const bool samples = row->id == FIGURE_SAMPLES;
+			const unsigned width = samples             ? COUNT
+					       : row->rule & SHARE ? PERCENT
+								   : NUMBER;
+			if (turn_of(&p->f[i], t) != turn || (samples && t->shape) ||
+			    left < width + 1)
+				continue;
+			p->width[i] = width;
+			left -= width + 1;
+			numbers += width == NUMBER;
+		}
 	/* Names get the rest, or numbers. */
-	const unsigned numbers = 4 + p->quantiles;
-	while (!t->names && p->number < NUMBER_MOST && left >= numbers) {
-		p->number++;
+	while (!t->names && number < NUMBER_MOST && left >= numbers) {
+		number++;
 		left -= numbers;
 	}
+	for (size_t i = 0; i < p->n; i++)
+		p->width[i] = p->width[i] == NUMBER ? number : p->width[i];
 	p->name = NAME + (t->names ? left : 0);
 }
 
 /* ---- text ---- */
 
-/* Shorten a number to DIGITS, or fewer if it is too wide, except a whole one that fits. */
-static void shorten(char text[TEXT], unsigned width)
+/* Format a figure in DIGITS, or fewer if it is too wide, except a whole number that fits. */
+static void shorten(char text[NUMBER_TEXT], struct figure_value value, unsigned width)
 {
-	const double x = strtod(text, NULL);
-
-	if (text[0] == '\0' || (edge_is_whole(text) && strlen(text) <= width))
+	if (figure_format(text, value) == 0 || (edge_is_whole(text) && strlen(text) <= width))
 		return;
 	for (int digits = DIGITS; digits > 0; digits--)
-		if ((unsigned)snprintf(text, TEXT, "%.*g", digits, x) <= width)
+		if ((unsigned)snprintf(text, NUMBER_TEXT, "%.*g", digits, figure_real(value)) <=
+		    width)
 			return;
 }
 
@@ -142,15 +108,6 @@ static void write_name(struct output *out, const struct table *t, unsigned width
 		     (int)(width - dots - picture_width(text) - picture_width(text + rest)), "");
 }
 
-/* The text of a figure by its name in figures_list. */
-static const char *figure_of(const struct columns *p, const struct cells *row, const char *name)
-{
-	for (size_t i = 0; i < row->n; i++)
-		if (strcmp(p->head.text[i], name) == 0)
-			return row->text[i];
-	return "";
-}
-
 static void write_cell(struct output *out, const char *text, unsigned width)
 {
 	output_print(out, " %*s", (int)width, *text ? text : "-");
@@ -159,18 +116,18 @@ static void write_cell(struct output *out, const char *text, unsigned width)
 void table_begin(struct output *out, const struct table *t)
 {
 	struct columns p;
+	char text[NUMBER_TEXT];
 
-	make_plan(&p, t);
+	make_plan(&p, t, NULL, 0);
 	write_name(out, t, p.name, t->name);
 	if (t->shape)
 		output_print(out, " %-*s", (int)SHAPE, "shape");
 	if (t->channels > 1)
 		output_print(out, " %*s", (int)CHANNEL, "ch");
-	for (size_t i = 0; i < FIXED; i++)
-		if (p.has[i])
-			write_cell(out, COLUMNS[i].name, width_of(&p, i));
-	for (unsigned q = 0; q < p.quantiles; q++)
-		write_cell(out, p.head.text[p.head.n - t->asked->n + q], p.number);
+	for (size_t i = 0; i < p.n; i++)
+		if (p.width[i] > 0)
+			write_cell(out, figure_name(text, &p.f[i], IN_COLUMNS, t->asked),
+				   p.width[i]);
 	output_text(out, "\n");
 }
 
@@ -178,32 +135,23 @@ void table_row(struct output *out, const struct table *t, const char *name, cons
 	       const struct hist *hist, uint32_t channel)
 {
 	struct columns p;
-	struct cells row;
-	char text[TEXT];
+	char text[NUMBER_TEXT];
 
-	make_plan(&p, t);
-	list(&row, t, hist, channel);
-	const uint64_t samples = strtoull(figure_of(&p, &row, "samples"), NULL, 10);
+	make_plan(&p, t, hist, channel);
 	write_name(out, t, p.name, name);
 	if (t->shape)
 		output_print(out, " %-*.*s", (int)SHAPE, (int)SHAPE, shape);
 	if (t->channels > 1)
 		output_print(out, " %*lu", (int)CHANNEL, (unsigned long)channel);
-	for (size_t i = 0; i < FIXED; i++) {
-		const char *const figure = figure_of(&p, &row, COLUMNS[i].name);
-		if (!p.has[i])
+	for (size_t i = 0; i < p.n; i++) {
+		const struct figure_value value = p.f[i].value;
+		if (p.width[i] == 0)
 			continue;
-		snprintf(text, TEXT, "%s", figure);
-		if (COLUMNS[i].share && *figure)
-			percent_text(text, strtoull(figure, NULL, 10), samples);
+		if (p.f[i].row->rule & SHARE && value.kind != VALUE_NONE)
+			percent_text(text, value.count, hist_samples(hist, channel));
 		else
-			shorten(text, width_of(&p, i));
-		write_cell(out, text, width_of(&p, i));
-	}
-	for (unsigned q = 0; q < p.quantiles; q++) {
-		snprintf(text, TEXT, "%s", row.text[row.n - t->asked->n + q]);
-		shorten(text, p.number);
-		write_cell(out, text, p.number);
+			shorten(text, value, p.width[i]);
+		write_cell(out, text, p.width[i]);
 	}
 	output_text(out, "\n");
 }

@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "hist/compare.h"
-#include "output/figures.h"
+#include "hist/figures.h"
 
 /*
  * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
@@ -173,17 +173,6 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 	output_print(out, "\"circular\": %s}], ", axis_kind_of(axis)->ordered ? "false" : "true");
 }
 
-/* Write a figure as a number; omit undefined and unknown ones. */
-static void member_figure(struct output *out, const char *name, const struct hist *hist,
-			  uint32_t channel, enum figure figure)
-{
-	char text[NUMBER_TEXT];
-
-	figure_text(text, hist, channel, figure);
-	if (text[0] != '\0')
-		member(out, name, text);
-}
-
 /*
  * Write the cells of the digest that hold something, as text, because the schema allows no lists
  * here: "CELL COUNT,CELL COUNT...". It is left out if the bins tell as much.
@@ -211,30 +200,15 @@ static void write_digest(struct output *out, const struct hist *hist, uint32_t c
 
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
-	static const struct {
-		const char *name;
-		enum figure figure;
-	} MEMBERS[] = {
-		{"stats_count", FIGURE_COUNT},         {"stats_zeros", FIGURE_ZEROS},
-		{"stats_minimum", FIGURE_LEAST},       {"stats_maximum", FIGURE_GREATEST},
-		{"stats_at_minimum", FIGURE_AT_LEAST}, {"stats_at_maximum", FIGURE_AT_GREATEST},
-		{"stats_never_hit", FIGURE_NEVER_HIT}, {"stats_mean", FIGURE_MEAN},
-		{"stats_std", FIGURE_DEVIATION},       {"stats_entropy", FIGURE_ENTROPY},
-	};
-	char number[NUMBER_TEXT], percent[NUMBER_TEXT];
+	const bool reals = hist->axis.type.kind == SAMPLE_FLOAT && !hist->from_bins;
+	struct figure f[FIGURES_MOST];
+	const size_t n = figures_list(f, IN_JSON, &hist->asked, hist, channel);
+	char name[NUMBER_TEXT], text[NUMBER_TEXT];
 
-	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++)
-		member_figure(out, MEMBERS[i].name, hist, channel, MEMBERS[i].figure);
-	for (unsigned i = 0; i < hist->asked.n; i++) {
-		quantile_name(percent, &hist->asked, i);
-		hist_stats_format_quantile(number, hist, channel, i);
-		if (hist_quantile_of(hist, channel, i)->known)
-			output_print(out, "\"stats_quantile_%s\": %s, ", percent, number);
-	}
-	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->from_bins) {
-		member_figure(out, "stats_minus_inf", hist, channel, FIGURE_BELOW);
-		member_figure(out, "stats_plus_inf", hist, channel, FIGURE_ABOVE);
-	}
+	/* Undefined and unknown ones are left out. */
+	for (size_t i = 0; i < n; i++)
+		if (figure_format(text, f[i].value) > 0 && (reals || !(f[i].row->rule & REALS)))
+			member(out, figure_name(name, &f[i], IN_JSON, &hist->asked), text);
 	write_digest(out, hist, channel);
 }
 

@@ -76,8 +76,8 @@ run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=50 -q -o /dev/null halves
 shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
 # The largest numbers, whose cell ends at 2^1024
 bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
-shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
-shell "gpuhist -t f64 --stats=1,99 -b 2 -r 0:1 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
+shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_cells'"
+shell "gpuhist -t f64 --stats=1,99 -b 2 -r 0:1 -q -f json largest | grep -o '\"stats_q.*\"stats_cells'"
 # Powers of two, and an entropy halfway between two texts: 2 - 1/128; three times as many
 letters=abcdefghi n=1 counted=
 i=0

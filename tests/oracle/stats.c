@@ -466,12 +466,12 @@ static void put_channel(const struct job *job, unsigned channel)
 	say("channel", text);
 	snprintf(text, sizeof(text), "%zu", n);
 	say("count", text);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)count_zeros(job, sorted, n));
-	if (n)
-		say("zeros", text);
 	say_count("-inf", a->below);
 	say_count("inf", a->above);
 	say_count("nan", a->nan);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)count_zeros(job, sorted, n));
+	if (n)
+		say("zeros", text);
 	if (n) {
 		say_end(job, "minimum", sorted[0], sorted, n);
 		say_end(job, "maximum", sorted[n - 1], sorted, n);
