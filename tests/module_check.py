@@ -36,9 +36,9 @@ def check(name, good):
         print(f"FAILED {name}")
 
 
-def raises(name, kind, said, *arguments, **options):
+def raises(name, kind, said, *arguments, call=gpuhist.histogram, **options):
     try:
-        gpuhist.histogram(*arguments, **options)
+        call(*arguments, **options)
         check(f"{name}: nothing raised", False)
     except kind as error:
         check(f"{name}: {error}", said in str(error))
@@ -105,6 +105,9 @@ with tempfile.TemporaryDirectory() as folder:
         import uhi.io.json
         read = hist.Hist(json.loads(json.dumps(document), object_hook=uhi.io.json.object_hook))
         check("hist", numpy.array_equal(read.values(), document["storage"]["values"][1:-1]))
+        for each in (*gpuhist.run(files[0], each=5000, range=(-1, 1)), *gpuhist.run(
+                bytes([1, 7, 2, 9, 2, 9]), type="u8", record=2, by="u8@1", bins=4).values()):
+            check("hist of a row or key", numpy.array_equal(hist.Hist(each).values(), each["storage"]["values"][1:-1]))
     except ImportError:
         print("left out: hist is not installed")
     raises("a FILE that is missing", gpuhist.Error, "No such file", pathlib.Path(folder) / "c.f32", 3, (0, 1))
@@ -136,9 +139,20 @@ check("compare", gpuhist.compare(parts[0], parts[0])["ks"] == 0)
 pair = [gpuhist.run(bytes(values), type="u8", channels=2, bins=4) for values in ([0, 1, 0, 1], [0, 3, 1, 3])]
 check("compare channels", [found["ks"] for found in gpuhist.compare(*pair)] == [0.5, 1])
 keyed = [gpuhist.run(bytes(values), type="u8", record=2, by="u8@1", bins=4) for values in ([0, 7, 1, 7, 1, 9], [3, 7, 3, 7, 1, 9])]
-check("compare keys", {key: found["ks"] for key, found in gpuhist.compare(*keyed).items()} == {"7": 1, "9": 0})
-check("merge keys", [key["storage"]["values"] for key in gpuhist.merge(keyed).values()] == [[0, 1, 1, 0, 2, 0], [0, 0, 2, 0, 0, 0]])
+check("compare keys", {key: found["ks"] for key, found in gpuhist.compare(*keyed).items()} == {7: 1, 9: 0})
+check("merge keys", {key: found["storage"]["values"] for key, found in gpuhist.merge(keyed).items()} == {
+    7: [0, 1, 1, 0, 2, 0], 9: [0, 0, 2, 0, 0, 0]})
+none = gpuhist.run(b"", type="u8", record=2, by="u8@1", bins=4)
+check("no keys", none == {} and gpuhist.merge([none, keyed[0]])[9] == keyed[0][9])
+raises("nothing but no keys", ValueError, "no histogram", [none], call=gpuhist.merge)
+raises("a reference without keys", gpuhist.Error, "not a histogram", keyed[0], none, call=gpuhist.compare)
+rows = gpuhist.run(bytes([0, 1, 1, 3, 3]), type="u8", each=2, bins=4)
+check("rows", [row["storage"]["values"][1:5] for row in rows] == [[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]])
+check("rows of channels", [list(row) for row in gpuhist.run(bytes(6), type="u8", channels=2, each=2, bins=4)] == 2 * [["channel0", "channel1"]])
+check("no rows", gpuhist.run(b"", type="u8", each=2, bins=4) == [])
+check("rows add", gpuhist.merge(rows)["storage"]["values"] == gpuhist.run(bytes([0, 1, 1, 3, 3]), type="u8", bins=4)["storage"]["values"])
 raises("by", TypeError, "does not take by", b"ab", type="u8", record=2, by="u8@1")
+raises("each", TypeError, "does not take each", x, each=2)
 check("merge", total["storage"]["values"] == gpuhist.run(x, range=(-1, 1), bins=4)["storage"]["values"])
 with tempfile.TemporaryDirectory() as folder:
     names = [pathlib.Path(folder) / f"{i}.json" for i in (0, 1)]
@@ -148,6 +162,24 @@ with tempfile.TemporaryDirectory() as folder:
         total["storage"]["values"][1:3]))
     done = subprocess.run([GPUHIST, "-q", "--merge", *names], capture_output=True, check=False)
     check("a byte order mark", done.returncode == 0)
+    check("merge of a FILE and a document", gpuhist.merge([names[0], parts[1]], stats=True) == gpuhist.merge(parts, stats=True))
+    check("compare FILEs", gpuhist.compare(*names) == gpuhist.compare(*parts))
+    table = pathlib.Path(folder) / "table.csv"
+    for rest in ("a,1\nb,2\na,3\n", "key=a,1\nb,2\n", "key=a,1\nkey=b,2\n"):
+        table.write_text("host,ms\n" + rest)
+        keyed = gpuhist.run(table, text="ms", by="host", range=(0, 4), bins=4)
+        own = {line.partition(",")[0] for line in rest.split()}
+        check("keys of text", set(keyed) == ({f"key={key}" for key in own} if own == {"key=a", "key=b"} else own))
+        both = gpuhist.merge([keyed, keyed])
+        check("keys of text add", both.keys() == keyed.keys() and all(
+            both[key]["storage"]["values"] == [2 * n for n in keyed[key]["storage"]["values"]] for key in keyed))
+    for wrong in (b"hello\n", bytes(range(256)), b"{}", b"[1]", b'{"a": {"b": 1}}'):
+        names[1].write_bytes(wrong)
+        for pair in ((names[1], parts[0]), (parts[0], names[1]), (json.loads(wrong) if wrong == b"{}" else names[1], names[0])):
+            raises(f"compare {wrong[:9]!r}", ValueError if pair[0] == {} else gpuhist.Error, "histogram", *pair, call=gpuhist.compare)
+    raises("compare a FILE that is missing", gpuhist.Error, "No such file", names[1].with_suffix(".x"), parts[0], call=gpuhist.compare)
+for wrong in ({"a": 1}, {"a": {"b": 1}}, {"metadata": {"key": "x"}}):
+    raises("merge another dict", gpuhist.Error, "not a histogram", wrong, call=gpuhist.merge)
 try:
     import ml_dtypes
     for dtype in (ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16):
@@ -170,7 +202,7 @@ raises("ends the wrong way round", gpuhist.Error, "LO must be below HI", x, 3, (
 raises("half a sample", gpuhist.Error, "3 of 4 bytes", b"abc", 3, (0, 1))
 raises("a stream twice", ValueError, "give a range", "/dev/null", 3)
 raises("a directory", gpuhist.Error, "directory", "/dev", 3, (0, 1))
-for name in ("output", "format", "each", "tee", "help", "version"):
+for name in ("output", "format", "tee", "help", "version"):
     raises(name, TypeError, f"does not take {name}", x, 3, (0, 1), **{name: "json"})
 raises("a type that is unknown", gpuhist.Error, "--type", numpy.array(["a"]), 3, (0, 1))
 raises("an option that is unknown", gpuhist.Error, "--binz", x, binz=3)

@@ -27,10 +27,10 @@ __all__ = ["Error", "__version__", "compare", "histogram", "merge", "program", "
 
 # struct's letters for the items of a memoryview.
 _KINDS = dict.fromkeys("?cBHILQN", "u") | dict.fromkeys("bhilqn", "i") | dict.fromkeys("efd", "f")
-# Options with which the command writes something other than one document to standard output.
-_NO_DOCUMENT = {"each", "format", "help", "output", "tee", "version"}
-# Options with which the counts of a document are not one number for each bin.
-_NO_COUNTS = {"by", "merge", "nonzero"}
+# Options with which the command writes something other than documents to standard output.
+_NO_DOCUMENT = {"format", "help", "output", "tee", "version"}
+# Options with which the result is not one number for each bin.
+_NO_COUNTS = {"by", "each", "merge", "nonzero"}
 
 
 def __getattr__(name: str) -> str:
@@ -111,13 +111,14 @@ def _feed(pipe: Any, data: memoryview) -> None:
             data = data[os.write(pipe.fileno(), data[: 1 << 20]):]
 
 
-def run(data: Any, **options: Any) -> dict[str, Any]:
+def run(data: Any, **options: Any) -> Any:
     """Count a file, a list of files, bytes, an array or numbers; return gpuhist's JSON, a UHI histogram, as a dict.
 
-    Options are the command's long options, with _ for -: type="i16be", range=(0, 4096), stats=True.
+    Options are the command's long options, with _ for -: type="i16be", range=(0, 4096), stats=True. With each= the result
+    is a list of such dicts, one for each row; with by= it is a dict of them, one for each key.
     """
     for name in options.keys() & _NO_DOCUMENT:
-        raise TypeError(f"run returns one histogram, so it does not take {name}")
+        raise TypeError(f"run returns histograms, so it does not take {name}")
     edges = options.get("edges")
     if edges is None or isinstance(edges, str):
         return _run(data, options)
@@ -133,20 +134,25 @@ def _start(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
     except OSError as error:
         if error.errno != errno.E2BIG:
             raise
-        raise ValueError("too many FILEs for one command line: count some of them at a time, and add the histograms "
+        raise ValueError("too many FILEs for one command line: take some of them at a time, and add the histograms "
                          "with gpuhist.merge") from None
 
 
-def _run(data: Any, options: dict[str, Any]) -> dict[str, Any]:
-    samples, files = None, _files(data)
-    stdin = None if files and "-" in files else subprocess.DEVNULL
+def _run(data: Any, options: dict[str, Any]) -> Any:
+    files = _files(data)
     if files is None:
         samples, described = _samples(data)
-        files, options, stdin = ["-"], described | options, subprocess.PIPE
+        return _command(["-"], samples, described | options)
+    return _command(files, None, options)
+
+
+def _command(files: list[str], samples: memoryview | None, options: dict[str, Any]) -> Any:
+    """Run the program for the files, with the samples as standard input; return its documents."""
     command = [program()]
     for name, value in (options | {"quiet": True, "format": "json"}).items():
         command += _option(name, value)
     command += ["--", *files]
+    stdin = subprocess.PIPE if samples is not None else None if "-" in files else subprocess.DEVNULL
     with tempfile.TemporaryFile() as messages, _start(command, stdin=stdin, stderr=messages) as child:
         try:
             if samples is not None:
@@ -161,7 +167,32 @@ def _run(data: Any, options: dict[str, Any]) -> dict[str, Any]:
         said = messages.read().decode(errors="replace").strip().replace("gpuhist: ", "")
     if status:
         raise Error(said or f"gpuhist was killed by signal {-status}", status)
-    return json.loads(document)
+    documents = [_by_key(json.loads(line)) for line in document.splitlines()]
+    return documents if options.get("each") else documents[0]
+
+
+def _is_keyed(document: dict[Any, Any]) -> bool:
+    """Return whether a document has a histogram for each key of --by."""
+    first = next(iter(document.values()), None)
+    return isinstance(first, dict) and "key" in first.get("metadata", {})
+
+
+def _by_key(document: dict[str, Any]) -> dict[Any, Any]:
+    """Name the histograms of --by by their keys, whole numbers or text, instead of key=KEY."""
+    if not _is_keyed(document):
+        return document
+    names = [name.partition("=")[2] for name in document if name != "key"]  # key: an empty one, because there is no key
+    if names and all(name.startswith("key=") for name in names):  # else a JSON file could have the same names
+        return document
+    numbers = next(iter(document.values()))["metadata"]["keys"] == "numbers"
+    return dict(zip(map(int, names) if numbers else names, document.values()))
+
+
+def _text(part: dict[Any, Any]) -> bytes:
+    """Return a document as JSON; undo _by_key."""
+    if _is_keyed(part) and not all(str(name).startswith("key=") for name in part):
+        part = {f"key={name}": histogram for name, histogram in part.items()}
+    return json.dumps(part).encode()
 
 
 def _channels(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -229,17 +260,18 @@ def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = Non
     return counts if len(counts) > 1 else counts[0], edges
 
 
-def merge(histograms: Any, **options: Any) -> dict[str, Any]:
+def merge(histograms: Any, **options: Any) -> dict[Any, Any]:
     """Add histograms, each a document of run or the name of a JSON file; return the sum as a document.
 
     Options are those of --merge: bins=100 joins neighbouring bins, stats=True adds figures.
     """
     parts = [histograms] if isinstance(histograms, (dict, str, os.PathLike)) else list(histograms)
-    if not parts:
+    files = [os.fspath(part) for part in parts if not isinstance(part, dict)]
+    texts = [_text(part) for part in parts if isinstance(part, dict) and part]  # no keys: nothing to add
+    if not files and not texts:
         raise ValueError("there is no histogram to add")
-    texts = [json.dumps(part) if isinstance(part, dict) else pathlib.Path(part).read_text(encoding="utf-8-sig")
-             for part in parts]
-    return _run("\n".join(texts).encode(), options | {"merge": True})
+    options["merge"] = True
+    return _command([*files, "-"], memoryview(b"\n".join(texts)), options) if texts else _command(files, None, options)
 
 
 def compare(histogram: Any, reference: Any) -> Any:  # pylint: disable=redefined-outer-name
@@ -248,13 +280,13 @@ def compare(histogram: Any, reference: Any) -> Any:  # pylint: disable=redefined
     The dict has ks, ks_at, wasserstein and jensen_shannon, as far as they are known. Several channels give a list, the
     keys of by= a dict of such dicts.
     """
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    with tempfile.NamedTemporaryFile("wb", suffix=".json") as file:
         if isinstance(reference, dict):
-            json.dump(reference, file)
+            file.write(_text(reference))
             file.flush()
         document = merge(histogram, compare=file.name if isinstance(reference, dict) else os.fspath(reference))
     found = [{name.removeprefix("compare_"): value for name, value in channel["writer_info"]["gpuhist"].items()
               if name.startswith("compare_")} for channel in _channels(document)]
-    if "axes" not in document and "key" in next(iter(document.values()))["metadata"]:
-        return dict(zip((name.removeprefix("key=") for name in document), found))
+    if _is_keyed(document):
+        return dict(zip(document, found))
     return found if len(found) > 1 else found[0]
