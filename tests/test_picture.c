@@ -36,11 +36,9 @@ static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins,
 static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins)
 {
 	struct axis axis = axis_of(AXIS_AUTO, type, bins + 2, NULL, NULL, NULL);
-	struct edges *const e = &axis.edges;
+	const int128_t key = axis.edges.integers ? (first - sample_min(&axis.type)) >> k : first;
 
-	edges_place(e, &(struct auto_span){RUN_NONE, false, {first, first + bins - 1}, k});
-	if (e->form == EDGES_RATIONAL)
-		e->rational.lo = (int128_t)first * ((int128_t)1 << k);
+	edges_place(&axis.edges, &(struct auto_span){RUN_NONE, false, {key, key + bins - 1}, k});
 	return axis;
 }
 
@@ -65,24 +63,86 @@ static char *written(write_fn *write, const struct hist *h, const struct canvas 
 
 /* ---- flat ---- */
 
-/* All bars of a text must be as long as the longest: no blank between two lines of a row. */
+/* Bars of a text must be as long as the longest: no blank between two lines of a row. */
 static void check_flat_text(const struct hist *h, const struct canvas *canvas)
 {
 	const char *const line = canvas->utf8 ? "\xe2\x94\x82" : "|";
 	char *const text = written(write_plot, h, canvas);
+	const bool ends = h->axis.kind == AXIS_AUTO; /* which may lie beyond the samples */
 	unsigned rows = 0;
 
 	for (char *bar = text; (bar = strstr(bar, line)); rows++) {
 		char *const end = strstr(bar += strlen(line), line);
-		CHECK(end && !memchr(bar, ' ', (size_t)(end - bar)),
-		      "%u bins on %ux%u: row %u of\n%s", axis_bins(&h->axis), canvas->columns,
-		      canvas->lines, rows, text);
+		CHECK(end, "row %u of\n%s", rows, text);
 		if (!end)
 			break;
+		const bool last = !strstr(end + strlen(line), line);
+		CHECK((ends && (rows == 0 || last)) || !memchr(bar, ' ', (size_t)(end - bar)),
+		      "%u bins on %ux%u: row %u of\n%s", axis_bins(&h->axis), canvas->columns,
+		      canvas->lines, rows, text);
 		bar = end + strlen(line);
 	}
 	CHECK(rows > 0 && rows <= canvas->lines, "%u rows", rows);
 	free(text);
+}
+
+/* Bars of equal counts are equally long, but for a marked one, and of 0 there is none. */
+static void check_equal_text(const struct hist *h, const struct canvas *canvas)
+{
+	char *const text = written(write_plot, h, canvas);
+	size_t length[64] = {0};
+	const struct auto_span *const span = &h->axis.edges.span;
+	uint32_t per = 1;
+
+	const char *joined = strstr(text, " per row");
+	while (joined && joined[-1] != ' ')
+		joined--;
+	per = joined ? (uint32_t)strtoul(joined, NULL, 10) : per;
+	for (const char *row = text, *next; (next = strchr(row, '\n')); row = next + 1) {
+		const char *const bar = strchr(row, '|');
+		if (!bar || bar > next || memchr(row, '*', (size_t)(bar - row)))
+			continue;
+		const size_t long_as = strspn(bar + 1, "#");
+		const unsigned count = (unsigned)strtoul(strchr(bar + 1, '|') + 1, NULL, 10);
+		CHECK(count < 64 && (count > 0) == (long_as > 0) &&
+			      (length[count] == 0 || length[count] == long_as),
+		      "%u bins on %ux%u: %.*s in\n%s", axis_bins(&h->axis), canvas->columns,
+		      canvas->lines, (int)(next - row), row, text);
+		length[count % 64] = long_as;
+		if (h->axis.kind == AXIS_AUTO && row[0] != ' ' && per > 1)
+			CHECK(strtol(row, NULL, 10) % ((long)per << span->k) == 0, "%.20s in\n%s",
+			      row, text);
+	}
+	free(text);
+}
+
+/* A few samples, so that many rows hold equally many, also the last. */
+static void equal(void)
+{
+	static uint64_t count[5000];
+
+	for (uint32_t bins = 1; bins < 5000; bins += bins < 300 ? 1 : 97) {
+		struct axis axes[] = {
+			axis_of(AXIS_RANGE, "f64", bins, "-1", "1", NULL),
+			axis_of(AXIS_MOD, "u32", bins, NULL, NULL, NULL),
+			auto_of("i32", -(int64_t)(bins / 3), 1, bins),
+		};
+		for (size_t a = 0; a < sizeof(axes) / sizeof(axes[0]); a++) {
+			struct hist_flow flow = {0};
+			const struct hist h = {.axis = axes[a],
+					       .channels = 1,
+					       .count = count,
+					       .flow = &flow,
+					       .stride = bins};
+			for (uint32_t i = 0; i < bins; i++)
+				count[i] = i % (bins / 30 + 1) == bins % 3 || i + 1 == bins;
+			for (unsigned lines = 8; lines < 60; lines += 23)
+				check_equal_text(&h, &(struct canvas){.log = lines % 2,
+								      .columns = 40 + bins % 90,
+								      .lines = lines});
+			edges_free(&axes[a].edges);
+		}
+	}
 }
 
 /* The bars of an SVG must be one rectangle. */
@@ -141,7 +201,8 @@ static void flat(void)
 								     .log = columns % 3 == 0,
 								     .columns = columns,
 								     .lines = 8 + bins % 60});
-			check_flat_svg(&h, &(struct canvas){.log = bins % 2});
+			if (bins <= BARS_MOST || axes[a].kind != AXIS_AUTO)
+				check_flat_svg(&h, &(struct canvas){.log = bins % 2});
 			for (uint32_t cells = 1; cells < bins && cells <= 200;
 			     cells += 5 + (uint32_t)a)
 				check_flat_strip(&h, cells);
@@ -392,6 +453,7 @@ int main(void)
 {
 	signals_init();
 	flat();
+	equal();
 	densities();
 	matrix();
 	joined();

@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 
+#define OCTAVES 8     /* least number of rows for whole powers of two */
 #define SHORT_EDGE 12 /* longest text that can be read at a glance */
 #define WHOLE_EDGE 21 /* longest 64-bit integer, or the edge past it */
 
@@ -26,148 +27,73 @@ static bool is_round(uint32_t n)
 	return n == 1 || n == 2 || n == 5;
 }
 
-static bool has_samples(const struct picture *p, uint32_t first, uint32_t end)
+/* Powers of two of a type have this many binary digits after their first: at that k, a bin each. */
+static int octave_k(const struct axis *axis)
 {
-	for (uint32_t i = first; i < end; i++)
-		if (hist_is_filled(p->hist, i))
-			return true;
-	return false;
+	return axis->type.kind == SAMPLE_FLOAT ? (int)axis->type.mantissa : 52;
 }
 
-/* Has the axis a band at 0? */
-static bool has_band(const struct picture *p)
+/* Make the bars that the rule of the bins makes for at most `most`. */
+static void join_by_rule(struct picture *p, uint32_t most)
 {
-	return axis_kind_of(&p->hist->axis)->spacing == SPACING_RANKS &&
-	       p->ruler.zero < p->ruler.positive;
-}
+	const struct edges *const e = &p->hist->axis.edges;
+	const uint32_t least = auto_bins_least(&e->auto_bins);
+	struct auto_bins limit = e->auto_bins;
 
-/* Find the band, with the empty bins next to it. */
-static void find_band(struct picture *p)
-{
-	struct ruler *const r = &p->ruler;
-
-	ruler_zero(r, &p->hist->axis);
-	if (!has_band(p))
-		return;
-	while (r->zero > p->first && !hist_is_filled(p->hist, r->zero - 1))
-		r->zero--;
-	while (r->positive < p->end && !hist_is_filled(p->hist, r->positive))
-		r->positive++;
-}
-
-static bool is_power(const struct edges *edges, uint32_t i)
-{
-	int exponent;
-
-	return fabs(frexp(edges_value(edges, i), &exponent)) <= 0.5;
-}
-
-/* Return a first bin for bars of bins first .. end - 1, so that powers of two are between bars. */
-static uint32_t find_start(const struct picture *p, uint32_t first, uint32_t end)
-{
-	const struct edges *const edges = &p->hist->axis.edges;
-
-	if (end - first <= p->per)
-		return first;
-	/* Each power of two has the most bins where the numbers are large. */
-	if (edges_value(edges, first) < 0) {
-		for (uint32_t i = first; i < end; i++)
-			if (is_power(edges, i))
-				return i;
-	} else {
-		for (uint32_t i = end; i > first; i--)
-			if (is_power(edges, i))
-				return i;
+	limit.most = most > least ? most : least;
+	struct auto_span span = auto_span_both(&limit, &e->span, &e->span), octaves = span;
+	while (limit.log && !p->all && octaves.k < octave_k(&p->hist->axis) &&
+	       auto_span_bins(&octaves) > OCTAVES) {
+		limit.most = (uint32_t)auto_span_bins(&octaves) - 1;
+		octaves = auto_span_both(&limit, &octaves, &octaves);
 	}
-	return first;
-}
-
-/*
- * Add bars of p->per bins up to `end`; more than `most`: they do not fit. `whole`: a bar at an end
- * with less than half as many bins is joined to its neighbour, because the density of a few samples
- * in a narrow bar is mostly chance.
- */
-static void add_bars(struct picture *p, uint32_t first, uint32_t end, uint32_t start, bool whole,
-		     uint32_t most)
-{
-	const uint32_t per = p->per, before = (first % per + per - start % per) % per;
-	int64_t at = (int64_t)first - before;
-
-	if (whole && before > per / 2)
-		at += per;
-	for (bool begun = false; at < end; at += per, begun = true) {
-		if (p->bars >= most) {
-			p->bars = most + 1;
-			return;
-		}
-		const int64_t next = at + per < end ? at + per : end;
-		if (whole && begun && next - at < (per + 1) / 2)
-			p->bar[p->bars - 1].end = (uint32_t)next;
-		else
-			p->bar[p->bars++] =
-				(struct bar){begun ? (uint32_t)at : first, (uint32_t)next, 1};
+	if (auto_span_bins(&octaves) >= OCTAVES)
+		span = octaves;
+	const int joined = span.k - e->span.k;
+	p->per = joined < 32 ? 1u << joined : 0;
+	edges_place(&p->axis.edges, &span);
+	p->bars = axis_bins(&p->axis);
+	for (uint32_t i = 0, next = 0; i < p->end; i++) {
+		const uint32_t k = auto_span_at(&limit, &e->span, i, &span);
+		if (k >= next)
+			p->bar[k] = (struct bar){i, i, k, k + 1, 1};
+		p->bar[k].end = i + 1;
+		next = k + 1;
 	}
 }
 
-/* Make bars of p->per bins; returns their number, or more than `most`. */
-static uint32_t make_bars(struct picture *p, uint32_t most)
+/* Make bars of equally many bins, if their number can be divided so. */
+static void join_equally(struct picture *p, uint32_t most)
 {
 	const uint32_t bins = axis_bins(&p->hist->axis);
-	const struct ruler *const r = &p->ruler;
+	uint32_t least = (p->end - p->first - 1) / most + 1, best = 0;
 
-	p->bars = 0;
-	if (axis_kind_of(&p->hist->axis)->spacing != SPACING_RANKS) {
-		/* The first and the last bar may hold empty bins that are hidden otherwise. */
-		const uint32_t first = p->first - p->first % p->per,
-			       last = p->end + (p->per - p->end % p->per) % p->per;
-		add_bars(p, first, last < bins ? last : bins, 0, false, most);
-		return p->bars;
-	}
-	const uint32_t zero = r->zero < p->end ? r->zero : p->end,
-		       positive = r->positive > p->first ? r->positive : p->first;
-	if (p->first < zero)
-		add_bars(p, p->first, zero, find_start(p, p->first, zero), true, most);
-	if (p->bars <= most && positive > zero) {
-		if (p->bars >= most)
-			return most + 1;
-		p->bar[p->bars++] = (struct bar){zero, positive, 1};
-	}
-	if (p->bars <= most && positive < p->end)
-		add_bars(p, positive, p->end, find_start(p, positive, p->end), true, most);
-	return p->bars;
-}
-
-/*
- * Choose the number of bins per bar. With --auto, use a power of two, like the width of the bins.
- * Otherwise prefer a round divisor of the number of bins, then any divisor, up to twice the
- * smallest number that fits.
- */
-void picture_join(struct picture *p, uint32_t most)
-{
-	const struct axis *const axis = &p->hist->axis;
-	const uint32_t bins = axis_bins(axis), least = (p->end - p->first - 1) / most + 1;
-	uint32_t best = 0;
-
-	assert(2 <= most && most <= BARS_MOST);
-	if (p->first == p->end)
-		return;
-	if (axis_kind_of(axis)->from_samples) {
-		for (p->per = 1; make_bars(p, most) > most;)
-			p->per *= 2;
-		return;
-	}
-	for (uint32_t per = least; best == 0 || per <= 2 * least; per++) {
-		if ((p->end - 1) / per - p->first / per >= most)
+	while ((p->end - 1) / least - p->first / least >= most)
+		least++;
+	for (uint32_t per = least; per / 2 <= least && per <= bins; per++) {
+		if (bins % per != 0 || (p->end - 1) / per - p->first / per >= most)
 			continue;
-		if (best == 0 || (bins % per == 0 && bins % best != 0))
-			best = per;
-		if (bins % per == 0 && is_round(per)) {
+		best = best > 0 ? best : per;
+		if (is_round(per)) {
 			best = per;
 			break;
 		}
 	}
-	p->per = best;
-	make_bars(p, most);
+	p->per = best > 0 ? best : least;
+	p->bars = 0;
+	for (uint32_t at = p->first - p->first % p->per; at < p->end; at += p->per) {
+		const uint32_t end = bins - at > p->per ? at + p->per : bins;
+		p->bar[p->bars++] = (struct bar){at, end, at, end, 1};
+		if (end == bins)
+			break;
+	}
+}
+
+void picture_join(struct picture *p, uint32_t most)
+{
+	assert(2 <= most && most <= BARS_MOST);
+	if (p->first < p->end)
+		(axis_kind_of(&p->axis)->from_samples ? join_by_rule : join_equally)(p, most);
 }
 
 /* Set the axis, the unit and the weights of the bars. */
@@ -175,18 +101,11 @@ static void set_axis(struct picture *p)
 {
 	struct ruler *const r = &p->ruler;
 
-	ruler_make(r, p->bar[0].first, p->bar[p->bars - 1].end, 0);
-	p->unit = r->x.log ? 1 : r->counted ? p->per : DBL_MAX;
-	for (uint32_t k = 0; k < p->bars; k++) {
-		struct bar *const bar = &p->bar[k];
-		bar->weight = ruler_width(r, bar->first, bar->end);
-		if (!r->x.log && !r->counted && bar->weight < p->unit &&
-		    has_samples(p, bar->first, bar->end))
-			p->unit = bar->weight;
-	}
-	p->unit = p->unit < DBL_MAX ? p->unit : 1; /* all bars are empty */
+	ruler_zero(r, &p->axis);
+	ruler_make(r, p->bar[0].from, p->bar[p->bars - 1].to, 0);
+	p->unit = r->counted && !axis_kind_of(&p->axis)->from_samples ? p->per : 1;
 	for (uint32_t k = 0; k < p->bars; k++)
-		p->bar[k].weight = p->unit / p->bar[k].weight;
+		p->bar[k].weight = p->unit / ruler_width(r, p->bar[k].from, p->bar[k].to);
 }
 
 /* Find the first nonempty bin and the end of the last one. */
@@ -204,16 +123,16 @@ static void find_filled(struct picture *p)
 
 int picture_open(struct picture *p, const struct hist *hist, bool all, uint32_t most)
 {
-	*p = (struct picture){.hist = hist, .end = axis_bins(&hist->axis)};
+	*p = (struct picture){
+		.hist = hist, .axis = hist->axis, .all = all, .end = axis_bins(&hist->axis)};
 	p->bar = malloc(most * sizeof(*p->bar));
 	p->sum = malloc(hist->channels * (size_t)most * sizeof(*p->sum));
 	if (!p->bar || !p->sum) {
 		picture_free(p);
 		return -1;
 	}
-	if (!all)
+	if (!all && !axis_kind_of(&hist->axis)->from_samples)
 		find_filled(p);
-	find_band(p);
 	return 0;
 }
 
@@ -284,33 +203,28 @@ double picture_base(const struct picture *p)
 	return scale_below(p->least);
 }
 
-bool picture_is_even(const struct picture *p)
+bool picture_is_short(const struct picture *p, uint32_t k)
 {
-	for (uint32_t k = 0; k < p->bars; k++)
-		if (!picture_is_band(p, k) && p->bar[k].end - p->bar[k].first != p->per)
-			return false;
-	return true;
+	return p->ruler.counted && !axis_kind_of(&p->axis)->from_samples &&
+	       p->bar[k].to - p->bar[k].from < p->per;
 }
 
 uint32_t picture_gaps(const struct picture *p)
 {
-	const struct ruler *const r = &p->ruler;
+	const struct auto_span *const span = &p->hist->axis.edges.span;
 
-	if (!has_band(p) || r->positive <= p->first || p->end <= r->zero)
-		return 0;
-	return (r->zero > p->first ? 1u : 0) + (r->positive < p->end ? 1 : 0);
+	return !p->hist->axis.edges.auto_bins.log || !span->zero
+		       ? 0
+		       : (span->below.first <= span->below.last) +
+				 (uint32_t)(span->above.first <= span->above.last);
 }
 
 void picture_unit(char text[UNIT_TEXT], const struct picture *p)
 {
-	if (p->ruler.x.log)
-		strcpy(text, "doubling");
-	else if (!p->ruler.counted)
-		snprintf(text, UNIT_TEXT, "%.6g", p->unit);
-	else if (p->per > 1)
+	if (p->ruler.counted && p->per > 1 && !p->hist->axis.edges.auto_bins.log)
 		snprintf(text, UNIT_TEXT, "%u bins", p->per);
 	else
-		strcpy(text, "bin");
+		strcpy(text, p->ruler.x.log ? "doubling" : p->ruler.counted ? "bin" : "unit");
 }
 
 /* ---- numbers as text ---- */

@@ -2,15 +2,19 @@
 /*
  * picture: the model of a histogram's picture. plot.c draws it as text, svg.c as SVG.
  *
- * BARS. Neighbouring bins are joined into bars of `per` bins, starting with the first bin; the last
- * bar may have fewer. With --log=auto, the bins that touch or hold 0 are a bar of their own (the
- * band of ruler.h), and the bars on both sides of it begin at powers of two if they can.
+ * BARS. With --auto and --log=auto, bars are the bins that the same rule makes for a smaller number
+ * of bins (auto.h). So all bars of --auto are equally wide and begin at multiples of their width,
+ * even if bins of the first and the last lie beyond the samples, and those of --log=auto mirror
+ * each other and leave zero a bar of its own. Rows of --log=auto are whole powers of two if at
+ * least OCTAVES rows are.
+ *
+ * With other bins, a bar holds `per` of them, a divisor of their number. Only if that would make
+ * fewer than half of the bars that fit, the last bar has fewer bins than the others ("short").
  *
  * VALUES. The height of a bar is its value, a density: samples divided by its width in `unit`.
- * That is a doubling if the axis is logarithmic, else `per` bins if all are equally wide, else a
- * difference of values, the smallest width of a bar that has samples. So flat data looks flat, and
- * smooth data smooth. All channels share one scale, up to the largest value of any bar; samples out
- * of range do not affect it.
+ * That is a doubling if the axis is logarithmic, else `per` bins if all are equally wide, else 1.
+ * So equal counts in equal bars look equal, and smooth data smooth. All channels share one scale,
+ * up to the largest value of any bar; samples out of range do not affect it.
  *
  * A picture has the same bytes on every system: all operations are exact or correctly rounded,
  * except libm's logarithms, which may differ in the last bit. That bit does not matter, because
@@ -25,15 +29,18 @@
 /* ---- bars ---- */
 
 struct bar {
-	uint32_t first, end; /* bins first .. end - 1 */
+	uint32_t first, end; /* bins first .. end - 1 of the histogram */
+	uint32_t from, to;   /* bins from .. to - 1 of the picture's axis */
 	double weight;       /* value / samples */
 };
 
 #define BARS_MOST 1024u
 struct picture {
 	const struct hist *hist;
+	struct axis axis;    /* of the bars: the histogram's, or one with wider bins; borrows */
+	bool all;            /* show empty bins at the ends, and do not prefer powers of two */
 	uint32_t first, end; /* bins to show: all, or up to the last used one of any channel */
-	uint32_t per;        /* bins per bar */
+	uint32_t per;        /* bins per bar; --log=auto: at most, and 0 if that says nothing */
 	uint32_t bars;       /* 0 if there are no bins or all are empty */
 	struct bar *bar;
 	struct ruler ruler; /* the axis from the first bar to the last */
@@ -73,20 +80,20 @@ double picture_reference(const struct picture *p, uint32_t channel, uint32_t k);
 /* The start of a logarithmic scale of values: the power of ten below the smallest. */
 double picture_base(const struct picture *p);
 
-/* Do all bars hold `per` bins? */
-bool picture_is_even(const struct picture *p);
+/* Has bar k fewer bins than the others, which are equally wide? */
+bool picture_is_short(const struct picture *p, uint32_t k);
 
 /* Is bar k the band? */
 static inline bool picture_is_band(const struct picture *p, uint32_t k)
 {
-	return p->ruler.x.log && p->ruler.zero <= p->bar[k].first &&
-	       p->bar[k].end <= p->ruler.positive;
+	return p->ruler.x.log && p->ruler.zero <= p->bar[k].from &&
+	       p->bar[k].to <= p->ruler.positive;
 }
 
 /* Number of gaps between the band and its neighbours. */
 uint32_t picture_gaps(const struct picture *p);
 
-/* The unit of values: "bin", "16 bins", "doubling", or a difference. */
+/* The unit of values: "bin", "16 bins", "doubling", or "unit". */
 #define UNIT_TEXT 32
 void picture_unit(char text[UNIT_TEXT], const struct picture *p);
 

@@ -27,11 +27,14 @@
 #define DIGITS 17      /* enough for any binary64 */
 #define NEAR 20        /* a label must be this many times nearer its edge than the next edge */
 #define BAR_GOOD 8     /* if bars are shorter, use another block */
+#define SHARE 6        /* characters of a percentage */
 #define BAR_COUNTED 12 /* shortest bars with counts next to them */
 
 typedef unsigned long long ull;
 
-#define MARK "\u2503" /* of a reference */
+/* of a reference */
+#define MARK "\u2503"
+#define MARK_ASCII "!"
 
 struct plot {
 	struct output *out;
@@ -52,23 +55,24 @@ struct plot {
  */
 static bool write_labels(struct plot *plot, int digits)
 {
-	const struct edges *const edges = &plot->p.hist->axis.edges;
+	const struct edges *const edges = &plot->p.axis.edges;
 	bool good = true;
 
 	for (uint32_t k = 0; k < plot->p.bars; k++) {
 		char *const text = plot->label[k];
-		const double x = edges_value(edges, plot->p.bar[k].first);
+		const double x = edges_value(edges, plot->p.bar[k].from);
 		/* Halves do not overflow. linspace may miss zero by its rounding error. */
-		const double gap = edges_value(edges, plot->p.bar[k].end) / 2 - x / 2;
-		const bool zero = edges->form == EDGES_LINEAR && fabs(x / 2) * 1e9 < gap;
+		const double gap = edges_value(edges, plot->p.bar[k].to) / 2 - x / 2;
+		const bool zero = picture_is_band(&plot->p, k) ||
+				  (edges->form == EDGES_LINEAR && fabs(x / 2) * 1e9 < gap);
 		const double shown = zero ? 0 : x;
 		int whole = 0;
 		for (double bound = 1; fabs(x) >= bound && whole <= 7; bound *= 10)
 			whole++;
 		/* Digits before the point are not rounded: 85 1/3 is 85, never 9e+01. */
 		snprintf(text, LABEL, "%.*g", digits > whole || whole > 7 ? digits : whole, shown);
-		good = good &&
-		       (!isfinite(gap) || fabs(strtod(text, NULL) / 2 - shown / 2) * NEAR <= gap);
+		good = good && (zero || !isfinite(gap) ||
+				fabs(strtod(text, NULL) / 2 - shown / 2) * NEAR <= gap);
 	}
 	return good;
 }
@@ -80,15 +84,19 @@ static void label_rows(struct plot *plot, bool flows)
 	bool done = true;
 
 	for (uint32_t k = 0; k < plot->p.bars; k++) {
-		edges_format(&plot->p.hist->axis.edges, plot->p.bar[k].first, text);
-		done = done && edge_is_whole(text);
-		snprintf(plot->label[k], LABEL, "%.28s", text);
+		edges_format(&plot->p.axis.edges, plot->p.bar[k].from, text);
+		done = done && (edge_is_whole(text) || picture_is_band(&plot->p, k));
+		snprintf(plot->label[k], LABEL, "%.28s", picture_is_band(&plot->p, k) ? "0" : text);
 	}
 	for (int digits = 3; !done && digits <= DIGITS; digits++)
 		done = write_labels(plot, digits);
 	plot->label_width = flows ? 5 : 1; /* "under" */
-	for (uint32_t k = 0; k < plot->p.bars; k++)
+	for (uint32_t k = 0; k < plot->p.bars; k++) {
+		snprintf(text, sizeof(text), "*%s", plot->label[k]);
+		if (picture_is_short(&plot->p, k))
+			snprintf(plot->label[k], LABEL, "%.31s", text);
 		plot->label_width = (int)fmax(plot->label_width, (double)strlen(plot->label[k]));
+	}
 }
 
 /* ---- lines of text ---- */
@@ -139,7 +147,7 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 		append(text, " from %s to %s", lo, hi);
 	}
 	if (p->bars > 0 && p->per > 1)
-		append(text, ", %s%u per row", picture_is_even(p) ? "" : "up to ", p->per);
+		append(text, ", %s%u per row", p->axis.edges.auto_bins.log ? "up to " : "", p->per);
 	picture_unit(unit, p);
 	if (p->bars > 0 && !p->ruler.counted)
 		append(text, ", bars per %s", unit);
@@ -205,72 +213,60 @@ static void put_footer(const struct plot *plot)
 		append(text, " of channel %u", (unsigned)(most - plot->p.facts));
 	append(text, ": %llu", (ull)most->most);
 	if (hist->reference)
-		append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : "|");
+		append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : MARK_ASCII);
 	end_line(plot, text);
 }
 
-/* Say that a row of fewer bins has a longer bar than its count. */
-static void put_uneven(const struct plot *plot)
+/* Say that the bar of a row of fewer bins is not drawn by its count. */
+static void put_short(const struct plot *plot)
 {
 	const struct picture *const p = &plot->p;
+	const struct bar *const last = &p->bar[p->bars > 0 ? p->bars - 1 : 0];
+	const uint32_t bins = p->bars > 0 ? last->to - last->from : 0;
 	char text[TEXT] = "";
 
-	for (uint32_t k = 0; k < p->bars; k++) {
-		const uint32_t bins = p->bar[k].end - p->bar[k].first;
-		if (bins != p->per && p->ruler.counted)
-			append(text, "%s%s row has %u bin%s", *text ? "; the " : "the ",
-			       k == 0 ? "first" : "last", bins, bins == 1 ? "" : "s");
-	}
-	if (*text)
-		end_line(plot, strcat(text, "; bars are drawn per bin"));
+	if (p->bars == 0 || !picture_is_short(p, p->bars - 1))
+		return;
+	append(text, "*: a row of %u bin%s; its bar is as long as if it had %u", bins,
+	       bins == 1 ? "" : "s", p->per);
+	end_line(plot, text);
 }
 
 /* ---- rows ---- */
 
-/* The share of the scale that a value takes. */
-static double part_of(const struct plot *plot, double value)
+/* The length of a value's bar, in parts of a character. */
+static int length_of(const struct plot *plot, double value, int parts)
 {
 	const double most = plot->p.most;
 	const double base = plot->canvas->log && value > 0 ? picture_base(&plot->p) : 0;
+	const double part = base > 0 ? log(value / base) / log(most / base) : value / most;
 
-	return value > most ? 1 : base > 0 ? log(value / base) / log(most / base) : value / most;
+	return value > 0 ? (int)fmax(1, picture_round(part * plot->bar * parts)) : 0;
 }
 
-/*
- * Draw the bar of a value; if it exceeds the scale, it ends in an arrow. A reference above 0 is a
- * mark where its bar would end.
- */
-static void draw_bar(const struct plot *plot, double value, double reference, const char *colour)
+/* Draw the bar of a value. A reference above 0 is a mark at the end of its bar. */
+static void draw_bar(const struct plot *plot, double value, double reference)
 {
 	const struct canvas *const canvas = plot->canvas;
-	const double most = plot->p.most;
-	const bool clipped = value > most;
-	const double part = part_of(plot, value);
-	const int parts = canvas->utf8 ? 8 : 1;
-	const int length = value <= 0 ? 0 : (int)fmax(1, picture_round(part * plot->bar * parts));
-	const int whole = length / parts - clipped, end = whole + (clipped || length % parts > 0);
-	const int mark =
-		reference > 0
-			? (int)fmax(picture_round(part_of(plot, reference) * plot->bar) - 1, 0)
-			: -1;
+	const int parts = canvas->utf8 ? 8 : 1, length = length_of(plot, value, parts);
+	const int mark = length_of(plot, reference, 1) - 1;
+	const char *colour = "";
 
-	if (canvas->colour && length > 0)
-		output_text(plot->out, colour);
-	for (int i = 0; i < (int)plot->bar; i++) {
-		if (i == end && canvas->colour && length > 0)
-			output_text(plot->out, "\033[0m");
+	for (int i = 0; i < plot->bar; i++) {
+		const bool drawn = i * parts < length;
+		const char *const own = i == mark ? "\033[31m" : drawn ? "\033[36m" : "\033[0m";
+		if (canvas->colour && (*colour || i == mark || drawn) && strcmp(own, colour) != 0)
+			output_text(plot->out, colour = own);
 		if (i == mark)
-			output_text(plot->out, canvas->utf8 ? MARK : "|");
-		else if (i < whole)
-			output_text(plot->out, canvas->utf8 ? "\u2588" : "#");
-		else if (i < end && clipped)
-			output_text(plot->out, ">");
-		else if (i < end) /* from seven eighths, U+2589, down to one, U+258F */
-			output_print(plot->out, "\xe2\x96%c", 0x90 - length % parts);
-		else
+			output_text(plot->out, canvas->utf8 ? MARK : MARK_ASCII);
+		else if (!drawn)
 			output_text(plot->out, " ");
+		else if (length - i * parts >= parts)
+			output_text(plot->out, canvas->utf8 ? "\u2588" : "#");
+		else /* from seven eighths, U+2589, down to one, U+258F */
+			output_print(plot->out, "\xe2\x96%c", 0x90 - length % parts);
 	}
-	if (end >= (int)plot->bar && canvas->colour && length > 0)
+	if (strlen(colour) > 4) /* not reset yet */
 		output_text(plot->out, "\033[0m");
 }
 
@@ -283,12 +279,12 @@ static uint64_t row_count(const struct plot *plot, uint32_t channel, uint32_t k)
 	return k < plot->p.bars ? picture_sum(&plot->p, channel, k) : flows[k - plot->p.bars];
 }
 
-/* Draw one row across all panels of a block. */
+/* Draw one row across all panels of a block; samples in no bin have no bar. */
 static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 {
 	static const char *const FLOW[] = {"under", "over", "nan"};
-	const char *const side = plot->canvas->utf8 ? "\u2502" : "|";
 	const bool flow = k >= plot->p.bars;
+	const char *const side = flow ? " " : plot->canvas->utf8 ? "\u2502" : "|";
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
 	char percent[NUMBER_TEXT];
 
@@ -297,17 +293,20 @@ static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
 		const struct hist_flow *const out = &plot->p.hist->flow[c];
 		const uint64_t count = row_count(plot, c, k);
-		if (c > first && plot->counts)
-			output_print(plot->out, " %s", side);
-		draw_bar(plot, flow ? (double)count : picture_value(&plot->p, c, k),
-			 flow ? 0 : picture_reference(&plot->p, c, k),
-			 flow ? "\033[33m" : "\033[36m");
-		output_text(plot->out, side);
-		if (!plot->counts)
-			continue;
 		percent_text(percent, count,
 			     plot->p.facts[c].samples + out->under + out->over + out->nan);
-		output_print(plot->out, " %*llu %6s", plot->count_width, (ull)count, percent);
+		if (c > first && plot->counts)
+			output_print(plot->out, " %s", side);
+		if (flow)
+			output_print(plot->out, "%*s", plot->bar,
+				     plot->counts || plot->bar < SHARE ? "" : percent);
+		else
+			draw_bar(plot, picture_value(&plot->p, c, k),
+				 picture_reference(&plot->p, c, k));
+		output_text(plot->out, side);
+		if (plot->counts)
+			output_print(plot->out, " %*llu %6s", plot->count_width, (ull)count,
+				     percent);
 	}
 	end_line(plot, "");
 }
@@ -359,7 +358,8 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	/* the title, the footer, and perhaps "not shown" and a row of fewer bins */
 	const uint32_t hidden = p->first > 0 || p->end < axis_bins(&p->hist->axis),
 		       around = 2 + hidden +
-				(p->end - p->first > rows_of(plot, 1, 2 + hidden + flows));
+				(!axis_kind_of(&p->axis)->from_samples &&
+				 p->end - p->first > rows_of(plot, 1, 2 + hidden + flows));
 	uint32_t blocks = 1;
 	uint64_t most = 0;
 	char text[NUMBER_TEXT];
@@ -418,7 +418,7 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 			draw_row(&plot, block, plot.p.bars + 2);
 	}
 	put_footer(&plot);
-	put_uneven(&plot);
+	put_short(&plot);
 	output_text(out, style->canvas.redraws ? "\033[J" : "");
 	picture_free(&plot.p);
 }

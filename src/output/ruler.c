@@ -18,8 +18,10 @@ static double edge(const struct ruler *r, uint32_t i)
 {
 	const double x = edges_value(&r->axis->edges, i);
 
-	/* Next to a bin of 0: the bin of -1 is a doubling wide, like the bin of 1. */
-	return x == 0 && i == r->zero && i > 0 ? -0.5 : bounded(x);
+	/* Next to 0, the bin of -1 is a doubling wide, like the bin of 1. */
+	return x == 0 && i == r->zero && i > 0
+		       ? -fmax(ldexp(0.5, auto_k_least(&r->axis->type)), DBL_TRUE_MIN)
+		       : bounded(x);
 }
 
 /* The first edge that is above 0, or with `touching` not below 0; one past the last: none. */
@@ -47,9 +49,9 @@ void ruler_zero(struct ruler *r, const struct axis *axis)
 		return;
 	const uint32_t zero = first_edge(&axis->edges, bins, true),
 		       positive = first_edge(&axis->edges, bins, false);
-	/* With --log=auto, 0 has its own bin, so in integers the bin before it ends with -1. */
-	const bool apart = axis_kind_of(axis)->spacing == SPACING_RANKS && axis->edges.integers &&
-			   zero > 0 && zero < positive && edges_value(&axis->edges, zero) == 0;
+	/* With --log=auto, 0 has its own bin, so the bin before it ends with the number before 0. */
+	const bool apart = axis_kind_of(axis)->spacing == SPACING_RANKS && zero > 0 &&
+			   zero <= bins && edges_value(&axis->edges, zero) == 0;
 	r->zero = apart ? zero : zero > 0 ? zero - 1 : 0;
 	r->positive = positive < bins ? positive : bins;
 	if (zero > bins) /* all edges are negative */

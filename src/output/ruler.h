@@ -11,7 +11,7 @@
  *
  * ZERO. On a logarithmic axis, the bins that touch or hold 0 have no width. They are a "band" of
  * their own, apart from the numbers on either side by a gap, and their width counts as 1. With
- * --log=auto, a bin of integers that ends at 0 ends with -1 and so has a width.
+ * --log=auto, a bin that ends at 0 ends with the number before 0 and so has a width.
  */
 #ifndef GPUHIST_OUTPUT_RULER_H
 #define GPUHIST_OUTPUT_RULER_H

@@ -300,7 +300,7 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 		const double value = k < p->bars ? picture_value(p, channel, k) : 0;
 		double at[2] = {0, 0};
 		if (value > 0)
-			ruler_span(&p->ruler, p->bar[k].first, p->bar[k].end, at);
+			ruler_span(&p->ruler, p->bar[k].from, p->bar[k].to, at);
 		const double from = svg_x(panel, at[0]);
 		if (end > 0 && (value <= 0 || from > end)) {
 			output_print(out, "H" AT "V%dZ", end, base);
@@ -332,7 +332,7 @@ static void draw_reference(struct output *out, const struct picture *p, uint32_t
 	for (uint32_t k = 0; k < p->bars && !output_failed(out); k++) {
 		const double value = picture_reference(p, channel, k);
 		double at[2];
-		ruler_span(&p->ruler, p->bar[k].first, p->bar[k].end, at);
+		ruler_span(&p->ruler, p->bar[k].from, p->bar[k].to, at);
 		const double from = svg_x(panel, at[0]),
 			     y = value > 0 ? fmin(svg_y(panel, scale_at(panel->y, value)), base)
 					   : base;

@@ -16,7 +16,11 @@ run env COLUMNS=50 gpuhist -t u8 -r 100:104 -b 4 -qf plot --title='a hill of whi
 for columns in 1 40 93 201 many; do
 	shell "COLUMNS=$columns LINES=5 gpuhist -t u8 -f plot hill | wc -L"
 done
-# The last row holds two bins, the others eight: all bars are equally long
+# Equal shares are equally long bars: rows of --auto begin at multiples of eight bins
+for rating in 1 2 3 4 5; do yes $rating | head -n 20; done >ratings
+shell 'gpuhist -q --text -f plot ratings | grep "#"'
+# The last of many rows has fewer bins, and is marked
+run env COLUMNS=60 gpuhist -qf plot -t u8 -b 101 hill
 awk 'BEGIN { for (i = -307; i < 308; i++) printf "%c%c", i % 256 + 256 * (i < 0), i < 0 ? 254 + (i >= -256) : int(i / 256) }' >flat
 run gpuhist -t i16 --auto -b 160 -f plot flat
 # NaN; residues; widths of listed edges; nothing
