@@ -136,7 +136,7 @@ $(OBJ_DIR)/src/cli/help.o: OWN = $(FORM_FLAGS)
 $(OBJ_DIR)/src/cli/help.o: $(BUILD)/form
 # The oracle, its driver and the torture share nothing with src.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
-$(OBJ_DIR)/tests/sched/schedule.o: COMPILE = $(TOOL_FLAGS)
+$(OBJ_DIR)/tests/sched/schedule.o $(OBJ_DIR)/tests/well_formed.o: COMPILE = $(TOOL_FLAGS)
 $(OBJ_DIR)/tests/torture/preload.o: OWN = $(TORTURE_CPPFLAGS) -fPIC
 $(OBJ_DIR)/bench/bench.o $(OBJ_DIR)/bench/sample.o: COMPILE = $(TOOL_FLAGS) -O3
 
@@ -149,7 +149,8 @@ FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)
 GPU_CHECK = $(BUILD)/gpu_check $(BUILD)/unpack_check
 CHECKS    = $(GPU_CHECK) $(BUILD)/uhi_documents
 BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/overlap
-TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
+WELL_FORMED = $(BUILD)/well_formed
+TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs $(WELL_FORMED)
 BLOCKS    = $(BUILD)/gpuhist_blocks
 SOURCE_JOBS = $(BUILD)/source_jobs
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
@@ -180,6 +181,7 @@ $(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
 $(BUILD)/gpuhist_blocks: $(filter-out %/source_text.o,$(OBJ)) $(OBJ_DIR)/tests/source_text.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
+$(WELL_FORMED): $(OBJ_DIR)/tests/well_formed.o
 # The test's plain C versions of the instructions replace the compiler's headers.
 $(OBJ_DIR)/tests/test_positional.o: OWN = -Itests/soft
 # A library between the program and libc that makes calls fail, and the program that plans the failures.
@@ -193,7 +195,7 @@ SEED     ?= 1
 JOBS      = 2500
 SECONDS   = 20
 #: make test             unit tests and transcripts, some seconds
-test: $(PROGRAM) $(TESTS)
+test: $(PROGRAM) $(TESTS) $(WELL_FORMED)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, two minutes; SEED, JOBS and SECONDS are for the random jobs
@@ -230,7 +232,7 @@ coverage:
 	find build/coverage -name '*.gcda' -exec rm {} +
 	$(MAKE) COVERAGE=1 $(TIER)
 	sh tests/coverage.sh build/coverage
-coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TESTS))
+coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TESTS) $(WELL_FORMED))
 
 #: make check-gpu        on a machine with a GPU: every kernel against the CPU engine, then whole runs
 GPU_JOBS = 200

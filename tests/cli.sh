@@ -12,6 +12,15 @@ here=$(dirname "$(realpath "$0")")
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 ln -s "$(realpath "$1")" "$bin/gpuhist"
+# well_formed copies its input, and says so if it is an SVG that is no XML.
+beside=$(dirname "$(realpath "$1")")
+for tool in "$beside/well_formed" "$beside/build/well_formed"; do
+	[ ! -x "$tool" ] || ln -sf "$tool" "$bin/well_formed"
+done
+if [ ! -x "$bin/well_formed" ]; then
+	echo "left out: cli: whether SVG is XML (build/well_formed is not built)"
+	ln -s "$(command -v cat)" "$bin/well_formed"
+fi
 shift
 update=
 [ "${1:-}" != --update ] || { update=1 && shift; }
@@ -48,7 +57,7 @@ for name in "$@"; do
 	fi
 	work=$bin/work
 	mkdir "$work"
-	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") 2>&1 </dev/null |
+	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"; pictures' sh "$here/cli" "$name") 2>&1 </dev/null |
 		sed 's/"version": "[^"]*"/"version": "VERSION"/g' >"$bin/got"
 	if [ -n "$update" ]; then
 		cp "$bin/got" "$here/cli/$name.exp"

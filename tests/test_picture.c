@@ -11,6 +11,7 @@
 
 #include "base/signals.h"
 #include "check.h"
+#include "xml.h"
 #include "output/format.h"
 #include "output/sheet.h"
 #include "wish.h"
@@ -359,7 +360,10 @@ static void check_text(const char *text, const struct hist *h, const struct canv
 static void check_svg(const char *text)
 {
 	unsigned height = 0;
+	size_t at;
+	const char *const why = xml_refuses(text, strlen(text), &at);
 
+	CHECK(!why, "no XML: %s, at byte %zu: %s", why, at, text);
 	CHECK(sscanf(strstr(text, "height="), "height=\"%u", &height) == 1, "no height");
 	CHECK(strcmp(text + strlen(text) - 7, "</svg>\n") == 0 && !strstr(text, "nan\""), "%s",
 	      text);

@@ -95,7 +95,10 @@ static const char *put_power(struct output *out, const char *text)
 	return text;
 }
 
-/* Write text for display, with thin spaces between thousands, minus signs and superscripts. */
+/*
+ * Write text for display, with thin spaces between thousands, minus signs and superscripts, and
+ * without markup. Its characters are valid.
+ */
 static void svg_put(struct output *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -124,10 +127,16 @@ static void svg_put(struct output *out, const char *format, ...)
 				output_text(out, "\u2009");
 			output_write(out, p++, 1);
 		}
-		if (digits == 0 && *p == '-' && p[1] >= '0' && p[1] <= '9')
-			output_text(out, (p++, "\u2212"));
-		else if (digits == 0)
-			output_write(out, p++, 1);
+		if (digits > 0)
+			continue;
+		const bool minus = *p == '-' && p[1] >= '0' && p[1] <= '9';
+		const char *const instead =
+			minus ? "\u2212" : escape((const unsigned char *)p, 1, NULL);
+		if (instead)
+			output_text(out, instead);
+		else
+			output_write(out, p, 1);
+		p++;
 	}
 }
 

@@ -12,7 +12,7 @@ run gpuhist $by --stats=50,99 events
 run gpuhist $by --stats -r 0:100 -b 4 events
 run gpuhist $by -b 4 --mod -n 10 events
 run gpuhist $by -f plot -b 100 -n 100 events
-shell "gpuhist $by -b 100 -f svg events | grep -o '3 keys.*'"
+shell "gpuhist $by -b 100 -f svg events | well_formed | grep -o '3 keys.*'"
 shell "gpuhist $by -r 0:100 -b 2 -f npy -o k.npy events && tail -c 80 k.npy | od -An -v -t u8"
 run gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -n 2 -q events
 shell "zstd -q <events | gpuhist $by -S 4 -r 0:100 -b 4"

@@ -24,8 +24,8 @@ shell 'head -c 12800 /dev/zero | gpuhist -t u8 -c 128 --stats -f npy -o /dev/nul
 shell 'gpuhist -c 66 -f plot -r 0:660 -b 33 probe.i16 | sed -n "1,4p; 68p"'
 shell 'gpuhist -c 66 -f plot --stats probe.i16 | sed -n "1,4p; 68p"'
 shell 'gpuhist -c 66 -p -r 0:660 -b 33 -o a.csv probe.i16 2>&1 | sed -n "1,3p"'
-shell 'gpuhist -c 66 -f svg -r 0:660 -b 33 probe.i16 | grep -c "<image"'
-shell 'gpuhist -c 66 -f svg --stats -r 0:660 -b 33 probe.i16 | grep -o "66 channels.*"'
+shell 'gpuhist -c 66 -f svg -r 0:660 -b 33 probe.i16 | well_formed | grep -c "<image"'
+shell 'gpuhist -c 66 -f svg --stats -r 0:660 -b 33 probe.i16 | well_formed | grep -o "66 channels.*"'
 shell 'gpuhist --text -c 66 -f plot </dev/null'
 # Documents add up
 shell 'for n in 1 2; do gpuhist -q -c 66 --stats -r 0:660 -b 4 --into sum.json probe.i16 2>/dev/null; done'

@@ -16,7 +16,7 @@ refused gpuhist --merge part1.json part2.json
 run gpuhist --merge --stats=50 -f csv all.json all.json
 gpuhist $by $bins -o others.json others
 for format in csv tsv json prom plot; do shell "gpuhist --merge all.json others.json -b 2 -f $format | cut -c 1-150"; done
-shell 'gpuhist --merge all.json others.json -f svg | grep -o "4 keys[^<]*"'
+shell 'gpuhist --merge all.json others.json -f svg | well_formed | grep -o "4 keys[^<]*"'
 shell 'gpuhist --merge all.json others.json -o k.npy && tail -c 320 k.npy | od -An -v -t u8 | uniq'
 # No key at all: an empty part, an empty run
 gpuhist $by $bins --stats -o none.json -q /dev/null

@@ -4,7 +4,7 @@
 
 # show STATUS: print the output that a command left in .out and .err, and its status. Process numbers differ from run to run.
 show() {
-	sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g' .out
+	well_formed <.out 2>>.err | sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g'
 	sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g; s/^/! /' .err
 	rm -f .out .err
 	[ "$1" -eq 0 ] || printf '= %d\n' "$1"
@@ -42,4 +42,11 @@ within() {
 bytes() {
 	# shellcheck disable=SC2059
 	printf "$1"
+}
+
+# pictures: check every SVG that the script has left in its directory.
+pictures() {
+	find . -iname '*.svg' -type f | sort | while read -r picture; do
+		well_formed <"$picture" >/dev/null || printf '%s\n' "$picture"
+	done
 }

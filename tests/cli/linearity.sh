@@ -15,8 +15,8 @@ run gpuhist -t u8 -c 2 -r 65:101 -f tsv --nonzero --linearity=ramp two
 run gpuhist -t u8 -o a.json ramp
 run gpuhist --merge --linearity=ramp --nonzero a.json a.json
 run gpuhist -t u8 -f npy -o a.npy --linearity=ramp ramp
-shell 'gpuhist -t u8 -r 97:103 -f svg --linearity=ramp ramp | grep -E "class=.line|worst|code "'
-shell 'gpuhist -t u8 -c 2 -r 65:101 -f svg --linearity=ramp -q two | grep -cE "class=.line|worst"'
+shell 'gpuhist -t u8 -r 97:103 -f svg --linearity=ramp ramp | well_formed | grep -E "class=.line|worst|code "'
+shell 'gpuhist -t u8 -c 2 -r 65:101 -f svg --linearity=ramp -q two | well_formed | grep -cE "class=.line|worst"'
 run gpuhist -t u8 -b 16 -r full -q -o wide.json ramp
 # Refusals
 refused gpuhist -t u8 --linearity=triangle ramp

@@ -62,3 +62,7 @@ for options in '-t u16 --mask=0xf0f' '-t u16 --mask=0' '-t u16 --mask=0x10000' '
 	shell "gpuhist $options flags.le"
 done
 shell 'gpuhist -t u16 -b 4096 -o /dev/null flags.le'
+# Pictures name the type
+for options in '' '-r full -b 4096 --linearity=ramp' '--each=20 -r 0:4096 -b 9' '--each=20 --stats' '-c 100 --ignore-tail'; do
+	shell "gpuhist -q -t u16 --mask=0xfff $options -f svg plain.le | well_formed | grep -o '>[^<]*&amp;0xfff[^<]*<'"
+done

@@ -37,7 +37,7 @@ same() { # FORMATS OPTION...
 same "$numbers" -t u8
 # The title of several documents is their number
 shell 'gpuhist --merge -f plot p1.json | sed -n 1p; gpuhist --merge -f plot p1.json p2.json | sed -n 1p'
-shell 'gpuhist --merge -f svg p1.json p2.json p3.json --title=mine | sed -n 2p'
+shell 'gpuhist --merge -f svg p1.json p2.json p3.json --title=mine | well_formed | sed -n 2p'
 same "$every" -t i8 -b 50 -r -100:100
 same "$numbers" -t u16 -b 100 -r 0:65536 --clamp
 same "$numbers" -t u16be -b 7 -r 0:12345

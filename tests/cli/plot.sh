@@ -48,7 +48,7 @@ run gpuhist -q -t f64 --log=1e-300:1e10 -b 5 -f plot small
 perl -e 'print pack "l<*", (-1) x 50, (0) x 30, (1) x 20, 5, -9' >ones
 run env COLUMNS=60 gpuhist -t i32 --log=auto -f plot ones
 shell 'head -c 320 ones | gpuhist -t i32 --log=auto -f plot'
-shell 'gpuhist -t i32 --log=auto -f svg ones | grep -o "class=.bins. d=[^/]*"'
+shell 'gpuhist -t i32 --log=auto -f svg ones | well_formed | grep -o "class=.bins. d=[^/]*"'
 # Hints: --log=auto and -r if one row has nearly all samples, -b for a comb
 perl -e 'print pack "L<*", 4e9, map {$_ % 100} 1..1000' >spike
 shell 'gpuhist -f plot spike 2>&1 | tail -n 3'

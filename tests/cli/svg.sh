@@ -5,16 +5,16 @@ bytes '\000\001\001\001\002\007' >six
 seq 80 250 | tr -d '\n' | head -c 492 >digits
 # Bars; several channels; rows as a heat map and as curves
 run gpuhist -t u8 -b 4 -q -f svg six
-shorter() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | sed '/<style>/,/<rect class="page"/d'; }
+shorter() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | well_formed | sed '/<style>/,/<rect class="page"/d'; }
 shorter -t u8 -c 2 -b 2 --clamp --plot=log six
 shorter -t u8 --each=100 -r 48:58 -b 10 digits
 shorter -t u8 --each=100 -r 48:58 -b 10 --stats digits
 shorter -t u8 --each=file -c 3 -b 9 six digits | sed '/<rect x=/d'
 # Offsets count from the start of the input; 64 channels have columns
-offsets() { gpuhist -q -f svg "$@" | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr '\n' ' '; }
+offsets() { gpuhist -q -f svg "$@" | well_formed | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr '\n' ' '; }
 offsets -t u8 --each=10 -S 0x100 -n 100 --skip=200 digits
 shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(0x.*\)<.*/\1/p'
-gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
+gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | well_formed | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
 # The chosen quantiles, in their order, as curves with the area between them filled
 shorter -t u8 --each=100 -r 48:58 --stats=10,50,99 digits
 # More quantiles than their line has room for
@@ -23,14 +23,14 @@ for more in 99 99.9 99.99 99.99,99.999; do
 done
 # Nothing to draw: no bins, no samples, no rows
 for options in '-t f32' '-t u8 -b 4' '-t f64 --log=auto' '-t u8 --each=9' '-t u8 --each=file --stats'; do
-	shell "printf '' | gpuhist $options -q -f svg | grep -c 'nan\\|inf\"'"
+	shell "printf '' | gpuhist $options -q -f svg | well_formed | grep -c 'nan\\|inf\"'"
 done
 # Chosen by the suffix, in either case; the same picture of the same samples; no other text
 gpuhist -t u8 -b 4 -q -f svg six >a.svg
 run gpuhist -t u8 -b 4 -q -o p.SVG six
 shell 'gpuhist -t u8 -b 4 -q -f svg --title=six <six | cmp - a.svg; cmp p.SVG a.svg'
 # Titles of the axes
-titles() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | sed -n 's/<g [^>]*>//; s/<text[^>]*>\(.*\)<\/text>/\1/p' | grep '[a-z]'; }
+titles() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | well_formed | sed -n 's/<g [^>]*>//; s/<text[^>]*>\(.*\)<\/text>/\1/p' | grep '[a-z]'; }
 titles -t u8 -b 5000 six
 titles -t u8 --edges=0,1,3,10 six
 titles -t u8 --edges=1,2,2000 six
@@ -38,13 +38,13 @@ titles -t u8 --mod -b 3 six
 # The title, or the command if there is none. Any bytes become characters of XML, and are cut between characters
 for title in 'Two words, & <more>' '' "$(printf 'a<b>&"\047c \001\033[31m\r\t!')" "$(printf '\377\376\200 \303')" \
 	"$(printf '\357\277\276 \355\240\200 \364\220')" "$(printf '%062d\360\237\223\212\303\251&\303\251\303\251' 0)"; do
-	gpuhist -t u8 -b 4 -q -f svg --title="$title" six | sed -n '2,3p; s/.*class="head"[^>]*>//p'
+	gpuhist -t u8 -b 4 -q -f svg --title="$title" six | well_formed | sed -n '2,3p; s/.*class="head"[^>]*>//p'
 done
 # Numbers next to the axes, y first: 1, 2 or 5 times a power of ten, as many as fit side by side; logarithmic, in both
 # directions with zero between; whole numbers that binary64 cannot hold; close neighbours
 numbers() {
 	printf '$ gpuhist -f svg %s\n' "$*"
-	gpuhist -qf svg "$@" 2>.err | sed -n 's/<g [^>]*>//; s/<text text-anchor="[em].*>\([^<]*\)<.*/\1/p' | tr '\n' ' '
+	gpuhist -qf svg "$@" 2>.err | well_formed | sed -n 's/<g [^>]*>//; s/<text text-anchor="[em].*>\([^<]*\)<.*/\1/p' | tr '\n' ' '
 	echo
 }
 for range in 0:1 -0.31:0.31 0:4e9 1e-7:6e-7 99.9:100.1 1e300:1.000000000000001e300 0:5e-324; do
@@ -62,7 +62,7 @@ head -c 30 /dev/zero >thirty
 numbers -t u8 -b 2 --plot=log six thirty
 numbers -t u8 -b 1 --plot=log thirty
 # The last number stays in the picture
-gpuhist -t u32 -r 0:20000000 -b 2 -q -f svg /dev/null | sed -n 's/.*"\(end" x="824"\).*/\1/p'
+gpuhist -t u32 -r 0:20000000 -b 2 -q -f svg /dev/null | well_formed | sed -n 's/.*"\(end" x="824"\).*/\1/p'
 perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; print pack "f<*", 0, 1e30' >signs
 numbers -t f32 --log=auto -b 4096 signs
 numbers -t i16 --log=auto signs
