@@ -157,6 +157,8 @@ int list_check(const struct format *format, const struct style *style, const str
 
 	if (why)
 		return fail_set(fail, STATUS_USAGE, "--by %s %s", hist->by, why);
+	if (hist->by && format->kind == FORMAT_METRIC)
+		return prom_check(hist, fail);
 	if (!hist->by || format->kind != FORMAT_BINARY || rows_of(hist) * bins <= KEYS_CELLS_MOST)
 		return 0;
 	return fail_set(fail, STATUS_LIMIT,

@@ -23,7 +23,10 @@ const struct format *list_format(const struct format *format, const struct hist 
 /* Why the histograms of keys cannot be written in this format; `names`: the keys are text. */
 const char *list_refused(const struct format *format, const struct style *style, bool names);
 
-/* -1: the format does not hold these keys, or the largest is too large for npy (STATUS_LIMIT). */
+/*
+ * -1: the format does not hold these keys, the largest is too large for npy (STATUS_LIMIT), or prom
+ * cannot tell them apart (STATUS_DATA).
+ */
 int list_check(const struct format *format, const struct style *style, const struct hist *hist,
 	       struct fail *fail);
 

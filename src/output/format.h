@@ -91,6 +91,9 @@ write_fn write_plot, write_svg;
 write_fn write_prom;
 bool prom_has_sum(const struct hist *hist); /* does write_prom write _sum? */
 
+/* -1: the names of keys, which become UTF-8, would be the same label (STATUS_DATA), or no memory. */
+int prom_check(const struct hist *hist, struct fail *fail);
+
 enum format_kind {
 	FORMAT_ROWS,   /* a row per bin; takes --no-header, --nonzero and --flow */
 	FORMAT_BINARY, /* never written to a terminal */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define WHOLE_MOST 0x1p64 /* no integer sample is larger */
 
 /* Format the largest value of bin i; for floats, its upper edge. */
@@ -35,15 +37,67 @@ static void format_limit(char text[NUMBER_TEXT], const struct axis *axis, uint32
 	}
 }
 
+#define LOST "\ufffd" /* instead of a byte that is not UTF-8 */
+
 /* Escape characters that the value of a label cannot contain. */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	(void)text;
-	return length == 0  ? "\xef\xbf\xbd"
+	return length == 0  ? LOST
 	       : *p == '"'  ? "\\\""
 	       : *p == '\\' ? "\\\\"
 	       : *p == '\n' ? "\\n"
 			    : NULL;
+}
+
+/* Compare two texts as labels have them; a byte that is not UTF-8 becomes U+FFFD. */
+static int compare_labels(const char *a, const char *b)
+{
+	const char *at[2] = {a, b};
+
+	while (*at[0] && *at[1]) {
+		const char *part[2];
+		size_t n[2];
+		for (int i = 0; i < 2; i++) {
+			n[i] = utf8_length((const unsigned char *)at[i], strnlen(at[i], 4));
+			part[i] = n[i] > 0 ? at[i] : LOST;
+			at[i] += n[i] > 0 ? n[i] : 1;
+			n[i] = n[i] > 0 ? n[i] : strlen(LOST);
+		}
+		const int order = memcmp(part[0], part[1], n[0] < n[1] ? n[0] : n[1]);
+		if (order != 0)
+			return order;
+	}
+	return (*at[0] != '\0') - (*at[1] != '\0');
+}
+
+static int by_label(const void *a, const void *b)
+{
+	const struct hist_key *const x = *(struct hist_key *const *)a,
+				     *const y = *(struct hist_key *const *)b;
+
+	return compare_labels(x->name, y->name);
+}
+
+int prom_check(const struct hist *hist, struct fail *fail)
+{
+	const uint32_t n = hist->channels;
+	const struct hist_key **const key = calloc((size_t)n + 1, sizeof(struct hist_key *));
+	int rc = key ? 0 : fail_errno(fail, "--by");
+
+	for (uint32_t c = 0; c < n && key; c++)
+		key[c] = &hist->key[c];
+	if (key)
+		qsort(key, n, sizeof(struct hist_key *), by_label);
+	for (uint32_t c = 1; c < n && rc == 0; c++)
+		if (compare_labels(key[c - 1]->name, key[c]->name) == 0)
+			rc = fail_set(fail, STATUS_DATA,
+				      "prom has only UTF-8, in which two keys become the same "
+				      "label, %.60s; convert the text (iconv -t utf-8), or use csv "
+				      "or json",
+				      key[c]->name);
+	free(key);
+	return rc;
 }
 
 /* Write the start of a line: the name, and the labels unless there are none. */

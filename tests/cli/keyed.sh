@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Documents of --by: written, added by name, compared. The random jobs check the counts.
-# shellcheck shell=sh disable=SC2016,SC2086
+# shellcheck shell=sh disable=SC2016,SC2059,SC2086
 # 300 events: key k % 3 * 2 as u16 at byte 2, a sample of k % 100 as u8 at byte 0; then others, with key 9 for 4
 seq 0 299 | awk '{ printf "\\%03oa\\%03o\\000", $1 % 100, $1 % 3 * 2 }' >escapes
 bytes "$(cat escapes)" >events
@@ -39,6 +39,13 @@ run gpuhist --merge names.json
 run gpuhist --merge again.json all.json
 for format in raw npy; do refused gpuhist --merge names.json -f $format; done
 refused gpuhist --merge names.json --nonzero
+# Labels of prom are UTF-8: keys must not become equal, next to each other or not
+labels() { printf "$1" | gpuhist --text=2 --by=1 -t u8 -r 0:1 -b 1 -f prom -q - >.labels 2>&1; printf '%d ' $?; grep -a -v '_sum\|_bucket\|^#' .labels; }
+labels 'ca\351,0\nca\350,0\n'
+labels 'a\350b,0\na\350c,0\na\351b,0\n'
+labels 'a\357\277\275,0\na\377,0\n'
+labels 'a\377,0\na\377\377,0\na,0\n\377a,0\na\303\244,0\na\303,0\nb,0\n'
+labels 'a\377,0\na\303\244,0\na,0\n"",0\nab,0\n'
 refused gpuhist --merge all.json --linearity=ramp
 # --compare: by name; a key of one side alone
 run gpuhist $by --compare=all.json -n 100 -o c.csv events
