@@ -101,7 +101,7 @@ void command_tensors(const struct job *job, struct fail *fail)
 	const int rc = run_tensors(job, out, fail);
 	msg_interrupted(NULL);
 	if (rc == 0)
-		output_commit(out, fail);
+		output_commit_finally(out, fail);
 	else
 		output_abort(out);
 	check_reports(job, fail);
@@ -196,7 +196,7 @@ void command_count(const struct job *asked, struct fail *fail)
 		if (job_draws_in_place(job))
 			screen_begin(&report.screen, &style.canvas);
 		if (job->each > 0)
-			output_commit(out, fail);
+			output_commit_finally(out, fail);
 		else if (out)
 			publish(out, list_format(job->format, &hist), &style, &hist, &from, fail);
 		report_picture(job, &report.style, &hist, &from, fail);

@@ -122,5 +122,5 @@ int publish(struct output *out, const struct format *format, const struct style 
 	if (overflows > 0)
 		return rescue_counts(out, hist, from, overflows, fail);
 	format->write(out, hist, style, from);
-	return output_commit(out, fail);
+	return output_commit_finally(out, fail);
 }

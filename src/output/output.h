@@ -94,8 +94,9 @@ int output_commit(struct output *o, struct fail *fail);
 int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fail);
 
 /*
- * The same as the last act of a run: once the file is replaced, no signal ends the process, so its
- * status says whether that was done. Only in the main thread.
+ * The same for a run's result: once the file is replaced, no signal ends the process, so its status
+ * says whether that was done. Only reports and --into, which wait for nothing that lasts, may
+ * follow. Only in the main thread.
  */
 int output_commit_finally(struct output *o, struct fail *fail);
 

@@ -156,11 +156,13 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	return right ? NULL : "the rescue file has other counts";
 }
 
-static bool has_added(const struct plan *plan, const struct result *r)
+/* Is the file that of a whole run? */
+static bool has_published(const struct plan *plan, const struct result *r)
 {
 	const struct job *const job = &JOBS[plan->job];
 
-	return adds(job) && job->status == 0 && same(r->published, expected[plan->job]);
+	return job->target != STDOUT && job->status == 0 &&
+	       same(r->published, expected[plan->job]);
 }
 
 /* Judge the end of a run without a signal of ours. */
@@ -170,8 +172,8 @@ static const char *judge_exit(const struct plan *plan, const struct result *r,
 	const int status = WEXITSTATUS(r->status), usual = JOBS[plan->job].status;
 	const bool harmless = d->effect == HARMLESS && plan->resource < 0 && !plan->closed;
 
-	/* Once --into has added, a signal comes too late. */
-	if (r->raised && !survives(plan) && !finishes(plan) && !has_added(plan, r))
+	/* Once the file is replaced, a signal comes too late. */
+	if (r->raised && !survives(plan) && !finishes(plan) && !has_published(plan, r))
 		return "outlived the signal";
 	/* The default of -M is a share of the process's memory, which may be too little for a decoder. */
 	const bool little = plan->resource == RLIMIT_AS && status == 5;
@@ -207,9 +209,9 @@ const char *judge(const struct plan *plan, const struct result *r)
 		why = "died of a signal";
 	if (!why && ended && !ok && adds(&JOBS[plan->job]))
 		why = judge_rescue(plan, r);
-	/* A retry would add it twice. Nothing can block KILL. */
-	if (!why && !ended && plan->signal != SIGKILL && has_added(plan, r))
-		why = "added, and died of a signal";
+	/* A retry would replace it, or add twice. Nothing can block KILL. */
+	if (!why && !ended && plan->signal != SIGKILL && has_published(plan, r))
+		why = "published, and died of a signal";
 	if (why)
 		return why;
 	if (JOBS[plan->job].target != STDOUT)
