@@ -244,7 +244,8 @@ static void bad_arrays(void)
 {
 	static const char *const BAD[][2] = {
 		{"{'descr': '|b2', 'fortran_order': False, 'shape': (3,)}", "not a type"},
-		{"{'descr': '|V2', 'fortran_order': False, 'shape': (3,)}", "--raw -t bf16 -S 128"},
+		{"{'descr': '>V2', 'fortran_order': False, 'shape': (3,)}", "not a type"},
+		{"{'descr': '|V4', 'fortran_order': False, 'shape': (3,)}", "not a type"},
 		{"{'descr': '>M8[ns]', 'fortran_order': False, 'shape': (3,)}",
 		 "--raw -t i64be -S 128"},
 		{"{'descr': '<m8', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64 -S 128"},

@@ -131,9 +131,10 @@ static void name_range(char *advice, size_t size, const struct hist *hist, bool 
 
 /*
  * Suggest options that would cover the samples that are in no bin. The least and greatest value are
- * known if codes are counted.
+ * known if codes are counted. Neither the type of text nor that of a header can be wrong.
  */
-static void advise(char advice[ADVICE], const struct hist *hist, bool text)
+static void advise(char advice[ADVICE], const struct hist *hist, const struct job *job,
+		   const struct run_report *run)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* `finite` is false if only infinities are out of range. */
@@ -143,18 +144,26 @@ static void advise(char advice[ADVICE], const struct hist *hist, bool text)
 		(hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const bool known = finite && flow.under + flow.over > 0;
-	const bool value_is_bin = edges_are_values(e);
+	const bool value_is_bin = edges_are_values(e), text = job->source.text.on;
+	const bool typed = text || run->header.format, fixed = job->each > 0 || job->by_text;
 	int used = 0;
 
 	advice[0] = '\0';
 	/* Too few bins for 10-bit or 12-bit samples in 16 bits do not speak against the type. */
-	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin) &&
-	    !text)
+	const bool most = flow.under + flow.over + flow.nan > hist->samples / 2;
+	if (most && !(known && value_is_bin) && !typed)
 		used = snprintf(advice, ADVICE, "; that is more than half; check --type %s",
 				hist->axis.type.name);
+	else if (most && !known && !fixed && flow.nan <= hist->samples / 2 &&
+		 !axis_kind_of(&hist->axis)->from_samples)
+		used = snprintf(advice, ADVICE, "; --auto finds a range for them");
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
 	used = (int)strlen(advice);
+	if (known && most && hist->axis.kind == AXIS_VALUES)
+		used += snprintf(advice + used, ADVICE - (size_t)used,
+				 ", and so does -r full -b %lu",
+				 (unsigned long)axis_bins(&hist->axis));
 	if (!text)
 		name_mod(advice + used, ADVICE - (size_t)used, hist);
 }
@@ -233,32 +242,8 @@ static bool advise_log(const struct picture *p, uint32_t k)
 	return true;
 }
 
-/*
- * Suggest -b N if bins of an integer type cover varying numbers of integers, which makes the plot
- * look like a comb; N bins cover equally many.
- */
-static void advise_comb(const struct picture *p)
-{
-	const struct edges *const edges = &p->hist->axis.edges;
-	const int128_t bins = axis_bins(&p->hist->axis);
-
-	if (!edges->integers || edges->form != EDGES_RATIONAL)
-		return;
-	const int128_t width = edges->rational.width;
-	if (width * p->per % bins == 0 || width * p->per / bins >= 20)
-		return;
-	for (int128_t each = (width + bins - 1) / bins; each < 64; each++)
-		if (width % each == 0) {
-			msg_note(
-				"bins cover different numbers of whole values; -b %llu makes them "
-				"equal",
-				(ull)(width / each));
-			return;
-		}
-}
-
-/* Give advice after a plot. */
-static void advise_picture(const struct job *job, const struct hist *hist)
+/* Give advice after a plot; return whether any was due. */
+static bool advise_picture(const struct job *job, const struct hist *hist)
 {
 	const enum axis_kind kind = hist->axis.kind;
 	const bool drawn = job->plot || job->format->write == write_plot;
@@ -266,16 +251,42 @@ static void advise_picture(const struct job *job, const struct hist *hist)
 
 	if (!drawn || job->voice == VOICE_QUIET || hist_is_list(hist) ||
 	    picture_open(&p, hist, false, job->style.canvas.lines))
-		return;
+		return false;
 	picture_join(&p, job->style.canvas.lines - 4);
 	picture_count(&p);
 	bool said = false;
 	for (uint32_t k = 0; k < p.bars && p.bars > 1 && !said; k++)
 		if (kind == AXIS_VALUES || kind == AXIS_RANGE || kind == AXIS_AUTO)
 			said = advise_log(&p, k);
-	if (!said && p.bars > 1)
-		advise_comb(&p);
 	picture_free(&p);
+	return said;
+}
+
+/*
+ * If the widest bin of an integer type holds 2 % more values than the narrowest, which makes flat
+ * data look like a comb, suggest bins that all hold equally many.
+ */
+static void advise_comb(const struct hist *hist)
+{
+	const struct edges *const e = &hist->axis.edges;
+	const int128_t bins = axis_bins(&hist->axis);
+
+	if (hist->axis.kind != AXIS_RANGE || e->form != EDGES_RATIONAL)
+		return;
+	const int128_t width = e->rational.width, least = width / bins;
+	if (width % bins == 0 || least > 50)
+		return;
+	for (int128_t each = least + 1; each < 4 * (least + 1); each++)
+		if (width % each == 0) {
+			msg_note("bins hold %llu or %llu values each; -b %llu makes them equal",
+				 (ull)least, (ull)least + 1, (ull)(width / each));
+			return;
+		}
+	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
+	number_format_integer(lo, e->rational.lo);
+	number_format_integer(hi, e->rational.lo + (least + 1) * bins);
+	msg_note("bins hold %llu or %llu values each; -r %s:%s makes them equal", (ull)least,
+		 (ull)least + 1, lo, hi);
 }
 
 /* Give advice about bins of --auto narrower than 1, if all samples are whole numbers. */
@@ -337,14 +348,15 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			    COUNT(totals->text.bad, "bad line"), (ull)totals->text.bad_line,
 			    totals->text.bad_name, totals->text.bad_why);
 	if (!job->source.type_said && !job->like && !run->header.format && run->samples > 0 &&
-	    msg_terminal())
+	    job->bins.bins == 0)
 		msg_note("samples were read as u32, little endian (use -t for another type)");
-	advise(advice, hist, job->source.text.on);
+	advise(advice, hist, job, run);
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		note_saturated(&job->style, hist);
 		warn_format(job, hist);
-		advise_picture(job, hist);
+		if (!advise_picture(job, hist))
+			advise_comb(hist);
 		advise_whole(job, hist, run);
 	} else if (run->saturated > 0) {
 		msg_note(COUNTED " in rows saturated at %llu", COUNT(run->saturated, "count"),
@@ -389,7 +401,8 @@ void report_sum(const struct job *job, const struct sum *sum)
 		msg_warning(COUNTED " had been left out (--skip-bad)",
 			    COUNT(sum->total.from.bad, "bad line"));
 	note_saturated(&job->style, hist);
-	advise_picture(job, hist);
+	if (!advise_picture(job, hist))
+		advise_comb(hist);
 	if (job->voice == VOICE_VERBOSE)
 		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
 			 COUNT(sum->documents, "histogram"), COUNT(job->source.path_count, "input"),

@@ -340,8 +340,8 @@ static int run_scan(struct content *c, struct view *v, enum header_result *resul
 	return rc;
 }
 
-static int read_header(struct content *c, struct view *v, const struct input_format *format,
-		       struct fail *fail)
+static int read_header(struct content *c, struct view *v, const struct content_rules *rules,
+		       const struct input_format *format, struct fail *fail)
 {
 	const struct header_scan *const scan = &c->scan;
 	enum header_result result;
@@ -359,6 +359,12 @@ static int read_header(struct content *c, struct view *v, const struct input_for
 				bytes_name(v->bytes), scan->header.format, scan->why,
 				content_way_out(c, strstr(scan->why, "--raw") != NULL));
 	c->header = scan->header;
+	if (scan->header.untyped && !rules->typed)
+		return fail_set(fail, STATUS_DATA,
+				"%s has samples of %lu bytes without a type, as NumPy writes "
+				"bfloat16; count them with -t %s",
+				bytes_name(v->bytes), sample_bytes(&scan->header.type, 1),
+				scan->header.type.name);
 	settle_size(c, v->bytes);
 	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
 }
@@ -522,7 +528,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	if (rc == 0 && has_tensors(rules, kind, format))
 		rc = read_tensors(c, &v, rules, fail);
 	else if (rc == 0 && kind == KIND_HEADER && sigmf == 0)
-		rc = read_header(c, &v, format, fail);
+		rc = read_header(c, &v, rules, format, fail);
 	peek_close(v.peek);
 	return rc;
 }

@@ -180,7 +180,9 @@ bool first_named(struct sample_type *type, bool *pair, const char *name, char su
 	if (at > 0 && length - at < FIRST_SUFFIX)
 		memcpy(suffix, name + at, length - at);
 	*pair = false;
-	return sample_type_named(type, pair, suffix) == 0;
+	/* GNU Radio writes complex floats into .cfile. */
+	const char *const word = strcasecmp(suffix, "cfile") == 0 ? "cf32" : suffix;
+	return sample_type_named(type, pair, word) == 0;
 }
 
 /* ---- text ---- */

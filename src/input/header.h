@@ -33,6 +33,7 @@ struct header {
 	const char *format; /* for messages: ".npy", "WAVE", "PGM", "safetensors"; NULL: none */
 	const char *input;  /* first input: the name of the one that has the header */
 	struct sample_type type;
+	bool untyped;        /* `type` is the usual one of such samples; -t must name it */
 	uint32_t channels;   /* interleaved channels, at least 1; 2 for complex numbers */
 	uint64_t begin;      /* offset of the first sample */
 	uint64_t bytes;      /* bytes of all samples; HEADER_TO_END: unknown */

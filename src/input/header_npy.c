@@ -51,9 +51,7 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 		   *what = "is not a type that gpuhist counts";
 	const int shown = length < 40 ? (int)length : 40;
 
-	if (kind == 'V' && length == 3 && descr[2] == '2')
-		what = "is bytes without a type, as NumPy writes bfloat16", as = "bf16";
-	else if (kind == 'M' || kind == 'm')
+	if (kind == 'M' || kind == 'm')
 		what = "is a time, stored as a 64-bit integer",
 		as = descr[0] == '>' ? "i64be" : "i64";
 	else if (kind == 'O')
@@ -122,6 +120,10 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 	const bool complex = kind == 'c', real = kind == 'f' || complex;
 	if (complex && bytes % 2 == 0)
 		bytes /= 2;
+	if (kind == 'V' && bytes == 2 && p == end && order != '>') { /* ml_dtypes' bfloat16 */
+		h->header.untyped = true;
+		return sample_type_parse(&h->header.type, "bf16") == 0 ? HEADER_FOUND : HEADER_BAD;
+	}
 	const bool known =
 		(kind == 'u' || kind == 'i')
 			? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8

@@ -215,6 +215,18 @@ refused gpuhist nested.npy
 shell 'cat truth.npy | gpuhist --nonzero; gpuhist -t u8 -c last -b 2 --no-header truth.npy; gpuhist -t i8 truth.npy'
 { array "'|V2'" '(2,)' && printf 1234; } | zstd -q >bf.npy.zst
 refused gpuhist bf.npy.zst
+run gpuhist -t bf16 --nonzero -b 4 -r -1:1 bf.npy.zst
+refused gpuhist -t u16 bf.npy.zst
+refused gpuhist --auto bf.npy.zst bf.npy.zst
+{ array "'>V2'" '(2,)' && printf 1234; } >big.npy
+refused gpuhist -t bf16be big.npy
+# A header does not mistake its type: a warning proposes only another range
+{ array "'<u2'" '(3,)' && printf 123456; } >high.npy
+run gpuhist -r 0:4000 -b 2 high.npy
+run gpuhist -b 2 high.npy
+{ array "'<f4'" '(2,)' && bytes '\0\0\200\077\0\0\0\100'; } >wide.npy
+run gpuhist -r 0:0.5 -b 1 wide.npy
+run gpuhist -r 0:0.5 -b 1 --each=1 wide.npy
 head -c 100 a.npy >cut.npy
 refused gpuhist cut.npy
 zstd -qc cut.npy | refused gpuhist

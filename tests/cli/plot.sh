@@ -51,7 +51,7 @@ shell 'head -c 320 ones | gpuhist -t i32 --log=auto -f plot'
 shell 'gpuhist -t i32 --log=auto -f svg ones | well_formed | grep -o "class=.bins. d=[^/]*"'
 # Hints: --log=auto and -r if one row has nearly all samples, -b for a comb
 perl -e 'print pack "L<*", 4e9, map {$_ % 100} 1..1000' >spike
-shell 'gpuhist -f plot spike 2>&1 | tail -n 3'
+shell 'gpuhist -f plot spike 2>&1 | tail -n 4'
 run gpuhist -b 4 --nonzero --auto spike
 shell 'gpuhist -t u8 -r 0:256 -b 100 -f plot hill 2>&1 | tail -1'
 shell 'gpuhist -t u8 -r 0:256 -b 64 -f plot hill 2>&1 | tail -1'

@@ -112,3 +112,14 @@ for range in 1700000000000000000:1700000000000000900 -1700000000000000900:-17000
 	shell "gpuhist -q --text -t i64 -r $range -b 3 -f json long | gpuhist -q --merge"
 	shell "gpuhist -q --text -t i64 -r $range -b 900 --nonzero long | tail -n 1"
 done
+# Bins of unequal numbers of values, if the widest holds 2 % more than the narrowest
+for range in '1:4095' '0:4093' 'full -b 300' 'full -b 1310' 'full -b 1311' '0:100 -b 400' '0.5:9.5 -b 4'; do
+	# shellcheck disable=SC2086
+	echo "-r $range: $(gpuhist -t u16 -r $range --nonzero --no-header u64 2>&1 >/dev/null | grep 'values each')"
+done
+shell 'gpuhist -t u8 -r 0:9 -b 4 u8 -q -f json | gpuhist --merge --no-header'
+# -t u8 -b 8 for eight bins of all values
+printf 'hello\3' >hello
+run gpuhist -t u8 -b 8 --nonzero hello
+run gpuhist -t i8 -b 8 --nonzero hello
+run gpuhist -t u8 -b 8 --nonzero u8

@@ -21,7 +21,7 @@ for type in i2 S24_LE; do
 done
 # The type in a FILE's name, if neither -t nor a header gives it: all names must agree, and have one meaning
 mkdir a.f64
-for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 .i8 a.f64/a a.c8 a.dat; do
+for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 a.cfile .i8 a.f64/a a.c8 a.dat; do
 	cp two "$name"
 	run gpuhist -r full -b 4 --nonzero -q "$name"
 done
