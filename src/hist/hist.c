@@ -376,6 +376,7 @@ struct hist hist_view(const struct hist *h, uint32_t channel)
 	one.samples = hist_samples(h, channel);
 	one.key = h->key ? h->key + channel : NULL;
 	one.compared = NULL;
+	one.reference = h->reference ? h->reference + (size_t)channel * axis_bins(&h->axis) : NULL;
 	one.linearity = NULL;
 	return one;
 }

@@ -173,10 +173,12 @@ void picture_count(struct picture *p)
 		set_axis(p);
 	p->least = DBL_MAX;
 	for (uint32_t i = 0; i < hist->channels * p->bars; i++) {
-		const double value = picture_value(p, i / p->bars, i % p->bars);
-		p->least = value > 0 ? fmin(p->least, value) : p->least;
-		p->most = fmax(p->most, value);
-		p->most = fmax(p->most, picture_reference(p, i / p->bars, i % p->bars));
+		const double values[] = {picture_value(p, i / p->bars, i % p->bars),
+					 picture_reference(p, i / p->bars, i % p->bars)};
+		for (int side = 0; side < 2; side++) {
+			p->least = values[side] > 0 ? fmin(p->least, values[side]) : p->least;
+			p->most = fmax(p->most, values[side]);
+		}
 	}
 }
 
