@@ -26,7 +26,7 @@ static void must(cudaError_t e)
 __global__ void __launch_bounds__(1024, 1)
 	histogram(const u32 *data, u64 n, const __grid_constant__ struct rule r, u32 *out)
 {
-	count_whole<4, bin_key>(data, n, r, out);
+	count_whole<4, bin_key<>>(data, n, r, out);
 }
 
 int main(int argc, char **argv)

@@ -25,11 +25,11 @@
 
 BOTH(1, code, bin_code<256>)
 COUNT(far, 2, code, bin_code<65536>)
-BOTH(3, key, bin_key)
-BOTH(4, key, bin_key)
-BOTH(8, key, bin_key)
-BOTH(4, real, bin_real)
-BOTH(8, real, bin_real)
+BOTH(3, key, bin_key<>)
+BOTH(4, key, bin_key<>)
+BOTH(8, key, bin_key<>)
+BOTH(4, real, bin_real<>)
+BOTH(8, real, bin_real<>)
 
 #define GATHER(SIZE)                                                        \
 	extern "C" __global__ void __launch_bounds__(KERNEL_THREADS)        \

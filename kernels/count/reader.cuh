@@ -101,20 +101,20 @@ template <int SIZE> struct reader {
 
 	/*
 	 * Call put(cell) for each key of vec i. Sample j is of channel j mod rule.channels, whose
-	 * cells follow the previous channel's. A launch has less than 2^32 samples. To keep the
-	 * kernel small, this is a loop that moves the next key to the front, unless a cell is a
-	 * code.
+	 * cells follow the previous channel's; if the compiler knows the kind of bins, there is one
+	 * channel. A launch has less than 2^32 samples. Unless a cell costs little, this is a loop
+	 * that moves the next key to the front, which keeps the kernel small.
 	 */
 	template <class BIN, class F>
 	INLINE void cells(const struct rule &r, key_t *key, u64 i, F put) const
 	{
 		const u32 all = BIN::all(r), end = all * r.channels;
-		u32 first = (head + (u32)i * PER) % r.channels * all;
+		u32 first = BIN::KNOWN ? 0 : (head + (u32)i * PER) % r.channels * all;
 
-#pragma unroll(BIN::PERM ? 1 : PER)
+#pragma unroll(BIN::PERM && !BIN::KNOWN ? 1 : PER)
 		for (int k = 0; k < PER; k++) {
 			put(first + BIN::cell(r, key[0]));
-			first = first + all < end ? first + all : 0;
+			first = !BIN::KNOWN && first + all < end ? first + all : 0;
 #pragma unroll
 			for (int j = 0; j + 1 < PER; j++)
 				key[j] = key[j + 1];
@@ -167,21 +167,6 @@ template <int SIZE> struct reader {
 		}
 		for (; i < end; i += step)
 			f(load<ONCE>(i), i);
-	}
-
-	/* Call put(cell) for each sample of the launch, using all of its threads. */
-	template <bool ONCE, class BIN, class F>
-	INLINE void each_cell(const struct rule &r, F put) const
-	{
-		each<ONCE, 1>((u64)blockIdx.x * blockDim.x + threadIdx.x, vecs,
-			      (u64)gridDim.x * blockDim.x, [&](const vec &v, u64 i) {
-				      key_t key[PER];
-
-				      keys<BIN::PERM, BIN::FLIP>(r, v, key);
-				      cells<BIN>(r, key, i, put);
-			      });
-		if (blockIdx.x == 0 && threadIdx.x < head + tail)
-			put(edge<BIN>(r, threadIdx.x));
 	}
 };
 
