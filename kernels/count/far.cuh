@@ -5,11 +5,13 @@
  *
  * Global memory takes 16 to 100 billion additions per second to many cells, which is above the rate
  * of the bus, but only 1.3 billion to one cell. So each block aggregates the cells that it meets
- * first, in 4096 entries of shared memory. These include nearly all hot cells. Two things could
+ * first, in 4096 entries of shared memory. These include nearly all hot cells. Three things could
  * keep a hot cell out:
  *
  * - Noise before it takes all entries. So entries are emptied after each of a block's first 16
  *   loads, and then after every 16th. A launch of 4 MiB gives a block of a large device two loads.
+ * - Noise between its samples is always met first, as in records of one noisy number and three
+ *   silent ones. So each warp begins at another sample of its load.
  * - Another hot cell shares its entry. So each block has another hash, and they share an entry in
  *   few blocks.
  *
@@ -32,6 +34,7 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 	const u32 none = ~0u;                               /* the number of no cell */
 	const u32 tid = threadIdx.x, nt = blockDim.x;
 	const u32 step = gridDim.x * nt;
+	const u32 turn = (tid / 32 + blockIdx.x) % reader<SIZE>::PER;
 	const reader<SIZE> in(data, n);
 	const u32 vecs = (u32)in.vecs;
 	const auto add = [&](u32 cell, u32 more) {
@@ -80,10 +83,11 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 		typename reader<SIZE>::key_t key[reader<SIZE>::PER];
 
 		in.template keys<BIN::PERM, BIN::FLIP>(r, v, key);
+		in.rotate(key, turn);
 		if (SIZE != 3) /* the next load arrives while these keys are counted */
 			fetch(i + step);
 		if (i < vecs)
-			in.template cells<BIN>(r, key, i, count);
+			in.template cells<BIN>(r, key, i, turn, count);
 		if (SIZE == 3) /* 16 keys and a load would be too many registers */
 			fetch(i + step);
 		if (++loads <= 16 || loads % 16 == 0)

@@ -99,22 +99,39 @@ template <int SIZE> struct reader {
 		}
 	}
 
+	/* Move key `turn` to the front, and the keys before it to the end. */
+	static INLINE void rotate(key_t *key, u32 turn)
+	{
+#pragma unroll
+		for (u32 by = 1; by < PER; by *= 2) {
+			key_t was[PER];
+#pragma unroll
+			for (u32 k = 0; k < PER; k++)
+				was[k] = key[k];
+#pragma unroll
+			for (u32 k = 0; k < PER; k++)
+				key[k] = turn & by ? was[(k + by) % PER] : was[k];
+		}
+	}
+
 	/*
-	 * Call put(cell) for each key of vec i. Sample j is of channel j mod rule.channels, whose
-	 * cells follow the previous channel's; if the compiler knows the kind of bins, there is one
-	 * channel. A launch has less than 2^32 samples. Unless a cell costs little, this is a loop
-	 * that moves the next key to the front, which keeps the kernel small.
+	 * Call put(cell) for each key of vec i, rotated by `turn`. Sample j is of channel j mod
+	 * rule.channels, whose cells follow the previous channel's; if the compiler knows the kind
+	 * of bins, there is one channel. A launch has less than 2^32 samples. Unless a cell costs
+	 * little, this is a loop that moves the next key to the front, which keeps the kernel small.
 	 */
 	template <class BIN, class F>
-	INLINE void cells(const struct rule &r, key_t *key, u64 i, F put) const
+	INLINE void cells(const struct rule &r, key_t *key, u64 i, u32 turn, F put) const
 	{
-		const u32 all = BIN::all(r), end = all * r.channels;
-		u32 first = BIN::KNOWN ? 0 : (head + (u32)i * PER) % r.channels * all;
+		const u32 all = BIN::all(r), end = all * r.channels, at = head + (u32)i * PER;
+		u32 first = BIN::KNOWN ? 0 : (at + turn) % r.channels * all;
 
 #pragma unroll(BIN::PERM && !BIN::KNOWN ? 1 : PER)
 		for (int k = 0; k < PER; k++) {
 			put(first + BIN::cell(r, key[0]));
 			first = !BIN::KNOWN && first + all < end ? first + all : 0;
+			if (turn && k + 1 + turn == PER)
+				first = at % r.channels * all;
 #pragma unroll
 			for (int j = 0; j + 1 < PER; j++)
 				key[j] = key[j + 1];

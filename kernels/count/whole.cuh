@@ -45,7 +45,7 @@ __device__ __forceinline__ void count_whole(const void *data, u64 n, const struc
 			typename reader<SIZE>::key_t key[reader<SIZE>::PER];
 
 			in.template keys<known::PERM, known::FLIP>(r, v, key);
-			in.template cells<known>(r, key, i, count);
+			in.template cells<known>(r, key, i, 0, count);
 		};
 		constexpr int DEEP = known::KNOWN ? 4 : SIZE == 3 ? 1 : 2;
 
