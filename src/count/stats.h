@@ -90,6 +90,12 @@ struct stats_result {
 
 void stats_result(const struct stats *stats, struct stats_result *result);
 
+/* The number of all samples. */
+static inline uint64_t stats_samples(const struct stats_result *r)
+{
+	return r->number + r->below + r->above + r->nan;
+}
+
 /* ---- the loops of an instruction set, over a block of words of 4 bytes, or 8 with `wide` ---- */
 
 #define STATS_BLOCK 1024u /* limit of the samples of a block */

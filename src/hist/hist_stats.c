@@ -5,170 +5,19 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "hist/profile.h"
 #include "hist/quantile.h"
-
-/* The counts of bins, or of codes that were seen, in the order of values. */
-struct profile {
-	const uint64_t *count;
-	const uint16_t *seen; /* the codes; NULL: bins */
-	uint32_t n;           /* number of bins or of codes seen */
-};
-
-static inline uint64_t profile_count(const struct profile *c, uint32_t i)
-{
-	return c->count[c->seen ? c->seen[i] : i];
-}
-
-/* The value of code i of those seen; never -0. */
-static double profile_value(const struct profile *c, const struct sample_type *type, uint32_t i)
-{
-	return sample_value(type, sample_swapped(type, c->seen[i])) + 0.0;
-}
-
-/*
- * The entropy is the sum of p log2(1/p). No term is negative, so nothing cancels. Terms are off by a
- * few units in the last place, whatever libm's log2, and the sum is compensated, so the error for
- * 2^28 bins is below 10^-13; six digits are shown. If all p are powers of two, the sum is exact, and
- * can be halfway between two such texts.
- */
-struct entropy {
-	struct entropy_terms *terms;
-	double sum, lost;
-};
-
-/* Begin the entropy of n samples. */
-static struct entropy entropy_begin(struct entropy_terms *terms, uint64_t n)
-{
-	if (n != terms->n)
-		*terms = (struct entropy_terms){.n = n};
-	return (struct entropy){terms, 0, 0};
-}
-
-static inline void entropy_add(struct entropy *e, uint64_t count)
-{
-	if (count == 0)
-		return;
-	double value = count < ENTROPY_TERMS ? e->terms->of[count] : 0;
-	if (value == 0) {
-		const double all = (double)e->terms->n, some = (double)count;
-		value = some / all * log2(all / some);
-	}
-	if (count < ENTROPY_TERMS)
-		e->terms->of[count] = value;
-	const double term = value - e->lost, next = e->sum + term;
-	e->lost = next - e->sum - term;
-	e->sum = next;
-}
-
-/* The entropy, or a negative number if there was no sample. */
-static double entropy_end(const struct entropy *e)
-{
-	return e->terms->n > 0 ? e->sum : -1;
-}
-
-static double entropy_of(struct entropy_terms *terms, const struct profile *c)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		n += profile_count(c, i);
-	struct entropy e = entropy_begin(terms, n);
-	for (uint32_t i = 0; i < c->n; i++)
-		entropy_add(&e, profile_count(c, i));
-	return entropy_end(&e);
-}
 
 static double entropy_of_bins(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
-	const struct profile bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
+	const struct profile bins = profile_of_bins(h, channel);
+	const struct hist_flow *const flow = &h->flow[channel];
 
-	return axis_divides(&h->axis) ? entropy_of(terms, &bins) : -1;
-}
-
-/* Do the cells of a digest hold one value each? */
-static bool cells_are_values(const struct sample_type *type, const struct digest *digest)
-{
-	const uint32_t digits = type->kind == SAMPLE_FLOAT ? type->mantissa : type->bits - 1;
-
-	return type->code_bytes <= 2 && digest->touched && digits <= digest->rule.digits;
-}
-
-/* The entropy of a digest's cells, of infinities and of NaN if cells are values, else of the bins. */
-static double entropy_of_cells(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
-{
-	const struct hist_stats *const s = &h->stats[channel];
-	const struct stats_result *const of = &s->of;
-	uint64_t count;
-
-	if (!cells_are_values(&h->axis.type, &s->digest))
-		return entropy_of_bins(h, channel, terms);
-	struct entropy e = entropy_begin(terms, of->number + of->below + of->above + of->nan);
-	for (uint32_t i = 0; digest_next(&s->digest, &i, &count); i++)
-		entropy_add(&e, count);
-	entropy_add(&e, of->below);
-	entropy_add(&e, of->above);
-	entropy_add(&e, of->nan);
-	return entropy_end(&e);
-}
-
-/*
- * Count the values between the least and the greatest that have no sample. -0 and 0 are two
- * neighbouring codes, but one value.
- */
-static void set_never_hit(struct hist_stats *s, const struct profile *c,
-			  const struct sample_type *type)
-{
-	const uint32_t zero = type->kind == SAMPLE_FLOAT ? codebook_place(type, 0) : 0;
-
-	if (c->n == 0)
-		return;
-	const uint64_t first = codebook_place(type, c->seen[0]),
-		       last = codebook_place(type, c->seen[c->n - 1]);
-	s->never_hit = last - first + 1 - (zero > 0 && first < zero && last >= zero) - c->n;
-	for (uint32_t i = 1; i < c->n && zero > 0; i++)
-		s->never_hit += c->seen[i] == 0 && codebook_place(type, c->seen[i - 1]) + 1 == zero;
-}
-
-/* Count the samples that equal the least and the greatest value; -0 equals 0. */
-static void set_ends(struct hist_stats *s, const struct profile *c, const struct sample_type *type)
-{
-	for (uint32_t i = 0; i < c->n && profile_value(c, type, i) == profile_value(c, type, 0);
-	     i++)
-		s->at_least += profile_count(c, i);
-	for (uint32_t i = c->n;
-	     i-- > 0 && profile_value(c, type, i) == profile_value(c, type, c->n - 1);)
-		s->at_greatest += profile_count(c, i);
-}
-
-/* Find the quantiles of codes. */
-static void set_quantiles(struct hist *h, uint32_t channel, const struct profile *codes)
-{
-	const struct quantiles *const asked = &h->asked;
-	const uint64_t finite = h->stats[channel].of.number;
-	uint64_t passed = 0;
-	uint32_t cell = 0;
-
-	for (unsigned i = 0; i < asked->n && codes->n > 0; i++) {
-		const uint64_t rank = quantile_rank(finite, asked->at[i]);
-		while (passed < rank)
-			passed += profile_count(codes, cell++);
-		const double value = profile_value(codes, &h->axis.type, cell - 1);
-		const bool real = h->axis.type.kind == SAMPLE_FLOAT;
-		*hist_quantile_of(h, channel, i) = (struct hist_quantile){
-			.known = true, .whole = real ? 0 : (int128_t)value, .real = value};
-	}
-}
-
-/* Fill the digest, if one is kept, with the counts of codes. */
-static void keep_codes(struct hist_stats *s, const struct profile *codes,
-		       const struct sample_type *type)
-{
-	digest_clear(&s->digest);
-	for (uint32_t i = 0; i < codes->n && s->digest.touched; i++) {
-		const uint32_t place = codebook_place(type, codes->seen[i]);
-		digest_add(&s->digest, digest_cell(&s->digest.rule, place),
-			   profile_count(codes, i));
-	}
+	return axis_divides(&h->axis) ? profile_entropy(&bins,
+							hist_samples(h, channel) - flow->under -
+								flow->over - flow->nan,
+							terms)
+				      : -1;
 }
 
 int hist_ask(struct hist *h, const struct quantiles *asked)
@@ -194,30 +43,60 @@ static struct hist_stats *stats_begin(struct hist *h, uint32_t channel)
 	struct hist_stats *const s = &h->stats[channel];
 
 	*s = (struct hist_stats){.digest = s->digest};
-	for (unsigned i = 0; i < h->asked.n; i++)
-		hist_quantile_of(h, channel, i)->known = false;
 	return s;
+}
+
+/* Set the figures of codes, except those that need sums. */
+static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *codes,
+			     struct entropy_terms *terms)
+{
+	struct hist_stats *const s = &h->stats[channel];
+
+	s->entropy = profile_entropy(codes, stats_samples(&s->of), terms);
+	profile_keep_finite(codes);
+	profile_ends(codes, s);
+	profile_quantiles(codes, h, channel);
+}
+
+/* Do the cells of a digest hold one value each? */
+static bool cells_are_values(const struct sample_type *type, const struct digest *digest)
+{
+	const uint32_t digits = type->kind == SAMPLE_FLOAT ? type->mantissa : type->bits - 1;
+
+	return type->code_bytes <= 2 && digest->touched && digits <= digest->rule.digits;
+}
+
+/* Set the quantiles of the digest, if there is one, and the entropy of its values or of the bins. */
+static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_terms *terms)
+{
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
+	struct hist_stats *const s = &h->stats[channel];
+	struct profile cells = profile_of_digest(&counted, &s->digest);
+
+	cells.others = &s->of;
+	s->entropy = cells_are_values(&h->axis.type, &s->digest)
+			     ? profile_entropy(&cells, stats_samples(&s->of), terms)
+			     : entropy_of_bins(h, channel, terms);
+	if (s->digest.touched)
+		profile_quantiles(&cells, h, channel);
 }
 
 void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 			 const uint64_t *count, uint32_t n, struct hist_scratch *scratch)
 {
 	const struct sample_type *const type = &h->axis.type;
-	struct profile codes = {count, scratch->seen, n};
+	struct profile codes = profile_of_codes(type, count, scratch->seen, n);
 	struct hist_stats *const s = stats_begin(h, channel);
 
 	stats_add_codes(sums, scratch->seen, n, count);
 	stats_result(sums, &s->of);
-	s->entropy = entropy_of(&scratch->terms, &codes);
-	keep_codes(s, &codes, type);
-	/* Infinities and NaNs come before and after the finite codes. */
-	for (; codes.n > 0 && !isfinite(profile_value(&codes, type, 0)); codes.n--)
-		codes.seen++;
-	while (codes.n > 0 && !isfinite(profile_value(&codes, type, codes.n - 1)))
-		codes.n--;
-	set_ends(s, &codes, type);
-	set_never_hit(s, &codes, type);
-	set_quantiles(h, channel, &codes);
+	digest_clear(&s->digest);
+	for (uint32_t i = 0; i < n && s->digest.touched; i++) {
+		const uint32_t place = codebook_place(type, scratch->seen[i]);
+		digest_add(&s->digest, digest_cell(&s->digest.rule, place),
+			   count[scratch->seen[i]]);
+	}
+	figures_of_codes(h, channel, &codes, &scratch->terms);
 }
 
 void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
@@ -234,10 +113,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	digest_unlimited(&s->digest);
 	stats_result(sums, &s->of);
 	digest_keep_finite(&s->digest, &counted, &s->of);
-	s->entropy = entropy_of_cells(h, channel, terms);
-	if (s->digest.touched)
-		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
-			       &s->of);
+	figures_of_digest(h, channel, terms);
 }
 
 /* ---- the figures of documents ---- */
@@ -283,23 +159,6 @@ int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail)
 	return 0;
 }
 
-/* Set the quantiles of bins that hold one value each, except those that are out of range. */
-static void quantiles_of_values(struct hist *h, uint32_t channel)
-{
-	struct hist_stats *const s = &h->stats[channel];
-	uint64_t passed = h->flow[channel].under;
-	uint32_t bin = 0;
-
-	for (unsigned i = 0; i < h->asked.n && s->of.number > 0; i++) {
-		const uint64_t rank = quantile_rank(s->of.number, h->asked.at[i]);
-		while (bin < axis_bins(&h->axis) && passed < rank)
-			passed += hist_count(h, channel, bin++);
-		struct hist_quantile *const q = hist_quantile_of(h, channel, i);
-		q->known = rank > h->flow[channel].under && passed >= rank;
-		q->whole = h->axis.edges.rational.lo + bin - 1;
-	}
-}
-
 /* Set what bins without figures tell: the number of samples and the entropy. */
 static void stats_of_bins_alone(struct hist *h, uint32_t channel)
 {
@@ -312,49 +171,41 @@ static void stats_of_bins_alone(struct hist *h, uint32_t channel)
 	}
 	of->nan = flow->nan;
 	of->number = hist_samples(h, channel) - of->below - of->above - of->nan;
+	const struct profile bins = profile_of_bins(h, channel);
 	if (bins_are_values(&h->axis))
-		quantiles_of_values(h, channel);
+		profile_quantiles(&bins, h, channel);
 }
 
 /* Set all figures of a channel from its digest of codes. */
-static int stats_of_values(struct hist *h, uint32_t channel, struct fail *fail)
+static int stats_of_values(struct hist *h, uint32_t channel, struct entropy_terms *terms,
+			   struct fail *fail)
 {
 	const struct sample_type *const type = &h->axis.type;
-	const struct digest *const digest = &h->stats[channel].digest;
-	struct hist_scratch *const scratch = hist_scratch_new(type, 1);
-	uint64_t *const count = calloc((size_t)1 << type->bits, sizeof(*count)), n;
+	struct hist_stats *const s = stats_begin(h, channel);
+	struct profile codes = profile_of_digest(type, &s->digest);
 	struct stats *const sums = stats_open(type, 1);
-	uint32_t seen = 0;
+	uint64_t n;
 
-	for (uint32_t i = 0; scratch && count && sums && digest_next(digest, &i, &n); i++) {
-		scratch->seen[seen] = (uint16_t)codebook_code(type, i);
-		count[scratch->seen[seen++]] = n;
-	}
-	if (scratch && count && sums)
-		hist_stats_of_codes(h, channel, sums, count, seen, scratch);
-	free(scratch);
-	free(count);
+	if (!sums)
+		return fail_errno(fail, "statistics");
+	for (uint32_t at = 0; profile_next(&codes, &at, &n); at++)
+		stats_add_bits(sums, sample_swapped(type, profile_code(&codes, at)), n);
+	stats_result(sums, &s->of);
 	stats_close(sums, 1);
-	return scratch && count && sums ? 0 : fail_errno(fail, "statistics");
+	figures_of_codes(h, channel, &codes, terms);
+	return 0;
 }
 
 static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_terms *terms,
 			     struct fail *fail)
 {
-	const struct sample_type counted = sample_type_counted(&h->axis.type);
-	struct hist_stats *const s = &h->stats[channel];
-
-	if (!h->from_bins && sample_is_code(&h->axis.type) && s->digest.touched)
-		return stats_of_values(h, channel, fail);
-	/* Without a digest, nothing tells the values of codes. */
-	s->entropy = !h->from_bins && sample_is_code(&h->axis.type)
-			     ? -1
-			     : entropy_of_cells(h, channel, terms);
+	if (!h->from_bins && sample_is_code(&h->axis.type) && h->stats[channel].digest.touched)
+		return stats_of_values(h, channel, terms, fail);
+	figures_of_digest(h, channel, terms);
+	if (!h->from_bins && sample_is_code(&h->axis.type)) /* nothing tells the values of codes */
+		h->stats[channel].entropy = -1;
 	if (h->from_bins)
 		stats_of_bins_alone(h, channel);
-	else if (s->digest.touched)
-		quantiles_find(hist_quantile_of(h, channel, 0), &h->asked, &counted, &s->digest,
-			       &s->of);
 	return 0;
 }
 

@@ -91,35 +91,18 @@ static int128_t whole_quantile(const struct digest_rule *rule, int64_t cell,
 	return x;
 }
 
-/* ---- all of them ---- */
+/* ---- any type ---- */
 
-static void set_quantile(struct hist_quantile *q, const struct sample_type *type,
-			 const struct digest_rule *rule, int64_t cell, bool zero,
-			 const struct stats_result *of)
+void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type,
+		      const struct digest_rule *rule, uint32_t index, uint64_t nth,
+		      const struct stats_result *of)
 {
-	*q = (struct hist_quantile){.known = true};
+	const int64_t cell = digest_cell(rule, index);
+
 	if (!rule->real)
 		q->whole = whole_quantile(rule, cell, of);
-	else if (!zero)
+	else if (cell != 0 || nth > of->zeros) /* zeros precede the positive samples of cell 0 */
 		q->real = real_quantile(type, rule, cell, of);
-}
-
-void quantiles_find(struct hist_quantile *to, const struct quantiles *asked,
-		    const struct sample_type *type, const struct digest *d,
-		    const struct stats_result *of)
-{
-	uint64_t count, before = 0;
-	unsigned i = 0;
-
-	for (uint32_t at = 0; i < asked->n && digest_next(d, &at, &count); at++) {
-		const uint64_t end = before + count;
-		/* Zeros precede the positive samples of cell 0. */
-		const uint64_t zeros = at == d->rule.zero ? of->zeros : 0;
-		for (; i < asked->n && quantile_rank(of->number, asked->at[i]) <= end; i++)
-			set_quantile(&to[i], type, &d->rule, digest_cell(&d->rule, at),
-				     quantile_rank(of->number, asked->at[i]) <= before + zeros, of);
-		before = end;
-	}
 }
 
 void digest_keep_finite(struct digest *d, const struct sample_type *type,

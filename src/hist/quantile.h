@@ -18,12 +18,12 @@
 uint64_t quantile_rank(uint64_t n, uint32_t at);
 
 /*
- * For types of more than 16 bits: find the quantiles of the samples in a digest. `of` has the
- * number of samples, the zeros and the extremes.
+ * For types of more than 16 bits: set the quantile that is sample `nth`, from 1, of a cell; it is 0
+ * so far. `of` has the zeros and the extremes.
  */
-void quantiles_find(struct hist_quantile *to, const struct quantiles *asked,
-		    const struct sample_type *type, const struct digest *d,
-		    const struct stats_result *of);
+void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type,
+		      const struct digest_rule *rule, uint32_t index, uint64_t nth,
+		      const struct stats_result *of);
 
 /* Remove infinities and NaNs, whose numbers are in `of`, from a digest of samples. */
 void digest_keep_finite(struct digest *d, const struct sample_type *type,
