@@ -13,7 +13,7 @@
 #include "cli/report.h"
 #include "document/into.h"
 #include "document/sum.h"
-#include "each/list.h"
+#include "each/formats.h"
 #include "hist/compare.h"
 #include "bytes/tee.h"
 #include "output/output.h"
@@ -198,7 +198,7 @@ void command_count(const struct job *asked, struct fail *fail)
 		if (job->each > 0)
 			output_commit_finally(out, fail);
 		else if (out)
-			publish(out, list_format(job->format, &hist), &style, &hist, &from, fail);
+			publish(out, job->format, &style, &hist, &from, fail);
 		report_picture(job, &report.style, &hist, &from, fail);
 		report_stats(job, &hist);
 		report_comparison(job, &hist);
@@ -241,7 +241,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	if (why)
 		return fail_set(fail, STATUS_DATA, "--linearity %s (the type is %s)", why,
 				hist->axis.type.name);
-	if (hist->by && list_check(job->format, &job->style, hist, fail) != 0)
+	if (format_refuses_sum(job->format, &job->style, hist, fail) != 0)
 		return -1;
 	return measure(job, hist, fail);
 }
@@ -285,8 +285,7 @@ void command_merge(const struct job *asked, struct fail *fail)
 			style.canvas.title = title;
 		snprintf(title, sizeof(title), "sum of %llu histograms",
 			 (unsigned long long)sum.documents);
-		publish(out, list_format(job->format, &sum.total.hist), &style, &sum.total.hist,
-			&sum.total.from, fail);
+		publish(out, job->format, &style, &sum.total.hist, &sum.total.from, fail);
 		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
 		report_stats(job, &sum.total.hist);
 		report_comparison(job, &sum.total.hist);

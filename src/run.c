@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "cli/msg.h"
 #include "document/into.h"
-#include "each/list.h"
+#include "each/formats.h"
 #include "gpu/gpu_resident.h"
 #include "gpu_helper/cuda.h"
 
@@ -106,7 +106,7 @@ static int reserve(const struct run *run, struct fail *fail)
 	uint64_t size = (uint64_t)run->shape.channels * axis_bins(&run->shape.axis) *
 			COUNTERS[job->style.counter].bytes;
 
-	if (!run->out || job->format->kind != FORMAT_BINARY)
+	if (!run->out || job->format->can & CAN_TERMINAL)
 		return 0;
 	if (__builtin_mul_overflow(size, rows, &size))
 		size = UINT64_MAX;
@@ -138,9 +138,7 @@ static int make_hist(struct run *run, struct fail *fail)
 		run->hist.channels = run->keys.n;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);
 	if (run->job->by_text &&
-	    (hist_set_keys(&run->hist, &run->keys, run->names ? run->names->name : NULL, fail) !=
-		     0 ||
-	     list_check(run->job->format, &run->job->style, &run->hist, fail) != 0))
+	    hist_set_keys(&run->hist, &run->keys, run->names ? run->names->name : NULL, fail) != 0)
 		return -1;
 	return audit(run, fail);
 }

@@ -11,7 +11,6 @@
 #include "base/cores.h"
 #include "base/isa.h"
 #include "base/path.h"
-#include "each/list.h"
 #include "gpu/gpu_plan.h"
 #include "gpu_helper/gpu_image.h"
 
@@ -186,7 +185,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 /* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no room. */
 static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
-	const bool document = job->into || job->format->write == write_json;
+	const bool document = job->into || job->format->can & IS_DOCUMENT;
 
 	if (sample_is_code(&shape->axis.type))
 		return document ? DIGEST_FINE : 0;

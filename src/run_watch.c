@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/msg.h"
-#include "each/list.h"
+#include "output/format.h"
 
 /* ---- progress ---- */
 
@@ -115,7 +115,7 @@ static int partial_replace(struct run *run, struct fail *fail)
 	if (rc == 0 && job_draws_in_place(job)) {
 		rc = partial_draw(run, &hist, &from, fail);
 	} else if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
-		list_format(job->format, &hist)->write(out, &hist, &run->report.style, &from);
+		format_write(out, job->format, &hist, &run->report.style, &from);
 		rc = output_commit(out, fail);
 	}
 	hist_free(&hist);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "output/format.h"
+#include "each/formats.h"
 
 #define BINS_ALL 1100u
 

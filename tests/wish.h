@@ -6,7 +6,7 @@
 #define GPUHIST_TEST_WISH_H
 
 #include "check.h"
-#include "output/format.h"
+#include "each/formats.h"
 
 /*
  * The options in every document of these tests: words that a shell would take apart, and invalid

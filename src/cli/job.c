@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "cli/options_given.h"
 #include "document/document.h"
+#include "each/formats.h"
 #include "each/row.h"
 #include "input/first.h"
 
@@ -412,18 +413,18 @@ static int check_many(const struct shape *shape, const struct job *job, struct f
 {
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis);
 	const unsigned channels = shape->channels;
+	char rows[32];
+	const struct format_asks asks = {.can = job->style.nonzero ? CAN_SPARSE : 0, .rows = rows};
+
+	snprintf(rows, sizeof(rows), "%u channels", channels);
 
 	if ((uint64_t)channels * bins >= BINS_MAX)
 		return fail_set(fail, STATUS_USAGE,
 				"--channels %u with %lu bins each is too many; more than 64 "
 				"channels must have fewer than 2^28 bins together, so use -b %lu",
 				channels, bins, (unsigned long)((BINS_MAX - 1) / channels));
-	if (job->style.nonzero && job->format && job->format->kind == FORMAT_ROWS)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--nonzero cannot be combined with %u channels: the line of a channel has "
-			"a column for each bin",
-			channels);
+	if (job->format && format_refuses(job->format, &asks, fail) != 0)
+		return -1;
 	if (job->each > 0)
 		return fail_set(
 			fail, STATUS_USAGE,
@@ -504,7 +505,7 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 				"-r, --edges, --log or --mod, or -b with integers",
 				job->each_text);
 	const bool document = !axis_kind_of(&shape->axis)->from_samples &&
-			      (job->into || (job->format && job->format->write == write_json));
+			      (job->into || (job->format && job->format->can & IS_DOCUMENT));
 	if (document && !edges_distinct(&shape->axis.edges))
 		return fail_set(fail, STATUS_USAGE,
 				"--%s %s has bins too narrow for JSON, whose edges are binary64 "

@@ -19,6 +19,7 @@
 #include "base/near.h"
 #include "bins/number.h"
 #include "cli/options_read.h"
+#include "each/formats.h"
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"

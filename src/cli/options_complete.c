@@ -14,7 +14,7 @@
 #include "cli/options.h"
 #include "cli/options_given.h"
 #include "bins/number.h"
-#include "each/list.h"
+#include "each/formats.h"
 #include "each/row.h"
 #include "input/sigmf.h"
 #include "output/output.h"
@@ -256,36 +256,25 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return check_inputs(job, NULL, fail);
 }
 
-/*
- * --every replaces the output during the run, so it must be a file in a format that can mark counts
- * as partial, or a plot on a terminal.
- */
+/* --every replaces the output during the run, so it must be a file, or a plot on a terminal. */
 static int check_every(const struct job *job, struct fail *fail)
 {
-	if (job->format->kind < FORMAT_METRIC)
-		return fail_set(fail, STATUS_USAGE,
-				"--every works only with json, plot, svg and prom");
-	if (!job_draws_in_place(job) && !output_is_file(job->output))
-		return fail_set(fail, STATUS_USAGE,
-				"--every needs -o FILE, or -f plot on a terminal, because %s "
-				"cannot be replaced",
-				job->output ? job->output : "standard output");
-	return 0;
+	if (job_draws_in_place(job) || output_is_file(job->output))
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"--every needs -o FILE, or -f plot on a terminal, because %s cannot be "
+			"replaced",
+			job->output ? job->output : "standard output");
 }
 
 static int check_each(const struct job *job, struct fail *fail)
 {
-	const bool stats = job->quantiles.n > 0, tensors = job->each == ROW_IS_TENSOR;
 	const char *const why =
 		job->machine.device == DEVICE_GPU
 			? "cannot be combined with --device=gpu: only the CPU counts rows"
-		: tensors && !stats ? "writes only the figures of tensors; add --stats"
-		: tensors && job->format->kind == FORMAT_PICTURE
-			? "cannot be drawn, because tensors have no bins in common; use -f csv, "
-			  "tsv or json"
-		: job->style.nonzero && job->format->kind == FORMAT_ROWS
-			? "cannot be combined with --nonzero: a row has a column for each bin"
-			: row_refused(job->format, stats, job->output);
+		: job->each == ROW_IS_TENSOR && job->quantiles.n == 0
+			? "writes only the figures of tensors; add --stats"
+			: NULL;
 
 	return why ? given_refuse("each", job->each_text, why, fail) : 0;
 }
@@ -314,30 +303,37 @@ static int settle_into(struct job *job, struct fail *fail)
 static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
-	const struct format *const format = job->format;
 	const struct style *const style = &job->style;
-	const bool rows = format->kind == FORMAT_ROWS;
-	const bool titled = format->kind == FORMAT_PICTURE || format->kind == FORMAT_METRIC;
-	const char *const only = given(g, "title") && !titled && !job->plot
-					 ? "--title works only with plot, svg and prom"
-				 : !rows && (style->flow || !style->header)
-					 ? "--flow and --no-header work only with csv and tsv"
-				 : !rows && format->kind != FORMAT_DOCUMENT && style->nonzero
-					 ? "--nonzero works only with csv, tsv and json"
-					 : NULL;
+	const bool each = job->each > 0, by = job->by_text;
+	const struct {
+		bool asked;
+		unsigned can;
+	} ASKS[] = {
+		{given(g, "mod"), CAN_RESIDUES},
+		{given(g, "title") && !job->plot, CAN_TITLE},
+		{style->flow || !style->header, CAN_LINES},
+		{style->nonzero, CAN_NONZERO},
+		{style->counter >= COUNTER_SAT8, CAN_CLIP},
+		{!job->output && isatty(STDOUT_FILENO), CAN_TERMINAL},
+		{job->every > 0, CAN_PARTIAL},
+		{job->each == ROW_IS_TENSOR, CAN_UNLIKE},
+		{(each || by) && style->nonzero, CAN_SPARSE},
+		{each, CAN_EACH},
+		{each && job->quantiles.n > 0, CAN_FIGURES},
+		{each && !output_is_file(job->output), CAN_STREAM},
+		{by, CAN_KEYS},
+		{by && job->source.text.on, CAN_NAMES},
+	};
+	char rows[FAIL_TEXT / 2];
+	struct format_asks asks = {.counter = COUNTERS[style->counter].name, .rows = rows};
 
-	if (only)
-		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
-	if (format->kind >= FORMAT_METRIC && style->counter >= COUNTER_SAT8)
-		return fail_set(fail, STATUS_USAGE,
-				"-C %s cannot be combined with %s, which holds exact counts",
-				COUNTERS[style->counter].name, format->name);
-	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
-		return fail_set(fail, STATUS_USAGE,
-				"standard output is a terminal, and %s counters are binary; use -o "
-				"FILE, or -o - to write them anyway",
-				format->name);
-	return 0;
+	snprintf(rows, sizeof(rows), "--%s %s", each ? "each" : "by",
+		 each                         ? job->each_text
+		 : by && job->by_text[0] != 0 ? job->by_text
+					      : "''");
+	for (size_t i = 0; i < sizeof(ASKS) / sizeof(ASKS[0]); i++)
+		asks.can |= ASKS[i].asked ? ASKS[i].can : 0;
+	return format_refuses(job->format, &asks, fail);
 }
 
 /* Choose the name of the metric, which must be one that Prometheus accepts. */
@@ -356,21 +352,6 @@ static int settle_metric(struct given *g, struct fail *fail)
 			    "is not the name of a metric, which has letters, digits, _ and :, and "
 			    "no digit first, as in adc_samples",
 			    fail);
-}
-
-/* Imply --stats for prom, which needs its figures. */
-static int settle_figures(struct given *g, struct fail *fail)
-{
-	if (g->job.format->kind != FORMAT_METRIC)
-		return 0;
-	if (given(g, "mod"))
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--mod cannot be combined with prom: residues are not the samples; for the "
-			"low bits of words, use --mask=0xfff");
-	if (g->job.quantiles.n == 0)
-		given_stats(g);
-	return settle_metric(g, fail);
 }
 
 /* Is the default output a plot? A terminal gets one unless an option needs a table. */
@@ -409,18 +390,16 @@ static int settle_output(struct given *g, struct fail *fail)
 				    fail);
 	terminal_canvas(&job->style.canvas, output_descriptor(job->output), job->color);
 	/* If the output is a picture, --plot=log applies to it. */
-	if (job->style.canvas.log && job->format->kind == FORMAT_PICTURE)
+	if (job->style.canvas.log && job->format->can & IS_PICTURE)
 		job->plot = false;
 	if (!given(g, "counter"))
 		job->style.counter = job->format->counter;
-	if (settle_figures(g, fail) != 0 || check_format(g, fail) != 0 ||
-	    (job->every > 0 && check_every(job, fail) != 0) ||
-	    (job->each > 0 && check_each(job, fail) != 0))
+	if (job->format->can & NEEDS_STATS && job->quantiles.n == 0)
+		given_stats(g);
+	if ((job->each > 0 && check_each(job, fail) != 0) || check_format(g, fail) != 0 ||
+	    (job->format->write == write_prom && settle_metric(g, fail) != 0) ||
+	    (job->every > 0 && check_every(job, fail) != 0))
 		return -1;
-	const char *const why =
-		job->by_text ? list_refused(job->format, &job->style, job->source.text.on) : NULL;
-	if (why)
-		return given_refuse("by", job->by_text, why, fail);
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 

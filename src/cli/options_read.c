@@ -10,6 +10,7 @@
 
 #include "bins/number.h"
 #include "cli/edges_arg.h"
+#include "each/formats.h"
 #include "each/row.h"
 
 #define PARTS_MAX ((uint32_t)1 << 31)

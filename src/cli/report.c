@@ -12,7 +12,7 @@
 #include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/progress.h"
-#include "each/list.h"
+#include "each/formats.h"
 #include "output/picture.h"
 
 typedef unsigned long long ull;
@@ -308,7 +308,7 @@ static void warn_format(const struct job *job, const struct hist *hist)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
 
-	if (job->format->kind != FORMAT_METRIC)
+	if (job->format->write != write_prom)
 		return;
 	if (bins > BUCKETS_MANY)
 		msg_warning(
@@ -326,7 +326,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const struct source_totals *const totals = &run->totals;
 	char advice[ADVICE], unopened[64] = "";
 
-	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
+	if (job->source.parts > 1 && !(job->format->can & IS_DOCUMENT))
 		msg_warning("--merge, which adds parts, reads json, not %s; use -f json",
 			    job->format->name);
 	if (job->style.flow && hist->axis.kind == AXIS_MOD)
@@ -431,7 +431,7 @@ void report_picture(const struct job *job, const struct style *asked, const stru
 		msg_progress("");
 		terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
 		style.figures = false;
-		list_format(format_find("plot"), hist)->write(out, hist, &style, from);
+		format_write(out, format_find("plot"), hist, &style, from);
 		output_commit(out, &lost);
 	}
 	if (fail->status == STATUS_OK)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/msg.h"
+#include "each/formats.h"
 #include "each/list.h"
 #include "hist/compare.h"
 #include "hist/figures.h"
@@ -97,7 +98,7 @@ static void report_list(const struct job *job, const struct hist *hist)
 	struct style style = job->style;
 	struct output *out;
 
-	if (!job->output_none && list_has_figures(job->format))
+	if (!job->output_none && job->format->list && job->format->can & CAN_FIGURES)
 		return;
 	if (output_open(&out, "/dev/stderr", &lost) != 0)
 		return;
@@ -138,7 +139,7 @@ static void report_channels(const struct channel_table *t, const struct hist *hi
 /* Does -q leave a table to the JSON, which has its figures? */
 static bool json_has_them(const struct job *job)
 {
-	return job->voice == VOICE_QUIET && job->format->write == write_json && !job->output_none;
+	return job->voice == VOICE_QUIET && job->format->can & IS_DOCUMENT && !job->output_none;
 }
 
 void report_stats(const struct job *job, const struct hist *hist)

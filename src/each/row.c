@@ -18,14 +18,6 @@
 
 typedef unsigned long long ull;
 
-struct row_format {
-	write_fn *of;                                                   /* identifies the format */
-	void (*begin)(struct output *out, const struct row_spec *spec); /* may be NULL */
-	void (*write)(struct output *out, const struct row_spec *spec, const struct row_place *row,
-		      const struct hist *hist);
-	bool stats; /* the format can show figures */
-};
-
 /* The kinds of rows. */
 static const struct row_kind {
 	uint64_t size;          /* that of row_spec; 0: a number of records */
@@ -116,7 +108,7 @@ static void put_figures(struct csv_line *l, const struct quantiles *asked, const
 	}
 }
 
-static void begin_lines(struct output *out, const struct row_spec *spec)
+void row_lines_begin(struct output *out, const struct row_spec *spec)
 {
 	static const char *const FLOW[] = {"under", "over", "nan"};
 	const char *const *column = kind_of(spec)->columns;
@@ -195,8 +187,8 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	csv_end(&l);
 }
 
-static void write_lines(struct output *out, const struct row_spec *spec,
-			const struct row_place *row, const struct hist *hist)
+void row_lines_add(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		   const struct hist *hist)
 {
 	for (uint32_t c = 0; c < hist->channels; c++)
 		write_line(out, spec, row, hist, c);
@@ -238,8 +230,8 @@ static void write_table_row(struct output *out, const struct row_spec *spec,
 
 /* ---- raw, npy, json ---- */
 
-static void write_raw_row(struct output *out, const struct row_spec *spec,
-			  const struct row_place *row, const struct hist *hist)
+void row_raw_add(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		 const struct hist *hist)
 {
 	(void)row;
 	write_raw(out, hist, spec->style, NULL);
@@ -250,8 +242,8 @@ static void write_npy_head(char head[NPY_HEAD + 1], const struct row_spec *spec,
 	npy_head(head, spec->style, &rows, spec->channels, axis_bins(spec->axis));
 }
 
-/* Write a header for 0 rows; row_end overwrites it. */
-static void begin_npy(struct output *out, const struct row_spec *spec)
+/* Write a header for 0 rows; row_npy_end overwrites it. */
+void row_npy_begin(struct output *out, const struct row_spec *spec)
 {
 	char head[NPY_HEAD + 1];
 
@@ -259,9 +251,17 @@ static void begin_npy(struct output *out, const struct row_spec *spec)
 	output_write(out, head, NPY_HEAD);
 }
 
+void row_npy_end(struct output *out, const struct row_spec *spec, uint64_t rows)
+{
+	char head[NPY_HEAD + 1];
+
+	write_npy_head(head, spec, rows);
+	output_write_over(out, head, NPY_HEAD);
+}
+
 /* The first row of an input counts the input and its skipped bytes, so rows add up to the whole. */
-static void write_json_row(struct output *out, const struct row_spec *spec,
-			   const struct row_place *row, const struct hist *hist)
+void row_json_add(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		  const struct hist *hist)
 {
 	const bool begins = row->first == 0;
 	const uint64_t skipped = begins ? spec->skip : 0;
@@ -313,13 +313,19 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 	s->width = s->strip.cells;
 }
 
-static void write_sheet_row(struct output *out, const struct row_spec *spec,
-			    const struct row_place *row, const struct hist *hist)
+void row_svg_add(struct output *out, const struct row_spec *spec, const struct row_place *row,
+		 const struct hist *hist)
 {
 	double numbers[SHEET_NUMBERS];
 
 	(void)row;
 	output_write(out, numbers, sheet_row(spec->sheet, numbers, hist) * sizeof(double));
+}
+
+void row_svg_end(struct output *out, const struct row_spec *spec, uint64_t rows)
+{
+	(void)rows;
+	write_svg_sheet(out, spec->sheet);
 }
 
 bool row_begin_strip(struct strip *strip, const struct row_spec *spec)
@@ -332,64 +338,27 @@ bool row_begin_strip(struct strip *strip, const struct row_spec *spec)
 
 /* ---- all formats ---- */
 
-static const struct row_format ROWS[] = {
-	{write_csv, begin_lines, write_lines, true},
-	{write_tsv, begin_lines, write_lines, true},
-	{write_raw, NULL, write_raw_row, false},
-	{write_npy, begin_npy, write_raw_row, false},
-	{write_json, NULL, write_json_row, true},
-	{write_plot, row_plot_begin, row_plot_write, true},
-	{write_svg, NULL, write_sheet_row, true},
-};
+static const struct format TABLE = {.begin = begin_table, .add = write_table_row};
 
-static const struct row_format TABLE = {NULL, begin_table, write_table_row, true};
-
-/* NULL: the format has no rows. */
-static const struct row_format *rows_of(const struct format *format, bool table)
+static const struct format *format_of(const struct row_spec *spec)
 {
-	const struct row_format *rows = ROWS;
-
-	if (table)
-		return &TABLE;
-	while (rows < ROWS + sizeof(ROWS) / sizeof(ROWS[0]) && rows->of != format->write)
-		rows++;
-	return rows < ROWS + sizeof(ROWS) / sizeof(ROWS[0]) ? rows : NULL;
-}
-
-const char *row_refused(const struct format *format, bool stats, const char *output)
-{
-	if (!rows_of(format, false))
-		return "needs csv, tsv, raw, npy, json, plot or svg";
-	if (stats && !rows_of(format, false)->stats)
-		return "with --stats needs csv, tsv, json, plot or svg";
-	if (format->write == write_npy && !output_is_file(output))
-		return "needs a regular file for npy, whose header gives the number of rows; use "
-		       "-o FILE";
-	return NULL;
+	return spec->style->table ? &TABLE : spec->format;
 }
 
 void row_begin(struct output *out, const struct row_spec *spec)
 {
-	const struct row_format *const rows = rows_of(spec->format, spec->style->table);
-
-	if (rows->begin)
-		rows->begin(out, spec);
+	if (format_of(spec)->begin)
+		format_of(spec)->begin(out, spec);
 }
 
 void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
 	       const struct hist *hist)
 {
-	rows_of(spec->format, spec->style->table)->write(out, spec, row, hist);
+	format_of(spec)->add(out, spec, row, hist);
 }
 
 void row_end(struct output *out, const struct row_spec *spec, uint64_t rows)
 {
-	char head[NPY_HEAD + 1];
-
-	if (spec->sheet)
-		write_svg_sheet(out, spec->sheet);
-	if (spec->format->write != write_npy)
-		return;
-	write_npy_head(head, spec, rows);
-	output_write_over(out, head, NPY_HEAD);
+	if (format_of(spec)->end)
+		format_of(spec)->end(out, spec, rows);
 }

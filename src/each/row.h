@@ -42,9 +42,6 @@ struct row_place {
 	uint64_t records; /* number of records */
 };
 
-/* Say why rows cannot be written in this format, or to this -o; NULL: they can. */
-const char *row_refused(const struct format *format, bool stats, const char *output);
-
 /* The name of an input; "-": standard input. */
 const char *row_name(const struct row_spec *spec, size_t path);
 /* The title of the first column of pictures and tables, and whether it holds names. */
@@ -62,11 +59,13 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
 /* For plot: make the strip of these rows. False: the format has none. */
 bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
 
-/* For plot (row_plot.c): make the strip of all rows; write the lines above them; write a row. */
+/* For plot: make the strip of all rows (row_plot.c). */
 void row_plot_strip(struct strip *strip, const struct row_spec *spec);
-void row_plot_begin(struct output *out, const struct row_spec *spec);
-void row_plot_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
-		    const struct hist *hist);
+
+/* The parts of struct format. */
+row_begin_fn row_lines_begin, row_npy_begin, row_plot_begin;
+row_add_fn row_lines_add, row_raw_add, row_json_add, row_plot_write, row_svg_add;
+row_end_fn row_npy_end, row_svg_end;
 
 /* Write the text before the first row. */
 void row_begin(struct output *out, const struct row_spec *spec);

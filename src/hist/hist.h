@@ -242,6 +242,12 @@ static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
 	return false;
 }
 
+/* Are the channels rows of the output: many, or keys? */
+static inline bool hist_is_list(const struct hist *h)
+{
+	return layout_is_many(h->channels) || h->key;
+}
+
 /* The samples of a channel. */
 static inline uint64_t hist_samples(const struct hist *h, uint32_t channel)
 {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* format: the tables of counters and formats; publishing and rescue files. */
+/* format: the table of counters; publishing and rescue files. */
 #include "output/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
-
-#include "base/path.h"
 
 const struct counter_form COUNTERS[] = {
 	[COUNTER_U64] = {"u64", 8, UINT64_MAX},     [COUNTER_U32] = {"u32", 4, UINT32_MAX},
@@ -16,37 +13,14 @@ const struct counter_form COUNTERS[] = {
 	[COUNTER_SAT32] = {"sat32", 4, UINT32_MAX},
 };
 
-static const struct format FORMATS[] = {
-	{"csv", {".csv"}, write_csv, FORMAT_ROWS, COUNTER_U64},
-	{"tsv", {".tsv"}, write_tsv, FORMAT_ROWS, COUNTER_U64},
-	{"raw", {".bin", ".raw"}, write_raw, FORMAT_BINARY, COUNTER_U32},
-	{"npy", {".npy"}, write_npy, FORMAT_BINARY, COUNTER_U64},
-	{"json", {".json"}, write_json, FORMAT_DOCUMENT, COUNTER_U64},
-	{"plot", {NULL}, write_plot, FORMAT_PICTURE, COUNTER_U64},
-	{"svg", {".svg"}, write_svg, FORMAT_PICTURE, COUNTER_U64},
-	{"prom", {".prom"}, write_prom, FORMAT_METRIC, COUNTER_U64},
-};
-#define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
-
-const struct format *format_find(const char *name)
+void format_write(struct output *out, const struct format *format, const struct hist *hist,
+		  const struct style *style, const struct provenance *from)
 {
-	for (size_t i = 0; i < ROWS; i++)
-		if (strcmp(FORMATS[i].name, name) == 0)
-			return &FORMATS[i];
-	return NULL;
-}
-
-const struct format *format_of_path(const char *path)
-{
-	const char *const name = path ? path_name(path) : "", *const dot = strrchr(name, '.');
-
-	if (!dot || dot == name || dot[1] == '\0')
-		return &FORMATS[0];
-	for (size_t i = 0; i < ROWS; i++)
-		for (const char *const *suffix = FORMATS[i].suffixes; *suffix; suffix++)
-			if (strcasecmp(dot, *suffix) == 0)
-				return &FORMATS[i];
-	return NULL;
+	/* Channels of an array are an array already. */
+	if (format->list && hist_is_list(hist) && (hist->key || format->can & CAN_FIGURES))
+		format->list(out, hist, style, from, format);
+	else
+		format->write(out, hist, style, from);
 }
 
 /* Save the counts to `out` and store its name in `name`. Closes `out`, even on failure. */
@@ -93,34 +67,43 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 						  : save_in_folders(hist, from, name, fail);
 }
 
-/* Save the counts if some do not fit into their counters; close `out`. Return -1. */
-static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
-			 uint64_t counts, struct fail *fail)
+/* Save the counts because of `why`; close `out`. Return -1. */
+static int save_counts(struct output *out, const struct hist *hist, const struct provenance *from,
+		       const struct fail *why, struct fail *fail)
 {
 	char name[PATH_MAX];
 	struct fail lost = {.status = STATUS_OK};
 	const bool saved = save_beside(out, hist, from, name, &lost) == 0;
 
+	return fail_set(fail, why->status, "%s%s%s", why->text,
+			saved ? "; the exact histogram is saved in "
+			      : "; the rescue file could not be written: ",
+			saved ? name : lost.text);
+}
+
+/* -1: some counts do not fit into 32 bits. */
+static int check_counts(const struct hist *hist, bool rows, struct fail *fail)
+{
+	const uint64_t counts = hist_exceeding(hist, UINT32_MAX) +
+				(rows ? hist_rows_exceeding(hist, UINT32_MAX) : 0);
+
+	if (counts == 0)
+		return 0;
 	return fail_set(
 		fail, STATUS_LIMIT,
-		"%llu count%s exceeded 4294967295, the maximum of a u32 counter (use -C u64)%s%s",
-		(unsigned long long)counts, counts == 1 ? "" : "s",
-		saved ? "; the exact histogram is saved in "
-		      : "; the rescue file could not be written: ",
-		saved ? name : lost.text);
+		"%llu count%s exceeded 4294967295, the maximum of a u32 counter (use -C u64)",
+		(unsigned long long)counts, counts == 1 ? "" : "s");
 }
 
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail)
 {
-	const bool rows = style->flow || format->kind >= FORMAT_METRIC; /* with under, over, NaN */
-	uint64_t overflows = 0;
+	const bool rows = style->flow || format->can & HAS_FLOW; /* with under, over, NaN */
+	struct fail why = {.status = STATUS_OK};
 
-	if (style->counter == COUNTER_U32)
-		overflows = hist_exceeding(hist, UINT32_MAX) +
-			    (rows ? hist_rows_exceeding(hist, UINT32_MAX) : 0);
-	if (overflows > 0)
-		return rescue_counts(out, hist, from, overflows, fail);
-	format->write(out, hist, style, from);
+	if ((style->counter == COUNTER_U32 && check_counts(hist, rows, &why) != 0) ||
+	    (format->check && format->check(hist, &why) != 0))
+		return save_counts(out, hist, from, &why, fail);
+	format_write(out, format, hist, style, from);
 	return output_commit_finally(out, fail);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format: counters, styles, the table of output formats with their writers, and publishing.
+ * format: counters, styles, what a format is, and publishing. The table of formats is each/formats.c.
  *
- * To add a format, add a row in format.c and a file with its writer; options, messages and tests
- * take everything they know about a format from here. A writer gets a finished histogram and its
+ * To add a format, add a row to the table and a file with its writer; options, messages and tests
+ * take everything they know about a format from there. A writer gets a finished histogram and its
  * provenance, never the job. It returns no error: output_commit reports failed writes.
  */
 #ifndef GPUHIST_FORMAT_H
@@ -90,41 +90,66 @@ write_fn write_plot, write_svg;
 
 write_fn write_prom;
 bool prom_has_sum(const struct hist *hist); /* does write_prom write _sum? */
-
 /* -1: the names of keys, which become UTF-8, would be the same label (STATUS_DATA), or no memory. */
 int prom_check(const struct hist *hist, struct fail *fail);
 
-enum format_kind {
-	FORMAT_ROWS,   /* a row per bin; takes --no-header, --nonzero and --flow */
-	FORMAT_BINARY, /* never written to a terminal */
-	/* From here on: exact; with under, over and NaN; can say "partial", so takes --every */
-	FORMAT_METRIC,   /* implies --stats; --title is the name of the metric */
-	FORMAT_DOCUMENT, /* takes --nonzero */
-	FORMAT_PICTURE,
+/* What a format can. A job asks for some of it (each/formats.h); the last ones are properties. */
+enum format_can {
+	CAN_TITLE = 1 << 0,
+	CAN_LINES = 1 << 1,    /* a line per bin: --flow, --no-header */
+	CAN_NONZERO = 1 << 2,  /* bins that are not empty, alone */
+	CAN_CLIP = 1 << 3,     /* counters that saturate */
+	CAN_TERMINAL = 1 << 4, /* it is text */
+	CAN_RESIDUES = 1 << 5, /* --mod */
+	CAN_PARTIAL = 1 << 6,  /* it says that counts are partial: --every */
+	CAN_EACH = 1 << 7,     /* rows of --each */
+	CAN_FIGURES = 1 << 8,  /* rows of figures */
+	CAN_UNLIKE = 1 << 9,   /* rows with axes of their own */
+	CAN_STREAM = 1 << 10,  /* rows of unknown number */
+	CAN_SPARSE = 1 << 11,  /* --nonzero with rows, keys or more than 64 channels */
+	CAN_KEYS = 1 << 12,
+	CAN_NAMES = 1 << 13,   /* keys that are text */
+	HAS_FLOW = 1 << 14,    /* always with under, over and NaN */
+	IS_DOCUMENT = 1 << 15, /* it can be read again, and holds digests */
+	IS_PICTURE = 1 << 16,
+	NEEDS_STATS = 1 << 17,
 };
+
+struct format;
+typedef void list_fn(struct output *out, const struct hist *hist, const struct style *style,
+		     const struct provenance *from, const struct format *format);
+struct row_spec; /* each/row.h */
+struct row_place;
+typedef void row_begin_fn(struct output *out, const struct row_spec *spec);
+typedef void row_add_fn(struct output *out, const struct row_spec *spec,
+			const struct row_place *row, const struct hist *hist);
+typedef void row_end_fn(struct output *out, const struct row_spec *spec, uint64_t rows);
 
 struct format {
-	const char *name;        /* for -f */
-	const char *suffixes[3]; /* file suffixes that select it, lower case; NULL at the end */
-	write_fn *write;
-	enum format_kind kind;
+	const char *name;          /* for -f */
+	const char *suffixes[3];   /* file suffixes that select it, lower case; NULL at the end */
 	enum counter_kind counter; /* default for -C */
+	unsigned can;
+	write_fn *write;
+	/* Can it hold these counts? -1: no (STATUS_LIMIT, STATUS_DATA). NULL: it holds all. */
+	int (*check)(const struct hist *hist, struct fail *fail);
+	/* Write many channels, or keys, as rows; NULL: `write` holds any number of channels. */
+	list_fn *list;
+	/* --each: the text before the rows, a row, the text after them; may be NULL. */
+	row_begin_fn *begin;
+	row_add_fn *add;
+	row_end_fn *end;
 };
 
-#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot, svg or prom"
-#define FORMAT_SUFFIXES ".csv, .tsv, .bin, .raw, .npy, .json, .svg or .prom"
-const struct format *format_find(const char *name); /* NULL: no such format */
+/* Write a finished histogram. */
+void format_write(struct output *out, const struct format *format, const struct hist *hist,
+		  const struct style *style, const struct provenance *from);
 
 /*
- * Return the format for the file's suffix, ignoring case; the default if path is NULL or has no
- * suffix; NULL if the suffix is unknown.
- */
-const struct format *format_of_path(const char *path);
-
-/*
- * Write the histogram; closes out, even on failure. If a count is above 2^32-1 under -C u32,
- * publish nothing: save the exact histogram next to the output file as NAME.rescue.json, or as
- * gpuhist-PID.rescue.json in the working directory, $TMPDIR or /tmp; *fail (STATUS_LIMIT) names it.
+ * Write the histogram; closes out, even on failure. If a count is above 2^32-1 under -C u32, or the
+ * format's check fails, publish nothing: save the exact histogram next to the output file as
+ * NAME.rescue.json, or as gpuhist-PID.rescue.json in the working directory, $TMPDIR or /tmp; *fail
+ * (STATUS_LIMIT) names it.
  */
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail);

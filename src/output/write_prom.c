@@ -81,7 +81,7 @@ static int by_label(const void *a, const void *b)
 
 int prom_check(const struct hist *hist, struct fail *fail)
 {
-	const uint32_t n = hist->channels;
+	const uint32_t n = hist->key ? hist->channels : 0;
 	const struct hist_key **const key = calloc((size_t)n + 1, sizeof(struct hist_key *));
 	int rc = key ? 0 : fail_errno(fail, "--by");
 

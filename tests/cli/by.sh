@@ -49,4 +49,8 @@ for option in -c2 --each=2 --auto --log=auto -fraw --nonzero --device=gpu; do
 	refused gpuhist $by $option events
 done
 refused gpuhist --text=ms --by=name --part=1/2 keys.csv
-refused gpuhist --record=4 -t u8 --by=u32be@0 -b 2 -f npy -o k.npy events
+# Only the keys tell that npy cannot hold them, so the counts are saved
+run gpuhist --record=4 -t u8 -q --by=u32be@0 -b 2 -f npy -o big.npy events
+shell 'test ! -e big.npy && gpuhist --merge -q big.npy.rescue.json | head -n 2'
+refused gpuhist --merge -q -o sum.npy big.npy.rescue.json
+shell 'cat sum.npy.rescue.json | cmp - big.npy.rescue.json'
