@@ -250,6 +250,10 @@ demo: $(PROGRAM) $(BUILD)/sample
 	$(BUILD)/sample 256 > $(BUILD)/sample.u32
 	./$(PROGRAM) -v -b 1024 -o $(BUILD)/sample.csv $(BUILD)/sample.u32
 
+#: make pictures         every kind of picture on one page for the eye, build/pictures/index.html
+pictures: $(PROGRAM)
+	sh tests/pictures.sh $(PROGRAM) $(BUILD)/pictures
+
 #: make bench            whole runs compared with ceilings and other programs; a few minutes
 #: make bench-loops      one worker on every type, repeated samples and noise, compared with reading and OTHER=PROGRAM
 #: make bench-readme     the table of README.md; needs Python with NumPy, and other programs as far as they are installed
@@ -284,4 +288,4 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
 .PHONY: all schedules bench bench-gpu bench-loops bench-overlap bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
-	fuzz fuzzers help test torture
+	fuzz fuzzers help pictures test torture

@@ -165,13 +165,14 @@ static void check_flat_strip(const struct hist *h, uint32_t cells)
 {
 	static struct strip strip;
 	double value[STRIP_CELLS];
+	unsigned shade[STRIP_CELLS];
 	bool same = true;
 
 	strip_make(&strip, &h->axis, cells);
 	strip_fill(value, &strip, h, 0);
+	strip_shades(shade, value, strip.cells, 15, cells % 2);
 	for (uint32_t i = 0; i < strip.cells; i++)
-		same = same && fabs(value[i] / value[0] - 1) < 1e-12 &&
-		       strip_shade(value[i], value[0], 15, false) == 15;
+		same = same && fabs(value[i] / value[0] - 1) < 1e-12 && shade[i] == 15;
 	CHECK(same, "%u bins in %u cells", axis_bins(&h->axis), cells);
 }
 
@@ -373,21 +374,167 @@ static void check_svg(const char *text)
 			const double x = strtod(p, &end);
 			const bool number = end > p;
 			CHECK(number ? fabs(x) <= fmax(height, 830)
-				     : strchr("MHVLZhv ", *p) != NULL,
+				     : strchr("MHVLZhvz ", *p) != NULL,
 			      "%.40s", p);
 			p = number ? end : p + 1;
 		}
 	}
 }
 
+/* ---- texts ---- */
+
+/* Widths of DejaVu Sans, the widest of the usual fonts, in hundredths of its size, from ' ' on. */
+static const unsigned char WIDTHS[] = {
+	32, 41, 46, 84, 64, 96, 78, 28, 40, 40, 50, 84, 32, 37,  32, 34, 64, 64, 64,
+	64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 54, 100, 69, 69, 70, 78, 64,
+	58, 78, 76, 30, 30, 66, 56, 87, 75, 79, 61, 79, 70, 64,  62, 74, 69, 99, 69,
+	62, 69, 40, 34, 40, 84, 50, 50, 62, 64, 55, 64, 62, 36,  64, 64, 28, 28, 58,
+	28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60,  53, 64, 34, 64, 84};
+
+/* A text of a picture and the box that it fills. */
+struct text {
+	const char *from;
+	int length;
+	double x[2], y[2];
+};
+
+static double width_of(const char *p, const char *end, double size)
+{
+	static const struct {
+		const char *text;
+		double width;
+	} OTHER[] = {{"&amp;", 0.78},       {"&lt;", 0.84},         {"&gt;", 0.84},
+		     {"\xe2\x80\x89", 0.2}, {"\xe2\x88\x92", 0.84}, {"\xc2\xb7", 0.32},
+		     {"\xc3\x97", 0.84},    {"\xe2\x81\xbb", 0.53}, {"\xe2\x81", 0.41},
+		     {"\xc2", 0.41}};
+	double width = 0;
+
+	while (p < end) {
+		size_t i = 0;
+		while (i < 10 && strncmp(p, OTHER[i].text, strlen(OTHER[i].text)) != 0)
+			i++;
+		width += i < 10 ? OTHER[i].width : *p & 0x80 ? 1 : WIDTHS[*p - ' '] / 100.0;
+		p += i < 3 ? strlen(OTHER[i].text) : 1;
+		while ((*p & 0xc0) == 0x80)
+			p++;
+	}
+	return width * size;
+}
+
+/* Find the next text from *at on. */
+static bool next_text(struct text *t, const char **at)
+{
+	const char *const tag = strstr(*at, "<text "), *const group = strstr(*at, "<g transform");
+	double x = 0, y = 0;
+
+	if (!tag)
+		return false;
+	t->from = strchr(tag, '>') + 1;
+	const char *const end = strstr(t->from, "</text>"), *const head = strstr(tag, "\"head\"");
+	const double size = head && head < t->from ? 14 : 12, width = width_of(t->from, end, size);
+	sscanf(strstr(tag, " x="), " x=\"%lf\" y=\"%lf\"", &x, &y);
+	const char *const anchor = strstr(tag, "text-anchor=\"");
+	const char kind = anchor && anchor < t->from ? anchor[13] : 's';
+	const double left = x - width * (kind == 'm' ? 0.5 : kind == 'e');
+	*t = (struct text){
+		t->from, (int)(end - t->from), {left, left + width}, {y - 0.7 * size, y + 2}};
+	*at = end;
+	if (group && group < tag) { /* upwards */
+		sscanf(group, "<g transform=\"translate(%lf %lf)", &x, &y);
+		t->y[0] = y + left, t->y[1] = y + left + width;
+		t->x[0] = x - 0.7 * size, t->x[1] = x + 2;
+	}
+	return true;
+}
+
+/* No text overlaps another or leaves the picture. */
+static void check_texts(const char *svg)
+{
+	static struct text text[2048];
+	unsigned n = 0, height = 0, width = 0;
+
+	CHECK(sscanf(strstr(svg, "width="), "width=\"%u\" height=\"%u", &width, &height) == 2,
+	      "size");
+	for (const char *at = svg; n < 2048 && next_text(&text[n], &at); n++) {
+		const struct text *const t = &text[n];
+		CHECK(t->x[0] >= 0 && t->x[1] <= width && t->y[0] >= 0 && t->y[1] <= height,
+		      "out of the picture, at %g to %g, %g: %.*s", t->x[0], t->x[1], t->y[1],
+		      t->length, t->from);
+		for (unsigned i = 0; i < n; i++)
+			CHECK(text[i].x[1] <= t->x[0] || t->x[1] <= text[i].x[0] ||
+				      text[i].y[1] <= t->y[0] || t->y[1] <= text[i].y[0],
+			      "overlap at %g %g: %.*s | %.*s", t->x[0], t->y[1], text[i].length,
+			      text[i].from, t->length, t->from);
+	}
+	CHECK(n > 0, "no text");
+}
+
+#define ROW_NAMES 40u
+static char *paths[ROW_NAMES];
+
+/* Draw rows of any kind, with any numbers, and look for their names. */
+static void check_sheet(const struct hist *h, const struct canvas *canvas, uint64_t *seed)
+{
+	static struct sheet s;
+	static double row[SHEET_NUMBERS];
+	const struct style style = {.canvas = *canvas};
+	const bool figures = check_random(seed) % 2;
+	struct quantiles asked = {
+		.n = 1 + (unsigned)(check_random(seed) % 5 * (check_random(seed) % 9)),
+		.named = check_random(seed) % 2};
+	struct fail fail = {.status = STATUS_OK};
+	struct output *out;
+	size_t bytes;
+
+	for (unsigned i = 0; i < asked.n; i++)
+		asked.at[i] = 12345 * (i + 1);
+	if (h->stride == 0)
+		return;
+	sheet_begin(&s, &h->axis, h->channels, figures ? &asked : NULL, &style.canvas, "-t u8");
+	s.paths = paths;
+	s.files = 1 + check_random(seed) % ROW_NAMES;
+	s.named = check_random(seed) % 2;
+	s.size = s.named || s.files > 1 ? 0 : 1000;
+	const uint32_t rows = s.named ? (uint32_t)s.files : (uint32_t)(check_random(seed) % 99);
+	for (uint32_t r = 0; r < rows; r++) {
+		const size_t path = s.named ? r : r * s.files / rows;
+		if (figures) {
+			for (size_t i = 0; i < sheet_numbers(&s); i++)
+				row[i] = 1 + (double)(check_random(seed) % 1000 * i);
+			row[2] = (double)path;
+		} else {
+			sheet_row(&s, row, h, path);
+		}
+		CHECK(sheet_add(&s, row) == 0, "no memory");
+	}
+	CHECK(output_open_memory(&out, &fail) == 0, "%s", fail.text);
+	write_svg_sheet(out, &s);
+	output_write(out, "", 1);
+	const char *const text = output_taken(out, &bytes);
+	check_svg(text);
+	check_texts(text);
+	for (uint32_t r = 0; r < rows && s.named && rows <= 24; r++)
+		CHECK(strstr(text, r % 5 == 3 ? "\xe2\x80\xa6" : paths[r]), "no %s: %s", paths[r],
+		      text);
+	output_abort(out);
+	free(s.value);
+}
+
 static void matrix(void)
 {
 	static uint64_t count[64 * BINS * 2];
-	static double list[BINS + 1], row[SHEET_NUMBERS];
+	static double list[BINS + 1];
 	static write_fn *const WRITERS[] = {write_csv,  write_tsv,  write_raw, write_npy,
 					    write_json, write_plot, write_svg};
 	uint64_t seed = 5;
 
+	for (uint32_t i = 0; i < ROW_NAMES; i++) {
+		paths[i] = malloc(64);
+		snprintf(paths[i], 64,
+			 i % 5 == 3 ? "a very long name, in which its middle is not told %u"
+				    : "%u.Mu8",
+			 i * i);
+	}
 	for (unsigned i = 0; i < 6000; i++) {
 		static struct hist_flow flow[64];
 		struct hist h = {.axis = random_axis(&seed, list), .count = count, .flow = flow};
@@ -406,20 +553,14 @@ static void matrix(void)
 			char *const text = written(WRITERS[f], &h, &canvas);
 			if (WRITERS[f] == write_plot)
 				check_text(text, &h, &canvas);
-			if (WRITERS[f] == write_svg)
+			if (WRITERS[f] == write_svg) {
 				check_svg(text);
+				check_texts(text);
+			}
 			free(text);
 		}
-		static struct sheet s;
-		s = (struct sheet){.axis = &h.axis, .canvas = &canvas, .channels = h.channels};
-		if (h.stride > 0)
-			strip_make(&s.strip, &h.axis, sheet_cells(h.channels));
-		s.width = s.strip.cells;
-		for (unsigned r = (unsigned)(check_random(&seed) % 20); s.width > 0 && r > 0; r--) {
-			sheet_row(&s, row, &h);
-			CHECK(sheet_add(&s, row) == 0, "no memory");
-		}
-		free(s.value);
+		if (i % 4 == 0)
+			check_sheet(&h, &canvas, &seed);
 		edges_free(&h.axis.edges);
 	}
 }
@@ -435,7 +576,7 @@ static void joined(void)
 		struct sheet s = {.channels = 1, .width = 2};
 		double sum = 0;
 		for (uint64_t i = 0; i < COUNTS[k]; i++) {
-			const double row[] = {1, (double)i, 1};
+			const double row[] = {1, 0, 0, (double)i, 1};
 			CHECK(sheet_add(&s, row) == 0, "no memory");
 		}
 		const uint64_t n = COUNTS[k];

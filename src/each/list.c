@@ -14,6 +14,7 @@ static struct row_spec spec_of(const struct hist *hist, const struct style *styl
 		.size = hist->key ? ROW_IS_KEY : ROW_IS_CHANNEL,
 		.axis = &hist->axis,
 		.channels = 1,
+		.keys = hist->key,
 		.asked = style->figures && hist->stats ? &hist->asked : NULL,
 		.format = format,
 		.style = style,
@@ -25,7 +26,7 @@ static void add_to_sheet(struct output *out, struct sheet *sheet, const struct h
 {
 	double numbers[SHEET_NUMBERS];
 
-	(void)sheet_row(sheet, numbers, hist);
+	(void)sheet_row(sheet, numbers, hist, 0);
 	if (sheet_add(sheet, numbers) != 0)
 		output_fail(out);
 }

@@ -288,29 +288,17 @@ void row_json_add(struct output *out, const struct row_spec *spec, const struct 
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
 	const struct row_kind *const kind = kind_of(spec);
-	const struct quantiles *const named =
-		spec->asked && spec->asked->named ? spec->asked : NULL;
 
-	*s = (struct sheet){
-		.axis = spec->axis,
-		.canvas = &spec->style->canvas,
-		.channels = spec->channels,
-		.width = named ? 1 + named->n : CURVE_WIDTH,
-		.quantiles = named,
-		.curves = spec->asked,
-		.size = kind->named || spec->path_count > 1 ? 0
-			: kind->listed                      ? 1
-							    : spec->size,
-		.unit = kind->listed ? kind->head : NULL,
-		.bytes = row_has_offset(spec),
-		.begin = spec->begin,
-		.names = kind->size == ROW_IS_INPUT ? spec->paths : NULL,
-		.options = spec->options,
-	};
-	if (spec->asked)
-		return;
-	strip_make(&s->strip, spec->axis, sheet_cells(spec->channels));
-	s->width = s->strip.cells;
+	sheet_begin(s, spec->axis, spec->channels, spec->asked, &spec->style->canvas,
+		    spec->options);
+	s->size = kind->named || spec->path_count > 1 ? 0 : kind->listed ? 1 : spec->size;
+	s->unit = kind->listed ? kind->head : NULL;
+	s->named = kind->named || kind->listed;
+	s->bytes = row_has_offset(spec);
+	s->begin = spec->begin;
+	s->paths = spec->paths;
+	s->files = spec->path_count;
+	s->keys = spec->keys;
 }
 
 void row_svg_add(struct output *out, const struct row_spec *spec, const struct row_place *row,
@@ -318,8 +306,8 @@ void row_svg_add(struct output *out, const struct row_spec *spec, const struct r
 {
 	double numbers[SHEET_NUMBERS];
 
-	(void)row;
-	output_write(out, numbers, sheet_row(spec->sheet, numbers, hist) * sizeof(double));
+	output_write(out, numbers,
+		     sheet_row(spec->sheet, numbers, hist, row->path) * sizeof(double));
 }
 
 void row_svg_end(struct output *out, const struct row_spec *spec, uint64_t rows)

@@ -27,6 +27,7 @@ struct row_spec {
 	uint64_t skip;   /* -S */
 	uint64_t *begin; /* offset of each input's first record (source_use); NULL: text, tensors */
 	const struct quantiles *asked; /* --stats: its quantiles; NULL: no figures */
+	const struct hist_key *keys;   /* ROW_IS_KEY: of all rows */
 	const struct format *format;
 	const struct style *style;
 	const char *options;        /* as in struct provenance */

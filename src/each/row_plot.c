@@ -164,14 +164,13 @@ static void draw_strip(struct output *out, const struct row_spec *spec, const st
 	const uint32_t cells = spec->strip->cells;
 	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
 	char text[CELLS_MOST * 16], *end = text;
-	double cell[CELLS_MOST], most = 0;
-	unsigned last = 0;
+	double cell[CELLS_MOST];
+	unsigned shades[CELLS_MOST], last = 0;
 
 	strip_fill(cell, spec->strip, hist, channel);
-	for (uint32_t i = 0; i < cells; i++)
-		most = cell[i] > most ? cell[i] : most;
+	strip_shades(shades, cell, cells, levels, canvas->log);
 	for (uint32_t i = 0; i < cells; i++) {
-		const unsigned shade = strip_shade(cell[i], most, levels, canvas->log);
+		const unsigned shade = shades[i];
 		if (canvas->colour && shade != last)
 			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
 					 : sprintf(end, "\033[0m");

@@ -382,7 +382,8 @@ static void lay_out(struct plot *plot, uint32_t flows)
 		most = count > most ? count : most;
 	}
 	plot->count_width = (int)number_format_count(text, most);
-	fit_blocks(plot, blocks);
+	while (fit_blocks(plot, blocks), plot->bar < 1 && blocks < channels)
+		blocks++; /* long labels */
 	plot->bar = plot->bar > 1 ? plot->bar : 1;
 }
 

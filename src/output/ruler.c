@@ -208,8 +208,8 @@ static double weight_of(const struct strip *s, const struct strip_cell *cell)
 
 	if (r->counted)
 		return 1 / (cell->end - cell->begin);
-	if (!x->log)
-		return s->cells;
+	if (!x->log) /* halves do not overflow */
+		return fmin(fmax(s->cells / 2.0 / (x->hi / 2 - x->lo / 2), 1e-250), 1e250);
 	if (r->even)
 		return s->cells / scale_doublings(x->lo, x->hi);
 	if (cell->begin >= r->positive)

@@ -37,6 +37,7 @@ struct scale {
 	 */
 	double below, above, band[2], gap;
 	bool whole, hex; /* ticks only at whole numbers; in hexadecimal */
+	bool names;      /* ticks are labelled with names, which are any text */
 	unsigned ticks;
 	struct tick {
 		double at;            /* position, from 0 at lo to 1 at hi */

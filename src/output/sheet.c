@@ -2,6 +2,7 @@
 /* sheet: converting bins to cells and cells to shades; joining rows. */
 #include "output/sheet.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,25 @@ void strip_fill(double *value, const struct strip *strip, const struct hist *his
 	}
 }
 
-unsigned strip_shade(double value, double most, unsigned levels, bool logarithm)
+void strip_shades(unsigned *shade, const double *value, uint32_t n, unsigned levels, bool logarithm)
 {
-	if (value <= 0)
-		return 0;
-	const double part = logarithm ? log1p(value) / log1p(most) : value / most;
-	const double level = ceil(part * levels - 1e-9);
-	return level < 1 ? 1 : level > levels ? levels : (unsigned)level;
+	double most = 0, least = DBL_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		most = fmax(most, value[i]);
+		least = value[i] > 0 ? fmin(least, value[i]) : least;
+	}
+	const double base = logarithm && most > 0 ? scale_below(least) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const double part = value[i] <= 0 ? 0
+				    : base > 0    ? log(value[i] / base) / log(most / base)
+						  : value[i] / most;
+		const double level = ceil(part * levels - 1e-9);
+		shade[i] = value[i] <= 0    ? 0
+			   : level < 1      ? 1
+			   : level > levels ? levels
+					    : (unsigned)level;
+	}
 }
 
 double strip_entropy(const struct hist *hist, uint32_t channel)
@@ -63,11 +76,6 @@ double strip_entropy(const struct hist *hist, uint32_t channel)
 	return n > 0 ? fmax(log2((double)n) - sum / (double)n, 0) : 0;
 }
 
-uint32_t sheet_cells(uint32_t channels)
-{
-	return CELLS_ACROSS / channels;
-}
-
 double sheet_bits(const struct axis *axis)
 {
 	const double bits = sample_is_code(&axis->type) ? axis->type.bits : log2(axis_bins(axis));
@@ -82,12 +90,32 @@ static const enum figure_id CURVES[] = {
 	[CURVE_GREATEST] = FIGURE_GREATEST,
 };
 
-size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist)
+void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
+		 const struct quantiles *asked, const struct canvas *canvas, const char *options)
 {
+	*s = (struct sheet){.axis = axis,
+			    .canvas = canvas,
+			    .channels = channels,
+			    .curves = asked,
+			    .quantiles = asked && asked->named ? asked : NULL,
+			    .options = options};
+	s->width = s->quantiles ? 1 + asked->n : CURVE_WIDTH;
+	if (asked)
+		return;
+	strip_make(&s->strip, axis, CELLS_ACROSS / channels);
+	s->width = s->strip.cells;
+}
+
+size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist,
+		 size_t path)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
 	struct figure_value value[FIGURE_IDS];
 	double *row = numbers;
 
 	*row++ = (double)hist->samples;
+	*row++ = (double)(flow.under + flow.over + flow.nan);
+	*row++ = (double)path;
 	for (uint32_t c = 0; c < s->channels; c++, row += s->width) {
 		if (!s->curves) {
 			strip_fill(row, &s->strip, hist, c);
@@ -139,6 +167,7 @@ static void halve(struct sheet *s)
 
 	for (uint32_t i = 0; i < s->rows / 2; i++) {
 		memmove(s->value + i * row, s->value + 2 * i * row, row * sizeof(double));
+		s->path[i] = s->path[2 * i];
 		join_row(s, s->value + i * row, s->value + (2 * i + 1) * row);
 	}
 	s->rows /= 2; /* there were SHEET_ROWS */
@@ -149,9 +178,10 @@ static void halve(struct sheet *s)
 int sheet_add(struct sheet *s, const double *numbers)
 {
 	const size_t width = (size_t)s->channels * s->width;
-	const double *const row = numbers + 1;
+	const double *const row = numbers + SHEET_HEAD;
 
 	s->samples += (uint64_t)numbers[0];
+	s->out += (uint64_t)numbers[1];
 	s->count++;
 	if (s->rows == SHEET_ROWS && s->last == s->joined)
 		halve(s);
@@ -163,6 +193,7 @@ int sheet_add(struct sheet *s, const double *numbers)
 	/* Pages without rows stay untouched. */
 	if (!s->value && !(s->value = malloc(SHEET_ROWS * width * sizeof(double))))
 		return -1;
+	s->path[s->rows] = (uint32_t)numbers[2];
 	memcpy(s->value + s->rows++ * width, row, width * sizeof(double));
 	s->last = 1;
 	s->joined = s->joined > 0 ? s->joined : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet: the model of a picture of rows (--each). each/row.c draws it as lines of text, svg.c as a
- * heat map or, with --stats, as curves.
+ * sheet: the model of a picture of rows (--each). each/row.c draws it as lines of text, svg_sheet.c
+ * as panels, a heat map or, with --stats, as lines or dots.
  *
  * A row is a strip: cells of equal length on the axis (ruler.h), each holding its samples divided
  * by its width, so flat data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full,
@@ -25,8 +25,12 @@ extern const struct shade {
 void strip_fill(double *value, const struct strip *strip, const struct hist *hist,
 		uint32_t channel);
 
-/* Shade from 0 to `levels`; 0 only if the value is 0. */
-unsigned strip_shade(double value, double most, unsigned levels, bool logarithm);
+/*
+ * The shades of n values, from 0 to `levels`, which is the largest value's; 0 only if the value is
+ * 0. If they are logarithmic, they begin at the power of ten below the smallest value, as bars do.
+ */
+void strip_shades(unsigned *shade, const double *value, uint32_t n, unsigned levels,
+		  bool logarithm);
 
 /* Entropy of the bins in bits, 0 if they are empty. Call strip_begin first. */
 double strip_entropy(const struct hist *hist, uint32_t channel);
@@ -57,31 +61,39 @@ struct sheet {
 	const struct quantiles *quantiles; /* curves: draw these; NULL: entropy and the others */
 	uint64_t size;    /* records per row; 0: a row is an input, or there are several inputs */
 	bool bytes;       /* records are bytes */
-	const char *unit; /* rows are channels: "channel"; else NULL */
-	const uint64_t *begin; /* bytes: offset of the first row, once it is written */
-	char *const *names;    /* names of rows if each row is an input; else NULL */
-	const char *options;   /* as in provenance */
-	uint64_t count;        /* input rows added so far */
-	uint64_t samples;      /* in all rows and channels */
-	uint32_t rows;         /* rows to draw */
-	uint64_t joined;       /* input rows per row; the last row may have fewer */
-	uint64_t last;         /* input rows in the last row */
-	double *value;         /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
+	bool named;       /* rows are inputs, keys or channels, which do not follow each other */
+	const char *unit; /* rows are keys or channels: "key", "channel"; else NULL */
+	const struct hist_key *keys; /* rows are keys: their names; else NULL */
+	char *const *paths;          /* of inputs; NULL: rows are keys or channels */
+	size_t files;                /* their number */
+	const uint64_t *begin;       /* bytes: offset of the first row, once it is written */
+	const char *options;         /* as in provenance */
+	uint64_t count;              /* input rows added so far */
+	uint64_t samples, out;       /* in all rows and channels; those in no bin */
+	uint32_t rows;               /* rows to draw */
+	uint64_t joined;             /* input rows per row; the last row may have fewer */
+	uint64_t last;               /* input rows in the last row */
+	uint32_t path[SHEET_ROWS];   /* of rows: the first input */
+	double *value;               /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
-/* The most cells per channel in a sheet with that many channels. */
-uint32_t sheet_cells(uint32_t channels);
+/* Begin a sheet without rows; asked: of figures, else NULL. The caller sets what rows are. */
+void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
+		 const struct quantiles *asked, const struct canvas *canvas, const char *options);
 
 /*
- * Fill in the numbers of a row, its samples first, and return how many there are. Any thread may
- * call it. sheet_add adds the numbers to the sheet; -1: out of memory.
+ * Fill in the numbers of a row, SHEET_HEAD about all channels first (its samples, those in no bin,
+ * its input), and return how many there are. Any thread may call it. sheet_add adds the numbers to
+ * the sheet; -1: out of memory.
  */
-#define SHEET_NUMBERS (1 + LAYOUT_CHANNELS_FEW * (1 + QUANTILES_MAX))
-size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist);
+#define SHEET_HEAD 3
+#define SHEET_NUMBERS (SHEET_HEAD + LAYOUT_CHANNELS_FEW * (1 + QUANTILES_MAX))
+size_t sheet_row(const struct sheet *s, double numbers[SHEET_NUMBERS], const struct hist *hist,
+		 size_t path);
 int sheet_add(struct sheet *s, const double *numbers);
 static inline size_t sheet_numbers(const struct sheet *s)
 {
-	return 1 + (size_t)s->channels * s->width;
+	return SHEET_HEAD + (size_t)s->channels * s->width;
 }
 
 static inline const double *sheet_at(const struct sheet *s, uint32_t row, uint32_t channel)
@@ -89,6 +101,6 @@ static inline const double *sheet_at(const struct sheet *s, uint32_t row, uint32
 	return s->value + ((size_t)row * s->channels + channel) * s->width;
 }
 
-void write_svg_sheet(struct output *out, const struct sheet *s); /* svg.c */
+void write_svg_sheet(struct output *out, const struct sheet *s); /* svg_sheet.c */
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * svg: a histogram, or the rows of --each, as a picture in one file without scripts or fonts of its
- * own.
+ * svg: a histogram as a picture in one file without scripts or fonts of its own; svg_sheet.c draws
+ * rows, and histograms of many channels as rows.
  *
  * A histogram has a panel for each channel, one below the other, with one axis and one scale. The
- * bars of a panel are one path; any bar that is not empty is at least one unit high. Rows are a
- * heat map, an image for each channel, side by side; or, with --stats, curves: for each
- * channel a panel for the entropy, and one for minimum, mean and maximum.
+ * bars of a panel are one path; any bar that is not empty is at least one unit high.
+ *
+ * Texts never overlap: svg_width is more than the width of a text in the usual fonts, and a label
+ * without room is left out.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
  * because a page may be light when the system is dark.
@@ -21,19 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "output/picture.h"
-#include "output/sheet.h"
 
-#define RIGHT (LEFT + ACROSS)
-#define WIDTH (RIGHT + 26)
-#define MAP_HEIGHT 480
-#define MAP_GAP 12
-
-#define DIGIT 7.7  /* widest digit of the usual fonts */
 #define HEADING 66 /* characters of the title above the picture */
-#define DOT " \u00b7 "
-#define MIDDLE "text-anchor=\"middle\""
-#define END "text-anchor=\"end\""
 
 typedef unsigned long long ull;
 
@@ -50,6 +42,8 @@ static const char STYLE[] =
 	".gpuhist .bins { fill: #9cc3ec; stroke: #1f5fa8; stroke-linejoin: round }\n"
 	".gpuhist .band { fill: #9cc3ec }\n"
 	".gpuhist .line { fill: none; stroke: #1f5fa8; stroke-linejoin: round }\n"
+	".gpuhist .dots { fill: #1f5fa8; stroke: none }\n"
+	".gpuhist .reference { fill: none; stroke: #cf222e; stroke-width: 1.5 }\n"
 	"@media screen and (prefers-color-scheme: dark) {\n"
 	".gpuhist text { fill: #e6edf3 }\n"
 	".gpuhist .note { fill: #9198a1 }\n"
@@ -59,6 +53,8 @@ static const char STYLE[] =
 	".gpuhist .bins { fill: #1f4f85; stroke: #6cb2ff }\n"
 	".gpuhist .band { fill: #1f4f85 }\n"
 	".gpuhist .line { stroke: #6cb2ff }\n"
+	".gpuhist .dots { fill: #6cb2ff }\n"
+	".gpuhist .reference { stroke: #ff7b72 }\n"
 	"}\n"
 	"</style>\n"
 	"<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
@@ -95,14 +91,7 @@ static const char *put_power(struct output *out, const char *text)
 	return text;
 }
 
-/*
- * Write text for display, with thin spaces between thousands, minus signs and superscripts, and
- * without markup. Its characters are valid.
- */
-static void svg_put(struct output *out, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void svg_put(struct output *out, const char *format, ...)
+void svg_put(struct output *out, const char *format, ...)
 {
 	char text[OUTPUT_PRINT];
 	va_list arguments;
@@ -140,12 +129,24 @@ static void svg_put(struct output *out, const char *format, ...)
 	}
 }
 
-/* The width of a short number with its thin spaces; fonts differ, so this is the most. */
-static double text_width(const char *text)
+double svg_width(const char *text)
 {
-	const size_t digits = strspn(text, "0123456789");
+	double width = 0;
+	size_t digits = 0, length;
 
-	return DIGIT * (double)strlen(text) + 3 * (double)(digits > 0 ? (digits - 1) / 3 : 0);
+	for (; *text; text += length) {
+		const char c = *text;
+		length = utf8_length((const unsigned char *)text, strlen(text));
+		digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+		width += (c & 0x80) || strchr("mwMW@%", c)                  ? 12.5
+			 : (c >= 'A' && c <= 'Z') || strchr("#+-=<>~^&", c) ? 10.5
+			 : strchr("ijl.,:;|!'()[] ", c)                     ? 5
+			 : c == 'e' && (text[1] == '+' || text[1] == '-')   ? 16
+									    : 8;
+		width += digits > 3 && digits % 3 == 1 ? 3 : 0; /* thin spaces */
+		length = length > 0 ? length : 1;
+	}
+	return width;
 }
 
 void svg_text(struct output *out, const char *attributes, double x, double y, const char *text)
@@ -154,6 +155,13 @@ void svg_text(struct output *out, const char *attributes, double x, double y, co
 		return;
 	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
 	svg_put(out, "%s", text);
+	output_text(out, "</text>\n");
+}
+
+void svg_name(struct output *out, const char *attributes, double x, double y, const char *name)
+{
+	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
+	output_escaped(out, name, strlen(name), escape);
 	output_text(out, "</text>\n");
 }
 
@@ -184,18 +192,37 @@ void svg_open(struct output *out, int height, const char *title, const char *opt
 	output_text(out, STYLE);
 	output_print(out, "<text class=\"head\" x=\"%d\" y=\"28\">", LEFT);
 	put_title(out, title, options, HEADING);
-	output_print(out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
+	output_print(out, "</text>\n");
 }
 
-static void put_samples(struct output *out, uint64_t samples, const struct axis *axis,
-			uint32_t channels)
+void svg_say(struct caption *c, const char *format, ...)
+{
+	const size_t used = strlen(c->text);
+	char more[sizeof(c->text)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(more, sizeof(more), format, arguments);
+	va_end(arguments);
+	if (c->full || *more == '\0')
+		return;
+	snprintf(c->text + used, sizeof(c->text) - used, "%s%s", used > 0 ? DOT : "", more);
+	c->full = svg_width(c->text) > WIDTH - LEFT - 16;
+	if (c->full)
+		strcpy(c->text + used, DOT "\u2026");
+}
+
+void svg_say_samples(struct caption *c, uint64_t samples, const struct axis *axis,
+		     uint32_t channels)
 {
 	const uint32_t bins = axis_bins(axis);
+	char of[32] = "";
 
-	svg_put(out, "%llu %s sample%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s");
 	if (channels > 1)
-		svg_put(out, " of %u channels", channels);
-	svg_put(out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
+		snprintf(of, sizeof(of), " of %u channels", channels);
+	svg_say(c, "%llu %s sample%s%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s",
+		of);
+	svg_say(c, "%u bin%s", bins, bins == 1 ? "" : "s");
 }
 
 /* Convert a position from 0 to 1 to hundredths on a line `units` long. */
@@ -228,6 +255,23 @@ void svg_grid(struct output *out, const struct panel *p)
 	output_text(out, "\"/>\n");
 }
 
+/* The parts of a line that labels take. */
+struct taken {
+	unsigned n;
+	double at[TICKS_MAX][2];
+};
+
+/* Take a part unless another label has some of it. */
+static bool take(struct taken *t, double from, double to)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->at[i][0] < to && from < t->at[i][1])
+			return false;
+	t->at[t->n][0] = from;
+	t->at[t->n++][1] = to;
+	return true;
+}
+
 void svg_axes(struct output *out, const struct panel *p, bool below)
 {
 	const int base = p->top + p->height;
@@ -241,43 +285,61 @@ void svg_axes(struct output *out, const struct panel *p, bool below)
 		output_print(out, "M" AT " %dv%d", svg_x(p, p->x->tick[i].at), base,
 			     p->x->tick[i].text[0] ? 5 : 3);
 	output_text(out, "\"/>\n");
-	for (unsigned i = 0; i < p->y->ticks; i++)
-		svg_text(out, END, p->left - 8, svg_y(p, p->y->tick[i].at) + 4, p->y->tick[i].text);
+	struct taken rows = {0}, columns = {0};
+	for (unsigned i = 0; i < p->y->ticks; i++) {
+		const double y = svg_y(p, p->y->tick[i].at);
+		if (take(&rows, y - 6.5, y + 6.5))
+			(p->y->names ? svg_name : svg_text)(out, END, p->left - 8, y + 4,
+							    p->y->tick[i].text);
+	}
+	/* Labels below stay in the panel and its margins. */
 	for (unsigned i = 0; below && i < p->x->ticks; i++) {
-		/* A long number at the right end must stay within the picture. */
-		const double x = svg_x(p, p->x->tick[i].at);
-		const bool outer = x + text_width(p->x->tick[i].text) / 2 > WIDTH - 2;
-		svg_text(out, outer ? END : MIDDLE, outer ? WIDTH - 2 : x, base + 19,
-			 p->x->tick[i].text);
+		const char *const text = p->x->tick[i].text;
+		const double half = svg_width(text) / 2, low = p->left - p->margin + half,
+			     high = p->left + p->width + p->margin - half,
+			     x = fmax(fmin(svg_x(p, p->x->tick[i].at), high), low);
+		if (low <= high && *text && take(&columns, x - half, x + half))
+			(p->x->names ? svg_name : svg_text)(out, MIDDLE, x, base + 19, text);
 	}
 }
 
-void svg_close(struct output *out, const char *below, const char *left, const struct scale *y,
-	       int middle, int base)
+static double widest_of(const struct scale *y)
 {
 	double widest = 0;
 
 	for (unsigned i = 0; i < y->ticks; i++)
-		widest = fmax(widest, text_width(y->tick[i].text));
-	svg_text(out, MIDDLE, LEFT + ACROSS / 2, base + 40, below);
+		widest = fmax(widest, svg_width(y->tick[i].text));
+	return widest;
+}
+
+void svg_room(struct panel *p, const struct scale *y)
+{
+	const int right = p->left + p->width;
+
+	p->left = (int)fmax(LEFT, widest_of(y) + 36);
+	p->width = right - p->left;
+}
+
+void svg_close(struct output *out, const struct panel *p, const char *below, const char *left,
+	       int middle, int base)
+{
+	svg_name(out, MIDDLE, LEFT + ACROSS / 2, base + 40, below);
 	if (*left) {
 		output_print(out, "<g transform=\"translate(%d %d) rotate(-90)\">",
-			     (int)fmax(16, LEFT - 16 - widest), middle);
-		svg_text(out, MIDDLE, 0, 0, left);
+			     (int)(p->left - 16 - widest_of(p->y)), middle);
+		svg_name(out, MIDDLE, 0, 0, left);
 		output_text(out, "</g>\n");
 	}
 	output_text(out, "</svg>\n");
 }
 
-#define NAME 96
-
-static void name_values(char name[NAME], const struct axis *axis, const struct scale *x)
+void svg_values(char name[SVG_NAME], const struct axis *axis, const struct scale *x)
 {
 	char modulo[32] = "";
 
 	if (!axis_kind_of(axis)->ordered)
 		snprintf(modulo, sizeof(modulo), " modulo %u", axis_bins(axis));
-	snprintf(name, NAME, "value%s (%s)%s", modulo, axis->type.name,
+	snprintf(name, SVG_NAME, "value%s (%s)%s", modulo, axis->type.name,
 		 x->log ? ", logarithmic" : "");
 }
 
@@ -298,19 +360,15 @@ void svg_ticks(struct scale *x, const struct axis *axis, unsigned most)
 
 /* ---- bars ---- */
 
-static void draw_bars(struct output *out, const struct picture *p, uint32_t channel,
-		      const struct panel *panel)
+void svg_bars(struct output *out, const struct outline *o, const struct panel *panel)
 {
 	const int base = panel->top + panel->height;
 	double end = 0, top = 0; /* of the last bar drawn; end 0: no run has begun */
 
 	output_text(out, "<path class=\"bins\" d=\"");
-	for (uint32_t k = 0; k <= p->bars && !output_failed(out); k++) {
-		const double value = k < p->bars ? picture_value(p, channel, k) : 0;
-		double at[2] = {0, 0};
-		if (value > 0)
-			ruler_span(&p->ruler, p->bar[k].from, p->bar[k].to, at);
-		const double from = svg_x(panel, at[0]);
+	for (uint32_t k = 0; k <= o->n && !output_failed(out); k++) {
+		const double value = k < o->n ? o->value[k] : 0;
+		const double from = value > 0 ? svg_x(panel, o->at[k][0]) : 0;
 		if (end > 0 && (value <= 0 || from > end)) {
 			output_print(out, "H" AT "V%dZ", end, base);
 			end = 0;
@@ -323,77 +381,90 @@ static void draw_bars(struct output *out, const struct picture *p, uint32_t chan
 		else if (y < top || y > top)
 			output_print(out, "H" AT "V" AT, end, y);
 		top = y;
-		end = svg_x(panel, at[1]);
+		end = svg_x(panel, o->at[k][1]);
 	}
 	output_text(out, "\"/>\n");
 }
 
-/* Draw the reference of --compare as a line over the bars. */
-static void draw_reference(struct output *out, const struct picture *p, uint32_t channel,
-			   const struct panel *panel)
+/* Draw a reference as a line over the bars. */
+static void draw_reference(struct output *out, const struct outline *o, const struct panel *panel)
 {
 	const int base = panel->top + panel->height;
 	double end = -1;
 
-	if (!p->hist->reference || p->bars == 0)
-		return;
-	output_text(out, "<path fill=\"none\" stroke=\"#cf222e\" stroke-width=\"1.5\" d=\"");
-	for (uint32_t k = 0; k < p->bars && !output_failed(out); k++) {
-		const double value = picture_reference(p, channel, k);
-		double at[2];
-		ruler_span(&p->ruler, p->bar[k].from, p->bar[k].to, at);
-		const double from = svg_x(panel, at[0]),
+	output_text(out, "<path class=\"reference\" d=\"");
+	for (uint32_t k = 0; k < o->n && !output_failed(out); k++) {
+		const double from = svg_x(panel, o->at[k][0]), value = o->value[k],
 			     y = value > 0 ? fmin(svg_y(panel, scale_at(panel->y, value)), base)
 					   : base;
 		if (from > end) /* the first bar, or one behind a gap */
 			output_print(out, "M" AT " %d", from, base);
-		end = svg_x(panel, at[1]);
+		end = svg_x(panel, o->at[k][1]);
 		output_print(out, "V" AT "H" AT, y, end);
 	}
 	output_print(out, "V%d\"/>\n", base);
 }
 
-/* Leave space above the highest bar, and keep one sample visible on a logarithmic axis. */
-static void scale_values(struct scale *y, const struct picture *p, bool log, int height)
+/* The values of a channel's bars, or of its reference. */
+static void outline_of(struct outline *o, const struct picture *p, uint32_t channel, bool reference)
+{
+	o->n = p->bars;
+	for (uint32_t k = 0; k < p->bars; k++) {
+		o->value[k] = (reference ? picture_reference : picture_value)(p, channel, k);
+		ruler_span(&p->ruler, p->bar[k].from, p->bar[k].to, o->at[k]);
+	}
+}
+
+void svg_heights(struct scale *y, double least, double most, bool log, int height)
 {
 	unsigned ticks = (unsigned)(height + 40) / 60;
 
-	if (p->most <= 0)
+	if (most <= 0)
 		return;
-	y->whole = p->ruler.counted;
-	y->hi = p->most * (log ? 1.5 : 1.05);
+	y->hi = most * (log ? 1.5 : 1.05);
 	y->log = log;
 	if (log)
-		y->lo = picture_base(p);
+		y->lo = scale_below(least);
 	do
 		scale_ticks(y, ticks++, UINT_MAX);
 	while (y->ticks < 3 && ticks < 10);
 }
 
-static void put_flow(struct output *out, const struct hist_flow *flow)
+struct stack svg_stack(int panels)
+{
+	/* Up to eight panels make a picture no higher than wide. */
+	const int fit = (WIDTH - TOP - BOTTOM) / panels - PANEL_TOP - PANEL_GAP;
+	const int height = panels == 1 ? 340 : fit > 160 ? 160 : fit < 50 ? 50 : fit;
+	const int each = PANEL_TOP + height + PANEL_GAP;
+
+	return (struct stack){each, height, TOP + panels * each - PANEL_GAP};
+}
+
+static void say_flow(struct caption *c, const struct hist_flow *flow)
 {
 	static const char *const NAMES[] = {"under", "over", "NaN"};
 	const uint64_t counts[] = {flow->under, flow->over, flow->nan};
 
 	for (int i = 0; i < 3; i++)
 		if (counts[i] > 0)
-			svg_put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
+			svg_say(c, "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
 void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
+	struct caption c = {.full = false};
 
-	output_text(out, from->partial ? "partial: still counting" DOT : "");
-	put_samples(out, hist->samples, &hist->axis, hist->channels);
+	svg_say(&c, from->partial ? "partial: still counting" : "");
+	svg_say_samples(&c, hist->samples, &hist->axis, hist->channels);
 	if (hist->axis.clamp)
-		output_text(out, DOT "the first and last bins include samples out of range");
-	put_flow(out, &flow);
+		svg_say(&c, "the first and last bins include samples out of range");
+	say_flow(&c, &flow);
 	if (hist->reference)
-		output_text(out, DOT "line: the reference, if it had as many samples");
+		svg_say(&c, "line: the reference, if it had as many samples");
 	if (from->parts > 1)
-		svg_put(out, DOT "part %u of %u", from->part, from->parts);
-	output_text(out, "</text>\n");
+		svg_say(&c, "part %u of %u", from->part, from->parts);
+	svg_text(out, START, LEFT, 48, c.text);
 }
 
 /* The line of text above a channel's panel. */
@@ -401,30 +472,30 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 {
 	const bool many = p->hist->channels > 1;
 	const struct facts *const facts = &p->facts[channel];
+	struct caption c = {.full = false};
 	char text[BIN_TEXT];
 
-	output_print(out, "<text class=\"note\" x=\"%d\" y=\"%d\">", LEFT, y);
 	if (many)
-		output_print(out, "channel %u" DOT, channel);
+		svg_say(&c, "channel %u", channel);
 	if (facts->filled > 0) {
 		bin_text(text, &p->hist->axis, facts->fullest);
-		svg_put(out, "most in %s: %llu", text, (ull)facts->most);
+		svg_say(&c, "most in %s: %llu", text, (ull)facts->most);
 	} else {
-		output_text(out, p->bars > 0 ? "all bins are empty"
-					     : "no bins: no finite sample was counted");
+		svg_say(&c, p->bars > 0 ? "all bins are empty"
+					: "no bins: no finite sample was counted");
 	}
 	if (many)
-		put_flow(out, &p->hist->flow[channel]);
-	output_text(out, "</text>\n");
+		say_flow(&c, &p->hist->flow[channel]);
+	svg_text(out, "class=\"note\"", LEFT, y, c.text);
 }
 
 /* Name the axis of heights. */
-static void name_heights(char name[NAME], const struct picture *p, bool log)
+static void name_heights(char name[SVG_NAME], const struct picture *p, bool log)
 {
 	char unit[UNIT_TEXT];
 
 	picture_unit(unit, p);
-	snprintf(name, NAME, "samples per %s%s%s", unit,
+	snprintf(name, SVG_NAME, "samples per %s%s%s", unit,
 		 picture_gaps(p) > 0 ? ", at 0 samples" : "", log ? ", logarithmic" : "");
 }
 
@@ -432,336 +503,52 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	       const struct provenance *from)
 {
 	const int channels = (int)hist->channels;
-	/* Up to eight channels make a picture no higher than wide. */
-	const int fit = (WIDTH - TOP - BOTTOM) / channels - PANEL_TOP - PANEL_GAP;
-	const int height = channels == 1 ? 340 : fit > 160 ? 160 : fit < 50 ? 50 : fit;
-	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + channels * each - PANEL_GAP;
-	struct scale y = {.lo = 0};
+	const struct stack stack = svg_stack(channels);
 	struct picture p;
-	struct panel panel = {LEFT, 0, ACROSS, height, &p.ruler.x, &y, false};
-	char below[NAME], left[NAME];
+	struct scale y = {.lo = 0};
+	struct panel panel = {.left = LEFT,
+			      .width = ACROSS,
+			      .height = stack.height,
+			      .margin = MARGIN,
+			      .x = &p.ruler.x,
+			      .y = &y};
+	struct outline *const o = malloc(sizeof(*o));
+	char below[SVG_NAME], left[SVG_NAME];
 
-	if (hist->linearity) {
-		svg_linearity(out, hist, style, from);
+	if (hist->linearity || hist->channels > PANELS_MOST) {
+		free(o);
+		(hist->linearity ? svg_linearity : svg_channels)(out, hist, style, from);
 		return;
 	}
-	if (picture_open(&p, hist, true, BARS_MOST) != 0) {
+	if (!o || picture_open(&p, hist, true, BARS_MOST) != 0) {
+		free(o);
 		output_fail(out);
 		return;
 	}
 	picture_join(&p, BARS_MOST);
 	picture_count(&p);
-	scale_values(&y, &p, style->canvas.log, height);
+	y.whole = p.ruler.counted;
+	svg_heights(&y, p.least, p.most, style->canvas.log, stack.height);
+	svg_room(&panel, &y);
 	if (p.bars > 0)
 		svg_ticks(&p.ruler.x, &hist->axis, 10);
-	svg_open(out, end + BOTTOM, style->canvas.title, from->options);
+	svg_open(out, stack.end + BOTTOM, style->canvas.title, from->options);
 	svg_describe(out, hist, from);
 	for (int c = 0; c < channels && !output_failed(out); c++) {
-		panel.top = TOP + c * each + PANEL_TOP;
+		panel.top = TOP + c * stack.each + PANEL_TOP;
 		note_channel(out, &p, (uint32_t)c, panel.top - 8);
 		svg_grid(out, &panel);
-		draw_bars(out, &p, (uint32_t)c, &panel);
-		draw_reference(out, &p, (uint32_t)c, &panel);
+		outline_of(o, &p, (uint32_t)c, false);
+		svg_bars(out, o, &panel);
+		if (hist->reference && p.bars > 0) {
+			outline_of(o, &p, (uint32_t)c, true);
+			draw_reference(out, o, &panel);
+		}
 		svg_axes(out, &panel, c + 1 == channels);
 	}
 	name_heights(left, &p, y.log);
-	name_values(below, &hist->axis, &p.ruler.x);
-	svg_close(out, below, left, &y, (TOP + PANEL_TOP + end) / 2, end);
+	svg_values(below, &hist->axis, &p.ruler.x);
+	svg_close(out, &panel, below, left, (TOP + PANEL_TOP + stack.end) / 2, stack.end);
 	picture_free(&p);
-}
-
-/* ---- rows ---- */
-
-/* The axis along the input, in records or rows. */
-static struct scale scale_of_rows(const struct sheet *s, unsigned ticks, unsigned characters)
-{
-	const bool records = s->size > 0;
-	const bool hex = records && s->bytes;
-	const double lo = hex ? (double)*s->begin : 0;
-	struct scale along = {.lo = lo,
-			      .hi = lo + (double)s->count * (records ? (double)s->size : 1),
-			      .whole = true,
-			      .hex = hex};
-
-	if (s->count > 0)
-		scale_ticks(&along, ticks, characters);
-	return along;
-}
-
-static const char *name_of_rows(const struct sheet *s)
-{
-	return s->unit ? s->unit : s->size == 0 ? "row" : s->bytes ? "offset" : "record";
-}
-
-static void describe_rows(struct output *out, const struct sheet *s)
-{
-	svg_put(out, "%llu %s%s", (ull)s->count, s->unit ? s->unit : "row",
-		s->count == 1 ? "" : "s");
-	if (s->size > 0 && !s->unit)
-		svg_put(out, " of %llu %s", (ull)s->size, s->bytes ? "bytes" : "records");
-	output_text(out, DOT);
-	put_samples(out, s->samples, s->axis, s->channels);
-	if (s->joined > 1)
-		svg_put(out, DOT "%llu rows are drawn as one", (ull)s->joined);
-	output_text(out, "</text>\n");
-}
-
-/* Bytes in base64. */
-struct base64 {
-	struct output *out;
-	uint32_t bits;
-	unsigned bytes; /* number of bytes in `bits`: 0 to 2 */
-};
-
-static void flush64(struct base64 *b)
-{
-	static const char DIGITS[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char text[] = "====";
-
-	for (unsigned i = 0; i <= b->bytes; i++)
-		text[i] = DIGITS[b->bits << 8 * (3 - b->bytes) >> (18 - 6 * i) & 63];
-	output_write(b->out, text, b->bytes > 0 ? 4 : 0);
-	b->bits = b->bytes = 0;
-}
-
-static void put64(struct base64 *b, unsigned byte)
-{
-	b->bits = b->bits << 8 | byte;
-	if (++b->bytes == 3)
-		flush64(b);
-}
-
-/*
- * Write a GIF of 128 colours. Codes have 8 bits until 127 of them follow a clear code, so a clear
- * code before every 120 pixels makes each code a byte.
- */
-static void put_gif(struct output *out, const struct sheet *s, uint32_t channel)
-{
-	const uint32_t w = s->width, h = s->rows, all = w * h;
-	const unsigned before[] = {'G',    'I',     'F',    '8',  '9', 'a', w & 255,
-				   w >> 8, h & 255, h >> 8, 0xf6, 0,   0},
-		       after[] = {0x21, 0xf9, 4, 1,       0,      0,       0,      0, 0x2c, 0,
-				  0,    0,    0, w & 255, w >> 8, h & 255, h >> 8, 0, 7};
-	struct base64 b = {.out = out};
-	double most = 0;
-
-	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
-		put64(&b, before[i]);
-	for (unsigned i = 0; i < 128 * 3; i++) /* 0 is transparent */
-		put64(&b,
-		      i < 3 || i / 3 > SHADES ? 0 : RAMP[i / 3 - 1].rgb >> (16 - i % 3 * 8) & 255);
-	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
-		put64(&b, after[i]);
-	for (uint32_t i = 0; i < all && !output_failed(out); i++) {
-		const double *const cell = sheet_at(s, i / w, channel);
-		for (uint32_t k = 0; k < w && i % w == 0; k++)
-			most = fmax(k > 0 ? most : 0, cell[k]);
-		if (i % 120 == 0) {
-			put64(&b, all - i < 120 ? all - i + 1 : 121);
-			put64(&b, 128);
-		}
-		put64(&b, strip_shade(cell[i % w], most, SHADES, s->canvas->log));
-	}
-	for (int i = 0; i < 4; i++) /* a block with the end code, an empty block, the end */
-		put64(&b, (const unsigned[]){1, 129, 0, 0x3b}[i]);
-	flush64(&b);
-}
-
-/* Draw a channel's image: a pixel per cell, brightest at the row's largest value. */
-static void draw_map(struct output *out, const struct sheet *s, uint32_t channel,
-		     const struct panel *p)
-{
-	const bool sharp = (int)s->rows <= p->height && (int)s->width <= p->width;
-
-	output_print(out,
-		     "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-		     "preserveAspectRatio=\"none\"%s href=\"data:image/gif;base64,",
-		     p->left, p->top, p->width, p->height,
-		     sharp ? " style=\"image-rendering: pixelated\"" : "");
-	put_gif(out, s, channel);
-	output_text(out, "\"/>\n");
-}
-
-/* Draw the colour ramp and its labels above the right end of the panels. */
-static void draw_ramp(struct output *out, int y)
-{
-	const int left = RIGHT - 40 - 8 * (int)SHADES;
-
-	for (int i = 0; i < (int)SHADES; i++)
-		output_print(out,
-			     "<rect x=\"%d\" y=\"%d\" width=\"8\" height=\"12\" fill=\"#%06x\"/>\n",
-			     left + 8 * i, y - 10, RAMP[i].rgb);
-	svg_text(out, END, left - 6, y, "in each row: few samples");
-	svg_text(out, END, RIGHT, y, "most");
-}
-
-/* Write the names of inputs next to their rows. */
-static void name_rows(struct output *out, const struct sheet *s, const struct panel *p)
-{
-	for (uint32_t r = 0; r < s->rows; r++) {
-		const char *const slash = strrchr(s->names[r], '/');
-		const char *const file = slash ? slash + 1 : s->names[r];
-		output_print(out, "<text " END " x=\"%d\" y=\"" AT "\">", LEFT - 8,
-			     svg_y(p, (r + 0.5) / s->rows) + 4);
-		output_escaped(out, file, picture_cut(file, 13), escape);
-		output_text(out, "</text>\n");
-	}
-}
-
-static void write_map(struct output *out, const struct sheet *s)
-{
-	const int channels = (int)s->channels, rows = (int)s->rows;
-	const int each = rows == 0 ? 24 : MAP_HEIGHT / rows < 24 ? MAP_HEIGHT / rows : 24;
-	const int height = each == 0 ? MAP_HEIGHT : each * (rows > 0 ? rows : 1);
-	const bool named = s->names && each > 9;
-	const struct scale none = {.lo = 0};
-	struct scale x = s->strip.ruler.x,
-		     y = scale_of_rows(s, (unsigned)height / 40 + 1, UINT_MAX);
-	/* With several channels, a line for their names below the line of the colours. */
-	const int top = TOP + PANEL_TOP + (channels > 1 ? PANEL_TOP : 0);
-	const int gap = ACROSS / channels / 5 < MAP_GAP ? ACROSS / channels / 5 : MAP_GAP;
-	struct panel p = {0, top, 0, height, &x, named ? &none : &y, true};
-	char name[NAME];
-
-	p.width = (ACROSS + gap) / channels - gap;
-	svg_ticks(&x, s->axis, channels > 5 ? 2 : 10 / (unsigned)channels);
-	svg_open(out, p.top + height + BOTTOM, s->canvas->title, s->options);
-	describe_rows(out, s);
-	draw_ramp(out, TOP + PANEL_TOP - 8);
-	for (int c = 0; c < channels; c++) {
-		p.left = LEFT + c * (ACROSS + gap) / channels;
-		snprintf(name, sizeof(name), "channel %d", c);
-		svg_text(out, START, p.left, p.top - 8, channels > 1 && channels < 6 ? name : "");
-		if (rows > 0)
-			draw_map(out, s, (uint32_t)c, &p);
-		svg_axes(out, &p, channels < 6);
-		if (c == 0 && named)
-			name_rows(out, s, &p);
-		p.y = &none; /* has its numbers by now */
-	}
-	name_values(name, s->axis, &x);
-	svg_close(out, name, named ? "" : name_of_rows(s), &y, p.top + height / 2, p.top + height);
-}
-
-/* Draw a figure of all rows as a line; `back`: continue it from the last row to the first. */
-static void trace(struct output *out, const struct sheet *s, uint32_t channel, uint32_t curve,
-		  const struct panel *panel, bool back)
-{
-	bool begun = back;
-
-	for (uint32_t i = 0; i < s->rows; i++) {
-		const uint32_t r = back ? s->rows - 1 - i : i;
-		const double *const row = sheet_at(s, r, channel);
-		const double middle = (r + 0.5) * (double)s->joined / (double)s->count;
-		if (row[CURVE_COUNT] <= 0)
-			continue;
-		output_print(out, "%c" AT " " AT, begun ? 'L' : 'M', svg_x(panel, fmin(middle, 1)),
-			     svg_y(panel, scale_at(panel->y, row[curve])));
-		begun = true;
-	}
-}
-
-static void draw_line(struct output *out, const struct sheet *s, uint32_t channel, uint32_t curve,
-		      const struct panel *panel)
-{
-	output_text(out, "<path class=\"line\" d=\"");
-	trace(out, s, channel, curve, panel, false);
-	output_text(out, "\"/>\n");
-}
-
-/* Fill the area between two curves. */
-static void draw_area(struct output *out, const struct sheet *s, uint32_t channel, uint32_t low,
-		      uint32_t high, const struct panel *panel)
-{
-	output_text(out, "<path class=\"band\" d=\"");
-	trace(out, s, channel, high, panel, false);
-	trace(out, s, channel, low, panel, true);
-	output_text(out, "\"/>\n");
-}
-
-/* Name the curves of a panel. */
-static void name_curves(char name[NAME], const struct sheet *s, uint32_t channel, bool entropy)
-{
-	char percent[NUMBER_TEXT];
-	size_t used = 0;
-
-	name[0] = '\0';
-	if (s->channels > 1)
-		used = (size_t)snprintf(name, NAME, "channel %u: ", channel);
-	if (!s->quantiles) {
-		snprintf(name + used, NAME - used, "%s",
-			 entropy ? "entropy in bits" : "minimum, mean, maximum");
-		return;
-	}
-	for (unsigned i = 0; i < s->quantiles->n; i++) {
-		quantile_name(percent, s->quantiles, i);
-		const char *const after = i + 1 < s->quantiles->n ? ", % ..." : ", %";
-		if (used + strlen(percent) + strlen(after) >= NAME) {
-			strcat(name, " ...");
-			return;
-		}
-		used += (size_t)snprintf(name + used, NAME - used, "%s%s%%", i > 0 ? ", " : "",
-					 percent);
-	}
-}
-
-/* The scale of minimum, mean and maximum, or of the quantiles, in all channels. */
-static struct scale scale_of_curves(const struct sheet *s, uint32_t low, uint32_t high)
-{
-	struct scale y = {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = s->axis->edges.integers};
-
-	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
-		const double *const row = sheet_at(s, 0, i);
-		if (row[CURVE_COUNT] <= 0)
-			continue;
-		y.lo = fmin(y.lo, row[low]);
-		y.hi = fmax(y.hi, row[high]);
-	}
-	y.hi += y.hi <= y.lo;
-	return y;
-}
-
-static void write_curves(struct output *out, const struct sheet *s)
-{
-	/* Each channel has a panel, preceded by one for the entropy unless quantiles are drawn. */
-	const bool both = !s->quantiles && sheet_has_entropy(s->axis);
-	const int each_channel = both ? 2 : 1, panels = each_channel * (int)s->channels;
-	const int fit = 800 / panels - PANEL_TOP - PANEL_GAP;
-	const int height = fit > 200 ? 200 : fit < 40 ? 40 : fit;
-	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
-	const uint32_t low = s->quantiles ? 1 : CURVE_LEAST,
-		       high = s->quantiles ? s->width - 1 : CURVE_GREATEST;
-	struct scale x = scale_of_rows(s, 10, X_CHARACTERS),
-		     y[] = {{.hi = sheet_bits(s->axis)}, scale_of_curves(s, low, high)};
-	struct panel panel = {.left = LEFT, .width = ACROSS, .height = height, .x = &x};
-	char name[NAME];
-
-	for (int i = 0; i < 2; i++)
-		if (y[i].lo < y[i].hi)
-			scale_ticks(&y[i], (unsigned)height / 30 + 1, UINT_MAX);
-	svg_open(out, end + BOTTOM, s->canvas->title, s->options);
-	describe_rows(out, s);
-	for (int i = 0; i < panels && !output_failed(out); i++) {
-		const uint32_t c = (uint32_t)(i / each_channel);
-		const bool entropy = both && i % 2 == 0;
-		panel.top = TOP + i * each + PANEL_TOP;
-		panel.y = &y[!entropy];
-		name_curves(name, s, c, entropy);
-		svg_text(out, START, LEFT, panel.top - 8, name);
-		svg_grid(out, &panel);
-		if (!entropy && high > low)
-			draw_area(out, s, c, low, high, &panel);
-		for (uint32_t q = low; q <= high && s->quantiles; q++)
-			draw_line(out, s, c, q, &panel);
-		if (!s->quantiles)
-			draw_line(out, s, c, entropy ? CURVE_ENTROPY : CURVE_MEAN, &panel);
-		svg_axes(out, &panel, i + 1 == panels);
-	}
-	svg_close(out, name_of_rows(s), "", &y[0], 0, end);
-}
-
-void write_svg_sheet(struct output *out, const struct sheet *s)
-{
-	(s->curves ? write_curves : write_map)(out, s);
+	free(o);
 }

@@ -84,10 +84,12 @@ void svg_linearity(struct output *out, const struct hist *hist, const struct sty
 			  .hi = edges_value(edges, axis_bins(&hist->axis)),
 			  .whole = true};
 	const struct scale y[] = {scale_of(hist, false, height), scale_of(hist, true, height)};
-	struct panel panel = {.left = LEFT, .width = ACROSS, .height = height, .x = &x};
+	struct panel panel = {
+		.left = LEFT, .width = ACROSS, .height = height, .margin = MARGIN, .x = &x};
 	char name[64];
 
 	svg_ticks(&x, &hist->axis, 10);
+	svg_room(&panel, &y[1]);
 	svg_open(out, end + BOTTOM, style->canvas.title, from->options);
 	svg_describe(out, hist, from);
 	for (int i = 0; i < panels && !output_failed(out); i++) {
@@ -102,5 +104,5 @@ void svg_linearity(struct output *out, const struct hist *hist, const struct sty
 		svg_axes(out, &panel, i + 1 == panels);
 	}
 	snprintf(name, sizeof(name), "code (%s)", hist->axis.type.name);
-	svg_close(out, name, "", &y[0], 0, end);
+	svg_close(out, &panel, name, "", 0, end);
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=sh disable=SC2086
 bytes '\000\001\001\001\002\007' >six
 seq 80 250 | tr -d '\n' | head -c 492 >digits
-# Bars; several channels; rows as a heat map and as curves
+# Bars; several channels; rows as panels, as a heat map and as lines; files as dots
 run gpuhist -t u8 -b 4 -q -f svg six
 shorter() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | well_formed | sed '/<style>/,/<rect class="page"/d'; }
 shorter -t u8 -c 2 -b 2 --clamp --plot=log six
@@ -12,9 +12,19 @@ shorter -t u8 --each=100 -r 48:58 -b 10 --stats digits
 shorter -t u8 --each=file -c 3 -b 9 six digits | sed '/<rect x=/d'
 # Offsets count from the start of the input; 64 channels have columns
 offsets() { gpuhist -q -f svg "$@" | well_formed | sed -n 's/.*x="92".*>\(0x.*\)<.*/\1/p' | tr '\n' ' '; }
-offsets -t u8 --each=10 -S 0x100 -n 100 --skip=200 digits
+offsets -t u8 --each=5 -S 0x100 -n 100 --skip=200 digits
 shorter -t u8 --each=10 -S 0x60 -n 100 -r 48:58 --stats digits | sed -n 's/.*>\(0x.*\)<.*/\1/p'
-gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | well_formed | grep -o '<image x="[0-9]*" y="[0-9]*" width="[0-9]*"' | sort -u | sed -n '1p;$p'
+gpuhist -t u8 -c 64 --each=1 --ignore-tail -q -f svg digits | well_formed | grep -o '<path class="axis" d="M[0-9]* [0-9]*V[0-9]*H[0-9]*' | sed -n '1p;$p'
+# A heat map of many rectangles is an image. Many channels are one. Logarithmic shades begin at the power of ten below
+shorter -t u8 --each=25 -r 48:58 -b 10 digits | sed '/<rect x=/d'
+awk 'BEGIN { for (i = 0; i < 90000; i++) printf "%c", 1 + i * i % 127 * i % 127 }' >many
+shell 'gpuhist -t u8 --each=45 -q -f svg many | well_formed | grep -c "<image"'
+shell 'head -c 1700 many | gpuhist -t u8 -c 17 -b 128 -q -f svg | well_formed | grep -c "<image\|<path fill"'
+awk 'BEGIN { for (i = 0; i < 17000; i++) printf "%c", i % 1000 ? 65 + i % 10 : 97 }' >dull
+for log in -q --plot=log; do
+	gpuhist -t u8 --each=1000 -r 64:100 -b 36 $log -q -f svg dull | well_formed | grep -o '<path fill="[^"]*"' | sort | uniq -c
+done
+shorter -t u8 --each=file --stats=25,75 six digits
 # The chosen quantiles, in their order, as curves with the area between them filled
 shorter -t u8 --each=100 -r 48:58 --stats=10,50,99 digits
 # More quantiles than their line has room for
@@ -28,7 +38,7 @@ done
 # Chosen by the suffix, in either case; the same picture of the same samples; no other text
 gpuhist -t u8 -b 4 -q -f svg six >a.svg
 run gpuhist -t u8 -b 4 -q -o p.SVG six
-shell 'gpuhist -t u8 -b 4 -q -f svg --title=six <six | cmp - a.svg; cmp p.SVG a.svg'
+shell 'gpuhist -t u8 -b 4 -q -f svg --title=six <six | well_formed | cmp - a.svg; cmp p.SVG a.svg'
 # Titles of the axes
 titles() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | well_formed | sed -n 's/<g [^>]*>//; s/<text[^>]*>\(.*\)<\/text>/\1/p' | grep '[a-z]'; }
 titles -t u8 -b 5000 six
@@ -69,7 +79,7 @@ numbers -t i16 --log=auto signs
 # Neither saturated nor a table; 2^24 bins
 refused gpuhist -t u8 -f svg -C sat8 six
 refused gpuhist -t u8 -f svg --nonzero six
-shell "gpuhist -t u8 -b 16M -q -f svg six | grep 'class=\"bins\"'"
+shell "gpuhist -t u8 -b 16M -q -f svg six | well_formed | grep 'class=\"bins\"'"
 # The tour's commands draw README's pictures; these commands write them anew, in docs
 sed -n '/>bells\.u8$/s/^\$ //p; />router\.bin$/s/^\$ //p; /-o router\.svg/s/^\$ //p' "$1/../../examples/tour.md" >pictures.sh
 sh pictures.sh
