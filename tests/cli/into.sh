@@ -201,9 +201,9 @@ run gpuhist --compare=like.json digits.i16 -q -o again.csv
 # A picture shows the reference
 shell 'printf "\\1\\1\\1\\2\\2\\3" | gpuhist -t u8 -b 5 -o ref.json'
 shell 'printf "\\1\\2\\2\\2" | LC_ALL=C gpuhist --compare=ref.json -f plot'
-shell 'printf "\\1\\2\\2\\2" | gpuhist -q --compare=ref.json -f svg 2>/dev/null | well_formed | grep -A1 "fill=.none.*d="'
+shell 'printf "\\1\\2\\2\\2" | gpuhist -q --compare=ref.json -f svg 2>/dev/null | well_formed | grep -A1 "class=.reference.*d="'
 # A logarithmic scale has room for a reference that is less than all bars
 { head -c 8000 /dev/zero && bytes '\001\001\002'; } >rare
 gpuhist -t u8 -r 0:3 -q -o rare.json rare
 shell 'printf "\\0\\0\\1\\1\\2" | gpuhist -q --compare=rare.json --plot=log -f plot 2>/dev/null'
-shell 'printf "\\0\\0\\1\\1\\2" | gpuhist -q --compare=rare.json --plot=log -f svg 2>/dev/null | well_formed | grep "fill=.none.*d="'
+shell 'printf "\\0\\0\\1\\1\\2" | gpuhist -q --compare=rare.json --plot=log -f svg 2>/dev/null | well_formed | grep "class=.reference.*d="'

@@ -40,7 +40,7 @@ run gpuhist --merge again.json all.json
 for format in raw npy; do refused gpuhist --merge names.json -f $format; done
 refused gpuhist --merge names.json --nonzero
 # Labels of prom are UTF-8: keys must not become equal, next to each other or not
-labels() { printf "$1" | gpuhist --text=2 --by=1 -t u8 -r 0:1 -b 1 -f prom -q - >.labels 2>&1; printf '%d ' $?; grep -a -v '_sum\|_bucket\|^#' .labels; }
+labels() { printf "$1" | gpuhist --text=2 --by=1 -t u8 -r 0:1 -b 1 -f prom -q - >.labels 2>&1; printf '%d ' $?; grep -a -v '_sum\|_bucket\|^#' .labels | sed 's, saved in .*, saved in FILE,'; rm -f ./*.rescue.json; }
 labels 'ca\351,0\nca\350,0\n'
 labels 'a\350b,0\na\350c,0\na\351b,0\n'
 labels 'a\357\277\275,0\na\377,0\n'
