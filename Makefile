@@ -236,12 +236,11 @@ coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TEST
 
 #: make check-gpu        on a machine with a GPU: every kernel against the CPU engine, then whole runs
 GPU_JOBS = 200
-check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS) build/one_kernel
+check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS) build/stream
 	$(BUILD)/gpu_check $(SEED) $(GPU_JOBS)
 	$(BUILD)/unpack_check $(SEED) 400 8000
 	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
-	./$(PROGRAM) -q --ignore-tail -t u32 -r 0:4194304000 -b 1000 $(PROGRAM) >build/one_kernel.csv
-	build/one_kernel $(PROGRAM) 4194304 1000 | cmp - build/one_kernel.csv
+	sh tests/stream.sh $(PROGRAM) build/stream
 
 # ---- measuring ----
 #: make demo             a picture of the bytes of /bin/sh, and the rate for 256 MiB of samples like a 10-bit ADC's

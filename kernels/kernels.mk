@@ -52,17 +52,18 @@ $(KERNELS): $(CUBINS) $(PTX) build/kernels/archs
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
-# Somebody else's program with one of the kernels: `make` compiles it, `make check-gpu` runs it.
-all check-programs: build/one_kernel.o
-build/one_kernel.o: examples/one_kernel.cu build/kernels/flags
+# Somebody else's program with one of the kernels: `make` compiles it, `make check-gpu` compares it with the program.
+all: build/stream.o
+check-programs: build/stream
+build/stream.o: examples/stream.cu build/kernels/flags
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -Ikernels $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) $(DEPS_OF) -o $@ -c $<
 
-build/one_kernel: build/one_kernel.o
+build/stream: build/stream.o
 	$(call say,LINK)
 	$(Q)$(NVCC) -o $@ $<
 
--include $(wildcard build/kernels/*.d build/one_kernel.d)
+-include $(wildcard build/kernels/*.d build/stream.d)
 
 else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)

@@ -9,4 +9,4 @@ if [ "${1:-}" = --fix ]; then
 else
 	set -- --dry-run -Werror
 fi
-find src kernels tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | sort | xargs clang-format "$@"
+find src kernels tests bench examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | sort | xargs clang-format "$@"

@@ -129,7 +129,7 @@ done
 check build make
 check build make -n V=1 -W src/cli/job.h
 for out in sm_75.cubin sm_80.cubin sm_90.cubin compute_75.ptx; do check grep -q -e "-o build/kernels/$out " "$work/out"; done
-check grep -q -e '-o build/one_kernel.o ' "$work/out"
+check grep -q -e '-o build/stream.o ' "$work/out"
 mkdir src/new && : >src/new/new.c
 check build make
 check every ' -o gpuhist ' build/obj/src/new/new.o

@@ -149,8 +149,9 @@ if [ -z "$quick" ]; then
 		[ -n "${QUICK:-}" ] || test_of gpu_check_old FAKECUDA_SHARED=65536 "$@" "$build/gpu_check" "$seed" 70
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
+		test_of stream sh "$here/stream.sh" "$gpuhist" "$here/../build/stream"
 	else
-		for name in gpu_faults gpu_auto gpu_check unpack_check gpu_random_jobs; do
+		for name in gpu_faults gpu_auto gpu_check unpack_check gpu_random_jobs stream; do
 			left_out "$name (built without nvcc)"
 		done
 	fi
