@@ -5,7 +5,7 @@
 # FAKECUDA_; a line below gives a VERDICT, the arguments of a job, and the FAULTs that must lead to it.
 # usage: tests/gpu_faults.sh GPUHIST DIRECTORY-OF-THE-SIMULATED-DRIVER [SEED [TORTURE_PRELOAD]]
 # TORTURE_PRELOAD: the library that makes system calls fail (tests/torture); without it, these tests are left out.
-# A call that only decoding makes (cuStreamWaitEvent) fails in a job of its own.
+# Calls that the usual job never makes (cuStreamWaitEvent, cuMemFree) fail in jobs of their own.
 # LONG=1 makes every call of every function fail; without it, a sample drawn from SEED. QUICK=1, for sanitizers, takes
 # longer steps.
 # shellcheck source=tests/gpu_lib.sh
@@ -57,6 +57,10 @@ judge same '--every at its end'
 large='-T 1 -b 1000 -r full warm'
 each spared "$large" ONCE=cuDeviceGetName:1:1 ONCE=cuMemAlloc_v2:5:2 ONCE=cuMemAlloc_v2:8:2
 each same "$large" MEMORY=9000000
+# A slot that gets only a part of its memory gives it back.
+each spared "$large" ONCE=cuMemAlloc_v2:6:2
+check 'the memory of half a slot is freed' grep -q '^-memory' log
+each lost "$large" 'ONCE=cuMemAlloc_v2:6:2 FAIL=cuMemFree_v2:1:719'
 refused 'memory for a slot: FAKE_ERROR_2' "$large" MEMORY=5000000
 for function in $functions any; do
 	# shellcheck disable=SC2086

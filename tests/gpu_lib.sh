@@ -6,7 +6,7 @@ set -u
 quick=${QUICK:-} long=${LONG:-} random=${3:-1} preload=${4:+$(realpath "$4")}
 gpuhist=$(realpath "$1") driver=$(realpath "$2")
 functions=$(sed -n 's/^\tX([a-z0-9_]*, "\(cu[A-Za-z0-9_]*\)".*/\1/p' "$(dirname "$(realpath "$0")")/../src/gpu_helper/cuda.h" |
-	grep -v -e cuGetErrorName -e cuStreamWaitEvent)
+	grep -v -e cuGetErrorName -e cuStreamWaitEvent -e cuMemFree_v2)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -47,6 +47,7 @@ enum {
 	  (CUfunction * function, CUmodule module, const char *name))                              \
 	X(function_set, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))     \
 	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
+	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                      \
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
 	X(stream_wait, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))      \

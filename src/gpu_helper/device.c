@@ -17,8 +17,8 @@ void device_open(struct device *d)
 }
 
 /*
- * Allocate a slot's memory on the device: for the chunk, its counters and its samples without gaps.
- * Return false if the device has too little memory; the slot is then not used.
+ * Allocate a slot's memory on the device: for the chunk, its counters and its packed samples. Return
+ * false, with nothing allocated, if the device has too little memory.
  */
 static bool slot_make(struct device *d, struct device_slot *s)
 {
@@ -30,15 +30,21 @@ static bool slot_make(struct device *d, struct device_slot *s)
 		     {&c->cells, d->counters ? 0 : (size_t)d->region->cell_bytes},
 		     {&c->dense, d->plan.gather ? (size_t)d->region->slot_bytes : 0}};
 	CUresult r = CUDA_SUCCESS;
+	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == CUDA_SUCCESS; i++)
-		if (parts[i].bytes > 0)
-			r = d->cuda.memory_alloc(parts[i].at, parts[i].bytes);
-	if (r != CUDA_ERROR_OUT_OF_MEMORY)
+	for (; n < sizeof(parts) / sizeof(parts[0]) && r == CUDA_SUCCESS; n++)
+		if (parts[n].bytes > 0)
+			r = d->cuda.memory_alloc(parts[n].at, parts[n].bytes);
+	if (r != CUDA_ERROR_OUT_OF_MEMORY) {
 		cuda_must(&d->cuda, r, "memory for a slot");
-	if (d->counters)
-		c->cells = d->counters;
-	return r == CUDA_SUCCESS;
+		if (d->counters)
+			c->cells = d->counters;
+		return true;
+	}
+	for (n--; n-- > 0;)
+		if (parts[n].bytes > 0)
+			cuda_must(&d->cuda, d->cuda.memory_free(*parts[n].at), "memory for a slot");
+	return false;
 }
 
 /* Copy explicit edges, if any, from page-locked memory to the device. */

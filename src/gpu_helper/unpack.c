@@ -84,9 +84,12 @@ void unpack_make_rooms(struct device *d)
 		       {&u->resolve, "unpack_resolve"},     {&u->to_ring, "unpack_keep"}};
 	struct unpack_memory all = {.ring_bytes = RING_BYTES};
 
-	if (d->region->rooms == 0 || !allocate(d, &all.ring, RING_BYTES) ||
-	    !allocate(d, &all.carry, sizeof(struct unpack_carry)))
+	if (d->region->rooms == 0 || !allocate(d, &all.ring, RING_BYTES))
 		return;
+	if (!allocate(d, &all.carry, sizeof(struct unpack_carry))) {
+		cuda_must(&d->cuda, d->cuda.memory_free(all.ring), "memory to decode in");
+		return;
+	}
 	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		*kernels[i].at = cuda_function(&d->cuda, kernels[i].name);
 	for (unsigned i = 0; i < UNPACK_STREAMS; i++) {

@@ -334,6 +334,15 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 	return leave(r);
 }
 
+CUresult cuMemFree_v2(CUdeviceptr pointer)
+{
+	const CUresult r = enter_context("cuMemFree_v2");
+
+	if (r == CUDA_SUCCESS)
+		memory_release(current, pointer);
+	return leave(r);
+}
+
 CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
 {
 	CUresult r = enter_context("cuMemHostRegister_v2");

@@ -58,6 +58,7 @@ struct CUctx_st {
 };
 
 CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out);
+void memory_release(CUcontext context, CUdeviceptr at);
 /* Abort unless the whole piece lies in one allocation of this context. */
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
 void memory_check_guards(const char *after);

@@ -103,6 +103,22 @@ CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out)
 	return CUDA_SUCCESS;
 }
 
+void memory_release(CUcontext context, CUdeviceptr at)
+{
+	struct piece **p = &pieces;
+
+	while (*p && (uintptr_t)(*p)->at != at)
+		p = &(*p)->next;
+	struct piece *const gone = *p;
+	if (!gone || gone->context != context)
+		wrong("no such memory to free");
+	*p = gone->next;
+	allocated -= gone->bytes;
+	munmap(gone->map, gone->mapped);
+	free(gone);
+	note("-memory\n");
+}
+
 static struct piece *piece_of(CUdeviceptr at)
 {
 	for (struct piece *p = pieces; p; p = p->next)
