@@ -7,7 +7,8 @@
  * A chunk is 4 MiB of u32 in pinned memory and 65,536 bins, queued as pump.c does it: copy in,
  * clear and count, copy the counters out. An event before and after each step tells when its stream
  * reached it. One engine does all copies to the device, in the order in which they were queued, so
- * a copy began when its stream had reached it and the copy before it was over.
+ * a copy is drawn from the end of the copy before it, if its stream has reached it by then. The rate
+ * is compared with the rate of the same copies without kernels.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -30,10 +31,11 @@ static struct counting counting;
 /* The copies and kernels of a run, with their times in microseconds. */
 struct trace {
 	unsigned streams;
+	bool alone; /* copies to the device alone */
 	CUevent event[CHUNKS][STEPS + 1];
 	double begin[CHUNKS][STEPS], end[CHUNKS][STEPS];
-	double all;           /* from the start of the first copy to the end of the last */
-	double copying, both; /* a copy to the device ran; another step ran then, too */
+	double all;  /* from the start of the first copy to the end of the last */
+	double both; /* another step ran while a copy to the device did */
 };
 
 struct slot {
@@ -107,10 +109,14 @@ static void run(struct trace *t, struct slot *slot, CUstream *stream)
 		must(cuda.event_record(e[0], own), "event");
 		must(cuda.to_device(s->chunk.data, s->data, BYTES, own), "copy");
 		must(cuda.event_record(e[1], own), "event");
-		must(cuda.fill32(s->chunk.cells, 0, counting.cells, own), "clear");
-		kernel_launch(&plan, &cuda, &s->chunk, BYTES / 4, NULL, false);
+		if (!t->alone) {
+			must(cuda.fill32(s->chunk.cells, 0, counting.cells, own), "clear");
+			kernel_launch(&plan, &cuda, &s->chunk, BYTES / 4, NULL, false);
+		}
 		must(cuda.event_record(e[2], own), "event");
-		must(cuda.to_host(s->cells, s->chunk.cells, 4 * counting.cells, own), "copy");
+		if (!t->alone)
+			must(cuda.to_host(s->cells, s->chunk.cells, 4 * counting.cells, own),
+			     "copy");
 		must(cuda.event_record(e[3], own), "event");
 	}
 	for (int i = 0; i < CHUNKS; i++) {
@@ -155,27 +161,27 @@ static void measure(struct trace *t)
 		before = t->end[i][0];
 	}
 	for (double time = 0; time < t->all; time += step) {
-		const bool copying = busy(t, time, false);
-		t->copying += copying ? step : 0;
-		t->both += copying && busy(t, time, true) ? step : 0;
+		t->both += busy(t, time, false) && busy(t, time, true) ? step : 0;
 	}
 }
 
-static void say(const struct trace *t)
+static double rate(const struct trace *t)
 {
-	printf("%u stream%s: %.0f us, %.1f GB/s; the bus to the device was busy for %.1f%% of the "
-	       "time, and for %.1f%% kernels or copies back ran at the same time\n",
-	       t->streams, t->streams > 1 ? "s" : "", t->all,
-	       CHUNKS * (double)BYTES / t->all * 1e-3, 100 * t->copying / t->all,
+	return CHUNKS * (double)BYTES / t->all * 1e-3;
+}
+
+static void say(const struct trace *t, double alone)
+{
+	printf("%u stream%s: %.0f us, %.1f of the %.1f GB/s of copies alone (%.2f); for %.1f%% of "
+	       "the time kernels or copies back ran while a copy to the device did\n",
+	       t->streams, t->streams > 1 ? "s" : "", t->all, rate(t), alone, rate(t) / alone,
 	       100 * t->both / t->all);
 }
 
-static void draw(FILE *f, const struct trace *t, double scale, int top)
+static void draw(FILE *f, const struct trace *t, double alone, double scale, int top)
 {
-	fprintf(f,
-		"<text x=\"10\" y=\"%d\">%u stream%s: %.0f us, %.1f GB/s, bus busy %.0f%%</text>\n",
-		top - 6, t->streams, t->streams > 1 ? "s" : "", t->all,
-		CHUNKS * (double)BYTES / t->all * 1e-3, 100 * t->copying / t->all);
+	fprintf(f, "<text x=\"10\" y=\"%d\">%u stream%s: %.0f us, %.1f of %.1f GB/s</text>\n",
+		top - 6, t->streams, t->streams > 1 ? "s" : "", t->all, rate(t), alone);
 	for (int i = 0; i < CHUNKS; i++)
 		for (int k = 0; k < STEPS; k++)
 			fprintf(f,
@@ -187,7 +193,7 @@ static void draw(FILE *f, const struct trace *t, double scale, int top)
 }
 
 static int draw_all(const char *path, const struct trace *two, const struct trace *one,
-		    const char *name)
+		    double alone, const char *name)
 {
 	const double longest = two->all > one->all ? two->all : one->all, scale = 880 / longest;
 	FILE *const f = fopen(path, "w");
@@ -199,8 +205,8 @@ static int draw_all(const char *path, const struct trace *two, const struct trac
 		"font-family=\"sans-serif\" font-size=\"12\">\n<style>text{fill:#333}"
 		".s0{fill:#3b7dd8}.s1{fill:#d8543b}.s2{fill:#4aa564}"
 		"@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>\n");
-	draw(f, two, scale, 24);
-	draw(f, one, scale, 96);
+	draw(f, two, alone, scale, 24);
+	draw(f, one, alone, scale, 96);
 	for (int k = 0; k < STEPS; k++)
 		fprintf(f,
 			"<rect class=\"s%d\" x=\"%d\" y=\"134\" width=\"12\" height=\"12\"/>"
@@ -216,22 +222,24 @@ static int draw_all(const char *path, const struct trace *two, const struct trac
 int main(int argc, char **argv)
 {
 	static struct slot slot[SLOTS];
-	static struct trace trace[2] = {{.streams = 2}, {.streams = 1}};
+	static struct trace trace[3] = {
+		{.streams = 2, .alone = true}, {.streams = 2}, {.streams = 1}};
 	CUstream stream[2];
 	char name[128] = "";
 
 	open_all(slot, stream);
 	(void)cuda.device_name(name, (int)sizeof(name) - 1, cuda.device);
-	for (int t = 0; t < 2; t++) {
+	for (int t = 0; t < 3; t++) {
 		for (int i = 0; i < CHUNKS; i++)
 			for (int k = 0; k <= STEPS; k++)
 				must(cuda.event_create(&trace[t].event[i][k], 0), "event");
 		run(&trace[t], slot, stream); /* warm */
 		run(&trace[t], slot, stream);
 		measure(&trace[t]);
-		say(&trace[t]);
+		if (t > 0)
+			say(&trace[t], rate(&trace[0]));
 	}
-	if (argc > 1 && draw_all(argv[1], &trace[0], &trace[1], name) != 0) {
+	if (argc > 1 && draw_all(argv[1], &trace[1], &trace[2], rate(&trace[0]), name) != 0) {
 		perror(argv[1]);
 		return 1;
 	}

@@ -3,9 +3,10 @@
  * pump: the GPU process's loop: queues the requests of submitted slots on the device and returns
  * each slot when its request is done.
  *
- * The samples are copied from pinned (page-locked) memory, and two streams are a double buffer: one
- * copies a chunk while the other counts, so that copies and kernels overlap and the bus never
- * waits. With one stream it would be idle for a third of the time (make bench-overlap):
+ * The samples are copied from pinned (page-locked) memory. There are up to 64 slots, each with a
+ * buffer of its own on the device, and two streams, which take turns: one copies a chunk while the
+ * other counts, as with a double buffer. So copies and kernels overlap, and the bus brings 0.91 of
+ * what it brings without kernels, where one stream would bring 0.61 (make bench-overlap):
  *
  *	stream 0   [ to the device ][count][to host]  [ to the device ][count][to host]
  *	stream 1                    [ to the device ] [count][to host]
@@ -114,19 +115,14 @@ static void pump_record(struct device *d, unsigned k)
 	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
 }
 
-/* Queue a chunk on its stream: stream k copies while stream 1 - k counts. */
+/*
+ * Queue a chunk on its stream: stream k copies while stream 1 - k counts. The second time, the
+ * samples are still on the device.
+ */
 static void count_chunk(struct device *d, unsigned k)
 {
-	to_device(d, k);
-	pump_clear(d, k);
-	pump_launch(d, k);
-	to_host(d, k);
-	pump_record(d, k);
-}
-
-/* --auto, if the bins of the first time were too narrow: the samples are still on the device. */
-static void count_again(struct device *d, unsigned k)
-{
+	if (!d->slot[k].again)
+		to_device(d, k);
 	pump_clear(d, k);
 	pump_launch(d, k);
 	to_host(d, k);
@@ -232,7 +228,7 @@ static bool k_was_enough(struct device *d, unsigned k)
 	extent_add(&s->all, &shared->extent);
 	s->k = auto_k(&d->counting.auto_bins, &s->all);
 	s->again = true;
-	count_again(d, k);
+	count_chunk(d, k);
 	return false;
 }
 
