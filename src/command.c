@@ -174,7 +174,10 @@ void command_count(const struct job *asked, struct fail *fail)
 
 	if (choose_isa(fail) != 0)
 		return;
-	if (job->finish && signals_finish() != 0) {
+	if (job->finish && signals_finish(job_draws_in_place(job) ? -1
+					  : isatty(STDERR_FILENO) ? STDERR_FILENO
+					  : isatty(STDOUT_FILENO) ? STDOUT_FILENO
+								  : -1) != 0) {
 		fail_errno(fail, "pipe");
 		return;
 	}

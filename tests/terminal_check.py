@@ -304,6 +304,10 @@ screen = Screen(80, 24)
 screen.feed(text)
 check(status == 0 and "^C" in text and sum("2560 samples" in row for row in screen.rows) == 1 and "^C" not in "".join(screen.rows[:-2])
       and sum(row.startswith("u8, 256 bins") for row in screen.rows) == 1, f"after ^C: {screen.rows}")
+# Where nothing is drawn in place, ^C begins a new line, also among rows.
+for rows in ([], ["--each=2560"]):
+    status, (text,) = live([*rows, "-f", "plot", "--color=never", "--finish", "--no-progress"], [DATA, 0.3], end=b"\3", then=rb"" if not rows else rb"2560\r\n")
+    check(status == 0 and "^C\r\n" in text and "2560" in text, f"^C {rows}: {text!r}")
 # In the background nothing is drawn; back in the foreground the picture comes, even without new samples.
 BACK = """import os, signal, sys, time, fcntl, termios
 os.setsid(); fcntl.ioctl(1, termios.TIOCSCTTY, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN)

@@ -288,7 +288,7 @@ static void finish(void)
 			pthread_t thread;
 			bool before = true, pending = false;
 			signals_init();
-			if (signals_finished() || signals_finish() != 0)
+			if (signals_finished() || signals_finish(-1) != 0)
 				_exit(99);
 			before = signals_finished();
 			signals_block(&old);

@@ -25,6 +25,7 @@ int signals_finish_fd = -1;
 static pthread_t main_thread;
 static int finish_pipe;
 static int finishing;          /* the signal of --finish, once it has arrived; atomic */
+static int echo = -1;          /* a terminal, which has written ^C; -1: none */
 static double finishing_began; /* when it arrived; used only by the main thread */
 static sigset_t ours;          /* signals that we handle, including USR1 */
 
@@ -49,6 +50,8 @@ static bool finishes(int number)
 	if (__atomic_exchange_n(&finishing, number, __ATOMIC_SEQ_CST))
 		return clock_seconds() - finishing_began < TWICE_SECONDS;
 	finishing_began = clock_seconds();
+	if (number == SIGINT && echo >= 0)
+		(void)!write(echo, "\n", 1);
 	(void)!write(finish_pipe, "", 1);
 	errno = error;
 	return true;
@@ -141,12 +144,13 @@ void signals_init(void)
 		catch (SIGNALS[i]);
 }
 
-int signals_finish(void)
+int signals_finish(int terminal)
 {
 	int ends[2];
 
 	if (pipe(ends) != 0)
 		return -1;
+	echo = terminal;
 	finish_pipe = ends[1];
 	signals_finish_fd = ends[0];
 	return 0;

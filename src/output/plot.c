@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "hist/linearity.h"
 #include "output/picture.h"
 
 #define ROWS_MOST 512u
@@ -146,7 +147,7 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 		edge_text(hi, axis, bins);
 		append(text, " from %s to %s", lo, hi);
 	}
-	if (p->bars > 0 && p->per > 1)
+	if (p->per > 1)
 		append(text, ", %s%u per row", p->axis.edges.auto_bins.log ? "up to " : "", p->per);
 	picture_unit(unit, p);
 	if (p->bars > 0 && !p->ruler.counted)
@@ -387,6 +388,84 @@ static void lay_out(struct plot *plot, uint32_t flows)
 	plot->bar = plot->bar > 1 ? plot->bar : 1;
 }
 
+/* ---- --linearity ---- */
+
+#define DNL 8 /* columns of a number */
+
+/* Draw DNL of codes first .. end - 1 as a bar from the least to the greatest, of which 0 is a part. */
+static void draw_dnl(const struct plot *plot, const struct linearity *l, uint32_t first,
+		     uint32_t end, const double scale[2])
+{
+	const struct canvas *const canvas = plot->canvas;
+	const char *const side = canvas->utf8 ? "\u2502" : "|";
+	double least = l->dnl[first], most = l->dnl[first];
+	int at[3];
+	char label[NUMBER_TEXT];
+
+	for (uint32_t i = first; i < end; i++) {
+		least = fmin(least, l->dnl[i]);
+		most = fmax(most, l->dnl[i]);
+	}
+	const double values[] = {fmin(least, 0), 0, fmax(most, 0)};
+	for (int i = 0; i < 3; i++)
+		at[i] = (int)picture_round((values[i] - scale[0]) / (scale[1] - scale[0]) *
+					   (plot->bar - 1));
+	edges_format(&plot->p.hist->axis.edges, first, label);
+	output_print(plot->out, "%*s %s", plot->label_width, label, side);
+	for (int i = 0; i < plot->bar; i++) {
+		const bool drawn = at[0] <= i && i <= at[2] && i != at[1];
+		output_text(plot->out, drawn && canvas->colour ? "\033[36m" : "");
+		output_text(plot->out, i == at[1]     ? side
+				       : !drawn       ? " "
+				       : canvas->utf8 ? "\u2588"
+						      : "#");
+		output_text(plot->out, drawn && canvas->colour ? "\033[0m" : "");
+	}
+	output_print(plot->out, "%s %*.3f %*.3f", side, DNL - 1, least, DNL - 1, most);
+	end_line(plot, "");
+}
+
+/* Draw DNL of all channels, one below the other, on one scale. */
+static void plot_linearity(struct plot *plot, const struct provenance *from)
+{
+	const struct hist *const hist = plot->p.hist;
+	const uint32_t channels = hist->channels, lines = plot->canvas->lines;
+	const uint32_t fit = (lines > 2 ? lines - 2 : 0) / channels, rows = fit > 4 ? fit - 1 : 3;
+	double scale[] = {0, 0};
+	uint32_t most = 1;
+
+	for (uint32_t c = 0; c < channels; c++) {
+		const struct linearity *const l = &hist->linearity[c];
+		most = l->last - l->first > most ? l->last - l->first : most;
+		for (uint32_t i = l->first + 1; i < l->last; i++) {
+			scale[0] = fmin(scale[0], l->dnl[i]);
+			scale[1] = fmax(scale[1], l->dnl[i]);
+		}
+	}
+	scale[1] += scale[1] <= scale[0];
+	for (plot->p.per = 1; most / plot->p.per + 2 > rows;)
+		plot->p.per *= 2;
+	plot->label_width = 6;
+	plot->bar = (int)plot->canvas->columns - plot->label_width - 3 - 2 * DNL;
+	put_title(plot, from);
+	for (uint32_t c = 0; c < channels; c++) {
+		const struct linearity *const l = &hist->linearity[c];
+		char text[TEXT] = "";
+		append(text, "%*s  ", plot->label_width, "code");
+		if (channels > 1)
+			append(text, "channel %u: ", c);
+		append(text, "DNL from %.3g to %.3g, 0 at the line", scale[0], scale[1]);
+		append(text, "%*s", plot->label_width + plot->bar + 3 - (int)strlen(text), "");
+		append(text, "%*s%*s", DNL, "least", DNL, "most");
+		end_line(plot, text);
+		for (uint32_t i = l->first + 1, end; i < l->last; i = end) {
+			end = i - i % plot->p.per + plot->p.per;
+			end = end < l->last ? end : l->last;
+			draw_dnl(plot, l, i, end, scale);
+		}
+	}
+}
+
 void write_plot(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
@@ -395,6 +474,11 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 
 	if (picture_open(&plot.p, hist, false, ROWS_MOST) != 0) {
 		output_fail(out);
+		return;
+	}
+	if (hist->linearity) {
+		plot_linearity(&plot, from);
+		picture_free(&plot.p);
 		return;
 	}
 	lay_out(&plot, (uint32_t)(flow.under > 0) + (flow.over > 0) + (flow.nan > 0));

@@ -288,7 +288,7 @@ void svg_axes(struct output *out, const struct panel *p, bool below)
 	struct taken rows = {0}, columns = {0};
 	for (unsigned i = 0; i < p->y->ticks; i++) {
 		const double y = svg_y(p, p->y->tick[i].at);
-		if (take(&rows, y - 6.5, y + 6.5))
+		if (p->y->tick[i].text[0] && take(&rows, y - 6.5, y + 6.5))
 			(p->y->names ? svg_name : svg_text)(out, END, p->left - 8, y + 4,
 							    p->y->tick[i].text);
 	}

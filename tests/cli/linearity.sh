@@ -17,6 +17,11 @@ run gpuhist --merge --linearity=ramp --nonzero a.json a.json
 run gpuhist -t u8 -f npy -o a.npy --linearity=ramp ramp
 shell 'gpuhist -t u8 -r 97:103 -f svg --linearity=ramp ramp | well_formed | grep -E "class=.line|worst|code "'
 shell 'gpuhist -t u8 -c 2 -r 65:101 -f svg --linearity=ramp -q two | well_formed | grep -cE "class=.line|worst"'
+# A plot shows DNL: bars from the least to the greatest of the codes of a row
+run gpuhist -t u8 -r 97:103 -f plot --linearity=ramp ramp
+run env COLUMNS=50 gpuhist -t u8 -c 2 -r 65:101 -q -f plot --linearity=ramp two
+awk 'BEGIN { for (i = 0; i < 12800; i++) printf "%c", 1 + int(i / 100) }' >steps
+run env LC_ALL=C.UTF-8 gpuhist -t u8 -q -f plot --linearity=ramp steps
 run gpuhist -t u8 -b 16 -r full -q -o wide.json ramp
 # Refusals
 refused gpuhist -t u8 --linearity=triangle ramp
