@@ -11,6 +11,7 @@
 #include "base/again.h"
 #include "base/clock.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "bytes/bytes.h"
 #include "bytes/pipe.h"
 
@@ -45,7 +46,8 @@ int tee_pass(struct tee *t, const unsigned char *bytes, size_t n, struct fail *f
 {
 	const int error = write_all(t->to, bytes, n);
 
-	t->passed += n == 0;
+	if (n == 0)
+		tally_add(&t->passed, 1);
 	if (error == 0)
 		return 0;
 	t->left = error == EPIPE;

@@ -18,15 +18,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/fail.h"
 
-/* Used by one thread at a time: the one that reads, then main. */
+/* Used by one thread at a time: the one that reads, then main. Any thread may read `passed`. */
 struct tee {
 	char *const *paths; /* the inputs */
 	size_t count;
 	int to;           /* standard output */
-	size_t passed;    /* inputs that were copied to their end */
+	uint64_t passed;  /* a tally: inputs that were copied to their end */
 	int fd;           /* descriptor of a partly read input, left open for tee_rest; or -1 */
 	bool left;        /* the reader of `to` has left */
 	struct fail fail; /* why copying stopped */

@@ -145,7 +145,7 @@ static bool open_ready(const struct source *s, const struct request *q)
 {
 	return q->got == 0 && !s->current && !s->next.opening && source_more_inputs(s) &&
 	       (s->left == NO_LIMIT || !s->inputs) &&
-	       (!s->spec.tee || s->spec.tee->passed >= s->next.path);
+	       (!s->spec.tee || tally_read(&s->spec.tee->passed) >= s->next.path);
 }
 
 /* No lock. */
