@@ -22,6 +22,8 @@
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
+#define TEXTS_SHARE 8u /* of -M, for the texts of keys */
+
 #define PART_LEAST ((uint64_t)512 << 10) /* --each: most bytes of a large row taken at a time */
 #define PART_CELL 32u                    /* the same for each cell, if that is more */
 #define PART_MOST ((uint64_t)4 << 20)
@@ -133,7 +135,9 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	const bool digests = job->quantiles.n > 0 && !sample_is_code(&shape->axis.type) &&
 			     shape->row == 0 && !layout_is_many(shape->channels);
 	p.digests = digests ? memory / DIGEST_SHARE : 0; /* --by: of its sums, too */
-	p.workers = workers_within(&p, job, shape, (facts->plain ? memory : half) - p.digests);
+	p.texts = job->source.text.by ? memory / TEXTS_SHARE : 0;
+	p.workers = workers_within(&p, job, shape,
+				   (facts->plain ? memory : half) - p.digests - p.texts);
 	if (p.tables > memory) { /* a single worker may take more than half */
 		p.workers = 0;
 		return p;
@@ -153,8 +157,9 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 		p.lanes = 0;
 		p.lanes_memory = 0;
 	}
-	p.digests = lesser(p.digests, left - p.lanes_memory);
-	p.decoders = larger(left - p.lanes_memory - p.digests, 1);
+	p.texts = lesser(p.texts, left - p.lanes_memory);
+	p.digests = lesser(p.digests, left - p.lanes_memory - p.texts);
+	p.decoders = larger(left - p.lanes_memory - p.texts - p.digests, 1);
 	return p;
 }
 

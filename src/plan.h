@@ -15,6 +15,7 @@
  *                                       GPU; --device=gpu takes them anyway, and their counters are
  *                                       part of the bins
  *   digests of --stats                  a quarter of -M, from the half of the tables
+ *   texts of the keys of --by           an eighth of -M, from the same half
  *   decoders of compressed inputs       the rest, at least half of -M
  */
 #ifndef GPUHIST_PLAN_H
@@ -44,6 +45,7 @@ struct plan {
 	unsigned lanes;        /* maximum number of workers feeding a GPU; 0: use no GPU */
 	uint64_t lanes_memory; /* bytes for the slots that they feed */
 	uint64_t digests;      /* bytes for the digests of all workers and of the totals */
+	uint64_t texts;        /* bytes for the texts of keys */
 	uint64_t decoders;     /* bytes for decoders, at least 1 */
 };
 

@@ -5,7 +5,6 @@
  */
 #include "run_state.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -130,10 +129,6 @@ static int make_hist(struct run *run, struct fail *fail)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.work.records * run->shape.samples;
-	if (run->names && run->names->lost) {
-		errno = ENOMEM;
-		return fail_errno(fail, "--by");
-	}
 	if (run->job->by_text)
 		run->hist.channels = run->keys.n;
 	hist_fill(&run->hist, &run->counts, &run->book, run->scratch);

@@ -128,6 +128,8 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 				job->machine.memory_text, plan->tables,
 				(2 * plan->tables + 1023) / 1024);
 	run->pages.most = plan->digests;
+	if (run->names)
+		run->names->most = plan->texts;
 	plan->counting.pages = job->each > 0 ? NULL : &run->pages;
 	run->report.plan.isa = isa_name(isa_best());
 	run->report.plan.method = METHODS[plan->counting.method];
@@ -203,6 +205,7 @@ static int take_memory(struct run *run, struct fail *fail)
 
 	if (by && keys_open(&run->keys, &run->shape.by, axis_bins(axis), fail) != 0)
 		return -1;
+	run->keys.texts_most = run->plan.texts;
 	if (hist_reserve(&run->hist, axis, channels, fail) != 0 ||
 	    codebook_init(&run->book, axis, fail) != 0 ||
 	    (by ? counts_init_keys(&run->counts, counting->cells, &run->keys, fail)

@@ -179,7 +179,7 @@ static int settle_by(struct given *g, struct fail *fail)
 	uint64_t offset;
 	bool pair;
 
-	job->by = (struct key_place){.bytes = TEXT_KEY};
+	job->by = (struct key_place){.bytes = TEXT_KEY, .text = true};
 	if (text->on && !text->column)
 		return given_refuse("by", by, "needs --text=COLUMN, the column of the numbers",
 				    fail);
@@ -200,7 +200,7 @@ static int settle_by(struct given *g, struct fail *fail)
 		return given_refuse("by", by, what, fail);
 	if (!given(g, "record"))
 		return given_refuse("by", by, "needs --record, the size of the records", fail);
-	job->by = (struct key_place){(uint32_t)offset, type.bits / 8, type.big};
+	job->by = (struct key_place){(uint32_t)offset, type.bits / 8, type.big, false};
 	return 0;
 }
 

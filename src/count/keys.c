@@ -87,16 +87,21 @@ static inline uint32_t slot_after(uint32_t at)
 	return at + 1 < KEYS_SLOTS ? at + 1 : KEYS_OWN;
 }
 
-/* Make the statistics of a new key; they count as much memory as they take at first. */
+/*
+ * Make the statistics of a new key, if they fit; they count as much memory as they take at first.
+ * They would be the last ones otherwise: a block of records may hold thousands of new keys.
+ */
 static void open_stats(struct keys *k, uint32_t index)
 {
 	const uint64_t bytes = stats_bytes(&k->counted);
-	struct stats *const s = k->stats[index] = stats_open(&k->counted, 1);
+	bool fits = __atomic_add_fetch(&k->memory.used, bytes, __ATOMIC_RELAXED) <= k->memory.most;
 
-	if (!s || stats_keep_digest(s, 1, k->digits, true, &k->memory) != 0)
-		__atomic_store_n(&k->out, true, __ATOMIC_RELAXED);
-	if (__atomic_add_fetch(&k->memory.used, bytes, __ATOMIC_RELAXED) > k->memory.most ||
-	    __atomic_load_n(&k->out, __ATOMIC_RELAXED))
+	if (fits) {
+		struct stats *const s = k->stats[index] = stats_open(&k->counted, 1);
+		fits = s && stats_keep_digest(s, 1, k->digits, true, &k->memory) == 0;
+		__atomic_store_n(&k->out, !fits, __ATOMIC_RELAXED);
+	}
+	if (!fits)
 		__atomic_store_n(&k->lost, true, __ATOMIC_RELAXED);
 }
 
@@ -105,11 +110,17 @@ static uint32_t key_insert(struct keys *k, uint32_t key)
 {
 	uint32_t at = key_slot_of(key), index = 0;
 
+	if (k->place.text && key >= KEYS_MOST) {
+		__atomic_store_n(&k->no_text, key, __ATOMIC_RELAXED);
+		return 0;
+	}
 	lock_take(&k->lock);
 	while (k->slot[at] != 0 && (uint32_t)k->slot[at] != key)
 		at = slot_after(at);
 	if (k->slot[at] != 0) {
 		index = (uint32_t)(k->slot[at] >> 32) - 1;
+	} else if (__atomic_load_n(&k->lost, __ATOMIC_RELAXED)) {
+		index = 0; /* the run fails */
 	} else if (k->n == k->most) {
 		__atomic_store_n(&k->many, true, __ATOMIC_RELAXED);
 	} else {
@@ -176,17 +187,30 @@ int keys_check(const struct keys *k, struct fail *fail)
 {
 	const uint32_t n = __atomic_load_n(&k->n, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED))
+	const uint32_t no_text = __atomic_load_n(&k->no_text, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED) || no_text == KEYS_TEXT_MANY)
 		return keys_refuse(k->most, fail);
+	if (no_text == KEYS_TEXT_LOST)
+		return fail_set(fail, STATUS_LIMIT,
+				"the texts of more than %lu keys need more than the %llu bytes "
+				"that -M leaves for them; use a larger -M",
+				(unsigned long)n, (unsigned long long)k->texts_most);
+	if (no_text == KEYS_TEXT_OUT) {
+		errno = ENOMEM;
+		return fail_errno(fail, "--by");
+	}
 	if (!__atomic_load_n(&k->lost, __ATOMIC_RELAXED))
 		return 0;
-	errno = ENOMEM;
 	if (__atomic_load_n(&k->out, __ATOMIC_RELAXED))
-		return fail_errno(fail, "statistics of %lu keys", (unsigned long)n);
+		return fail_set(fail, STATUS_LIMIT,
+				"the system has no memory for the figures of more than %lu keys "
+				"(ulimit -v?)",
+				(unsigned long)n);
+	const uint64_t used = __atomic_load_n(&k->memory.used, __ATOMIC_RELAXED);
 	return fail_set(
 		fail, STATUS_LIMIT,
 		"the figures of the first %lu keys need %llu bytes, more than -M leaves for "
 		"them; -M %lluM has room for as many again",
-		(unsigned long)n, (unsigned long long)k->memory.used,
-		(unsigned long long)(4 * k->memory.used >> 20) + 1);
+		(unsigned long)n, (unsigned long long)used,
+		(unsigned long long)(4 * used >> 20) + 1);
 }

@@ -28,7 +28,11 @@
 struct key_place {
 	uint32_t offset, bytes;
 	bool big;
+	bool text; /* it is the number of a text: KEYS_MOST or more says why it has none */
 };
+
+/* Why a text has no number: a key too many, out of memory, beyond texts_most. */
+enum { KEYS_TEXT_MANY = KEYS_MOST, KEYS_TEXT_OUT, KEYS_TEXT_LOST };
 
 struct keys {
 	struct key_place place;
@@ -39,7 +43,9 @@ struct keys {
 	bool many;        /* there are more than `most`; atomic */
 	bool lost;        /* statistics need more than memory.most; atomic */
 	bool out;         /* there was no memory for the statistics of a key; atomic */
-	struct lock lock; /* held while a key is inserted */
+	uint32_t no_text; /* why a text is no key, KEYS_TEXT_MANY or greater; 0: all are; atomic */
+	uint64_t texts_most; /* limit in bytes of the texts of keys, for the message */
+	struct lock lock;    /* held while a key is inserted */
 
 	/* --stats */
 	struct sample_type counted;  /* the type of the statistics */

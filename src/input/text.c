@@ -308,8 +308,7 @@ static bool take_key(const struct text_table *t, struct span field, unsigned cha
 			text[n++] = *p;
 			p += *p == '"' && p + 1 < key.end && p[1] == '"';
 		}
-		number = text ? text_keys_number(t->spec->keys, text, n)
-			      : text_keys_lose(t->spec->keys);
+		number = text ? text_keys_number(t->spec->keys, text, n) : KEYS_TEXT_OUT;
 		free(text);
 	} else {
 		number = text_keys_number(t->spec->keys, key.p, length);
@@ -346,7 +345,7 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 	if (what)
 		return refuse_field(t, l, line, field, what);
 	if (t->by > 0 && !take_key(t, key, out + t->spec->type.bits / 8))
-		return refuse_line(t, l, line, "has NUL bytes");
+		return refuse_line(t, l, line, "has a key of more than 4 KiB"); /* or NUL bytes */
 	return 1;
 }
 

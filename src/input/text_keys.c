@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-#define BITS_LEAST 8u /* 256 slots, 12 KiB */
+#define BITS_LEAST 8u    /* 256 slots, 12 KiB */
+#define MALLOC_BYTES 16u /* which malloc adds to a text */
 
 static struct text_slots *slots_new(unsigned bits)
 {
@@ -24,6 +25,7 @@ struct text_keys *text_keys_new(void)
 		free(k);
 		return NULL;
 	}
+	k->most = UINT64_MAX;
 	lock_init(&k->lock, LOCK_LAST);
 	return k;
 }
@@ -60,19 +62,22 @@ static bool grow(struct text_keys *k)
 	return true;
 }
 
-/* Insert a key. Return its place; one too many: it has none, or there is no memory. */
+/* Insert a key. Return its number, or why it has none. */
 static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 {
+	const uint64_t bytes = length + TEXT_KEYS_PAD + MALLOC_BYTES;
 	uint32_t place;
 
-	if (k->n == TEXT_KEYS_MOST)
-		return TEXT_KEYS_MOST + 1;
+	if (k->n == KEYS_MOST)
+		return KEYS_TEXT_MANY;
+	if (k->used + bytes > k->most)
+		return KEYS_TEXT_LOST;
 	char *const copy = malloc(length + TEXT_KEYS_PAD);
 	if (!copy || (k->n >> (k->slots->bits - 1) && !grow(k))) {
-		k->lost = true;
 		free(copy);
-		return TEXT_KEYS_MOST + 1;
+		return KEYS_TEXT_OUT;
 	}
+	k->used += bytes;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	k->name[k->n++] = copy;
@@ -81,27 +86,18 @@ static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 	key->length = (uint32_t)length;
 	key->text = copy;
 	__atomic_store_n(&key->place, k->n, __ATOMIC_RELEASE);
-	return k->n;
-}
-
-uint32_t text_keys_lose(struct text_keys *k)
-{
-	lock_take(&k->lock);
-	k->lost = true;
-	lock_drop(&k->lock);
-	return TEXT_KEYS_MOST;
+	return k->n - 1;
 }
 
 uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length)
 {
 	uint32_t place;
 
-	if (memchr(text, '\0', length))
+	if (length > TEXT_KEY_MOST || memchr(text, '\0', length))
 		return TEXT_KEYS_BAD;
 	lock_take(&k->lock);
 	text_keys_slot(k->slots, text, length, &place);
-	if (place == 0)
-		place = insert(k, text, length);
+	const uint32_t number = place > 0 ? place - 1 : insert(k, text, length);
 	lock_drop(&k->lock);
-	return place - 1;
+	return number;
 }

@@ -19,8 +19,9 @@
 #include "base/little.h"
 #include "base/lock.h"
 #include "bins/wide.h"
+#include "count/keys.h"
 
-#define TEXT_KEYS_MOST 65536u
+#define TEXT_KEY_MOST ((size_t)4096) /* bytes of the longest key */
 #define TEXT_KEYS_BAD UINT32_MAX     /* number of a text that cannot be a key */
 #define TEXT_KEYS_PIECE ((size_t)32) /* bytes of a key that are compared together */
 #define TEXT_KEYS_PAD ((size_t)32)   /* bytes after a key that may be read */
@@ -47,21 +48,20 @@ struct text_keys {
 	struct text_slots *slots; /* the newest ones; owned; atomic */
 	struct lock lock;         /* held while a key is inserted */
 	uint32_t n;               /* number of keys */
-	bool lost;                /* there was no memory for a key, whose number is none of these */
-	char *name[TEXT_KEYS_MOST]; /* the text of each key, by its number; owned */
+	uint64_t most;            /* limit in bytes of the texts; set before the first key */
+	uint64_t used;            /* bytes of the texts */
+	char *name[KEYS_MOST];    /* the text of each key, by its number; owned */
 };
 
-struct text_keys *text_keys_new(void);    /* NULL: no memory */
+struct text_keys *text_keys_new(void);    /* without a limit; NULL: no memory */
 void text_keys_free(struct text_keys *k); /* accepts NULL */
 
 /*
- * Insert a key that was not found, unless it has been inserted since. Return its number. A text
- * with a NUL byte is no key, as names end at the first one.
+ * Insert a key that was not found, unless it has been inserted since. Return its number, or why it
+ * has none (count/keys.h). A text with a NUL byte is no key, as names end at the first one; nor is
+ * one of more than TEXT_KEY_MOST bytes.
  */
 uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length);
-
-/* There is no memory for the text of a key. Return a number that no key has. */
-uint32_t text_keys_lose(struct text_keys *k);
 
 static inline struct text_piece text_piece_at(const char *p, size_t left)
 {
@@ -118,10 +118,7 @@ static inline struct text_key *text_keys_slot(struct text_slots *s, const char *
 	}
 }
 
-/*
- * The number of a key. Keys past TEXT_KEYS_MOST all have one number more, and so has one without
- * memory: that is a key too many (count/keys.h).
- */
+/* The number of a key, or of none, as text_keys_insert returns it. */
 static inline uint32_t text_keys_number(struct text_keys *k, const char *text, size_t length)
 {
 	uint32_t place;

@@ -35,6 +35,14 @@ shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 
 shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'
 shell 'seq 300 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:1 -b 1000000'
 shell 'seq 3000 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 --stats -M 8M -T 1 2>&1 | sed "s/[0-9][0-9]*/N/g"'
+# Thousands of new keys in a block, and several threads that find them: no more figures are made than fit in -M.
+seq 100000 199999 >many
+shell 'gpuhist --raw --record=7 -t u24 --by=u32@2 --stats -M 8M -T 4 many many 2>&1 | sed "s/need 2[0-9]\{6\} /need 2N /; s/first [0-9]*/first N/"'
+# The texts of keys
+shell 'seq 3000 | awk "{ printf \"%04000d 1\\n\", \$1 }" | gpuhist --text=2 --by=1 -r 0:4 -b 1 -M 16M 2>&1 | sed "s/than [0-9]* keys/than N keys/"'
+for key in '%04096d' '"%04095d"""' '%04097d' '"%04096d"""'; do
+	shell "printf '$key 1\n2 2\n' 7 | gpuhist --text=2 --by=1 --skip-bad --no-header -r 0:4 -b 1 | tail -c 8"
+done
 # Options that cannot be combined with keys
 refused gpuhist --record=4 -t u16 --by=u16@2 events
 refused gpuhist --record=4 -t u8 --by=u16@3 events

@@ -3,6 +3,7 @@
 
 #include "torture.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +162,7 @@ static bool has_published(const struct plan *plan, const struct result *r)
 {
 	const struct job *const job = &JOBS[plan->job];
 
-	return job->target != STDOUT && job->status == 0 &&
-	       same(r->published, expected[plan->job]);
+	return job->target != STDOUT && job->status == 0 && same(r->published, expected[plan->job]);
 }
 
 /* Judge the end of a run without a signal of ours. */
@@ -175,8 +175,11 @@ static const char *judge_exit(const struct plan *plan, const struct result *r,
 	/* Once the file is replaced, a signal comes too late. */
 	if (r->raised && !survives(plan) && !finishes(plan) && !has_published(plan, r))
 		return "outlived the signal";
-	/* The default of -M is a share of the process's memory, which may be too little for a decoder. */
-	const bool little = plan->resource == RLIMIT_AS && status == 5;
+	/*
+	 * The default of -M is a share of the process's memory, which may be too little for a
+	 * decoder. The figures of a key may find no memory.
+	 */
+	const bool little = status == 5 && (plan->resource == RLIMIT_AS || plan->error == ENOMEM);
 
 	if (status != usual && status != 1 && !little)
 		return "exit status";
