@@ -225,7 +225,8 @@ static int refuse_line(const struct text_table *t, struct text_lines *l, struct 
 	line = trim(line);
 	const size_t all = (size_t)(line.end - line.p);
 	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
-	while (n < all && (line.p[n] & 0xc0) == 0x80) /* inside a character */
+	/* Do not end inside a character, of four bytes at most. */
+	while (n < all && n > TEXT_SHOWN - 3 && (line.p[n] & 0xc0) == 0x80)
 		n--;
 	snprintf(l->why, sizeof(l->why), "%s%s%.*s%s", what, all > 0 ? ": " : "", (int)n, line.p,
 		 n < all ? "..." : "");

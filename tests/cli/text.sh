@@ -161,6 +161,12 @@ for n in 256 -1 1.5 NA inf nan 1e20 0.1e-30; do
 	echo "$n" >line
 	run gpuhist --text -t u8 line
 done
+# Of a line of bytes that are no UTF-8, a message shows the first ones.
+{
+	head -c 200 /dev/zero | tr '\0' '\200'
+	printf '\nnext line\n'
+} >line
+run gpuhist --text line
 head -c 100000 /dev/zero | tr '\0' 1 >line
 run gpuhist --text line
 run gpuhist --text=2 line
