@@ -413,7 +413,26 @@ static int text_check_format(struct text_lines *l)
 	return l->why[0] ? -1 : 0;
 }
 
-/* Find the column, and whether the first line is a header. -1: it is bad. */
+/* Does the field have a column's name? *number: the column with that name, 0 before. -1: two have. */
+static int name_column(const struct text_table *t, struct text_lines *l, struct span line,
+		       const char *name, const struct walk *w, struct span field, uint64_t *number)
+{
+	char text[WHAT];
+
+	if (!is_name(name, field))
+		return 0;
+	if (*number > 0) {
+		l->bad_line = 0; /* not for --skip-bad */
+		return REFUSE_LINE(
+			"has two columns named %.100s, %llu and %llu; give one by its "
+			"number",
+			name, (unsigned long long)*number, (unsigned long long)w->n);
+	}
+	*number = w->n;
+	return 0;
+}
+
+/* Find the column, and whether the first line is a header. -1: it is bad; 1: skip it as such. */
 static int read_header_line(struct text_table *t, struct text_lines *l, struct span line,
 			    bool *header)
 {
@@ -426,13 +445,18 @@ static int read_header_line(struct text_table *t, struct text_lines *l, struct s
 	t->number = spec->number;
 	t->by = spec->by_number;
 	while (walk_next(&w, &s)) {
-		if (w.open)
-			return refuse_line(t, l, line, "has an unclosed quote");
+		if (w.open) {
+			(void)refuse_line(t, l, line, "has an unclosed quote");
+			t->separator = '\n'; /* the next line decides */
+			return spec->skip_bad ? 1 : -1;
+		}
 		words = words || is_word(s);
-		if (spec->number == 0 && t->number == 0 && is_name(spec->column, s))
-			t->number = w.n;
-		if (spec->by && t->by == 0 && is_name(spec->by, s))
-			t->by = w.n;
+		if (spec->number == 0 &&
+		    name_column(t, l, line, spec->column, &w, s, &t->number) != 0)
+			return -1;
+		if (spec->by && spec->by_number == 0 &&
+		    name_column(t, l, line, spec->by, &w, s, &t->by) != 0)
+			return -1;
 		found |= w.n == spec->number;
 		field = w.n == spec->number ? s : field;
 	}
@@ -440,6 +464,7 @@ static int read_header_line(struct text_table *t, struct text_lines *l, struct s
 		snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
 			 t->number == 0 ? spec->column : spec->by);
 		add_names(text, sizeof(text), t->separator, line);
+		l->bad_line = 0; /* not for --skip-bad */
 		return refuse_line(t, l, line, text);
 	}
 	*header = spec->number == 0 || (spec->by && spec->by_number == 0) ||
@@ -461,11 +486,14 @@ int text_begin(struct text_table *t, const struct text_spec *spec, struct text_l
 			if (refuse_line(t, l, line, bad_cr) != 0 && !spec->skip_bad)
 				return -1;
 		} else if (!is_empty_line(t, line)) {
-			if (spec->column && read_header_line(t, l, line, &header) != 0)
+			const int rc = spec->column ? read_header_line(t, l, line, &header) : 0;
+			if (rc < 0)
 				return -1;
-			l->at = header ? end + 1 : l->at;
-			l->taken += header;
-			return 1;
+			if (rc == 0) {
+				l->at = header ? end + 1 : l->at;
+				l->taken += header;
+				return 1;
+			}
 		}
 		l->at = end + 1;
 		l->taken++;

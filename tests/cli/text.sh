@@ -230,6 +230,19 @@ shell 'grep -o "\"bad_lines\": *[0-9]*" bad.json'
 shell 'gpuhist --merge -f json bad.json bad.json | grep -o "\"bad_lines\": *[0-9]*"'
 bytes 'x\ny\n' >line
 run gpuhist --text --skip-bad line
+# A first line with an unclosed quote is left out like any other, and the next one decides; a missing column is not.
+for column in 2 b c; do
+	shell "printf '\"a,b\n# c\na,b\n1,2\n\"3,4\n5,6\n' | gpuhist --text=$column --skip-bad -r 0:9 -b 1"
+done
+shell "printf '\"1;2\n3;4\n' | gpuhist --text=2 -r 0:9 -b 1"
+
+echo
+echo '# Two columns of one name'
+bytes 'a,b,"b",a,b\n1,2,3,4,5\n' >line
+for columns in --text=b '--text=b --skip-bad' '--text=2 --by=a -r 0:9 -b 1' '--text=2 --by=4 -r 0:9 -b 1 --no-header'; do
+	# shellcheck disable=SC2086 # several words
+	run gpuhist $columns line
+done
 run gpuhist --text=z --skip-bad table.csv
 run gpuhist --skip-bad table.csv
 
