@@ -203,7 +203,10 @@ raises("half a sample", gpuhist.Error, "3 of 4 bytes", b"abc", 3, (0, 1))
 raises("a stream twice", ValueError, "give a range", "/dev/null", 3)
 raises("a directory", gpuhist.Error, "directory", "/dev", 3, (0, 1))
 for name in ("output", "format", "tee", "help", "version"):
-    raises(name, TypeError, f"does not take {name}", x, 3, (0, 1), **{name: "json"})
+    for given in (name, name[:-1]):  # the command accepts the beginning of a name, too
+        raises(given, TypeError, f"does not take {name}", x, 3, (0, 1), **{given: "json"})
+        raises(f"merge, {given}", TypeError, f"does not take {name}", parts, call=gpuhist.merge, **{given: "json"})
+raises("the beginning of nonzero", TypeError, "does not take nonzero", x, nonz=True)
 raises("a type that is unknown", gpuhist.Error, "--type", numpy.array(["a"]), 3, (0, 1))
 raises("an option that is unknown", gpuhist.Error, "--binz", x, binz=3)
 check("bins that wrap", gpuhist.histogram(numpy.arange(10, dtype="u1"), 4, mod=True)[0].tolist() == [3, 3, 2, 2])

@@ -70,6 +70,11 @@ def _option(name: str, value: Any) -> list[str]:
     return [name if value is True else f"{name}={value}"]
 
 
+def _refused(options: dict[str, Any], refused: set[str]) -> list[str]:
+    """Return the refused options that are given; the command accepts the beginning of a name, too."""
+    return sorted(name for name in refused if any(name.startswith(given) for given in options))
+
+
 def _files(data: Any) -> list[str] | None:
     """Return the names if data is a name or a list of names, or None if it is samples."""
     files = data if isinstance(data, (list, tuple)) else [data]
@@ -117,8 +122,6 @@ def run(data: Any, **options: Any) -> Any:
     Options are the command's long options, with _ for -: type="i16be", range=(0, 4096), stats=True. With each= the result
     is a list of such dicts, one for each row; with by= it is a dict of them, one for each key.
     """
-    for name in options.keys() & _NO_DOCUMENT:
-        raise TypeError(f"run returns histograms, so it does not take {name}")
     edges = options.get("edges")
     if edges is None or isinstance(edges, str):
         return _run(data, options)
@@ -139,6 +142,8 @@ def _start(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
 
 
 def _run(data: Any, options: dict[str, Any]) -> Any:
+    for name in _refused(options, _NO_DOCUMENT):
+        raise TypeError(f"gpuhist returns histograms, so it does not take {name}")
     files = _files(data)
     if files is None:
         samples, described = _samples(data)
@@ -236,7 +241,7 @@ def histogram(data: Any, bins: Any = 10, range: tuple[float, float] | None = Non
     if isinstance(bins, str):
         raise TypeError(f"gpuhist has no rule {bins!r} for the number of bins: give a number with auto=True, which chooses "
                         "the range and a width that is a power of two")
-    for name in _NO_COUNTS & {name for name, value in options.items() if value}:
+    for name in _refused({name: value for name, value in options.items() if value}, _NO_COUNTS):
         raise TypeError(f"histogram returns a count for each bin, so it does not take {name}; run does")
     density = options.pop("density", None)
     other = options.keys() & {"auto", "log", "mod"}
