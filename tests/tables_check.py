@@ -111,14 +111,11 @@ class Model:
 
     def head(self, line):
         separator = separator_of(line)
-        try:
-            fields = fields_of(line, separator)
-        except Bad:
-            raise Unknown from None
+        fields = fields_of(line, separator)
         self.separator, self.number = separator, self.column
         if isinstance(self.column, str):
             names = [bare(f).replace('""', '"') if f.strip(" \t\r")[:1] == '"' else bare(f) for f in fields]
-            if self.column not in names:
+            if names.count(self.column) != 1:
                 raise Unknown
             self.number = names.index(self.column) + 1
             return True
@@ -166,7 +163,9 @@ def expect(text, column, skip):
             model.line(line, unended and at == len(lines) - 1)
         except Bad as why:
             first, bad = first or at + 1, bad + 1
-            if not skip or isinstance(why, Unknown):
+            if isinstance(why, Unknown): # whatever was left out before
+                return None, at + 1, bad
+            if not skip:
                 return None, first, bad
     counts = {}
     for value in model.values:

@@ -413,25 +413,6 @@ static int text_check_format(struct text_lines *l)
 	return l->why[0] ? -1 : 0;
 }
 
-/* Does the field have a column's name? *number: the column with that name, 0 before. -1: two have. */
-static int name_column(const struct text_table *t, struct text_lines *l, struct span line,
-		       const char *name, const struct walk *w, struct span field, uint64_t *number)
-{
-	char text[WHAT];
-
-	if (!is_name(name, field))
-		return 0;
-	if (*number > 0) {
-		l->bad_line = 0; /* not for --skip-bad */
-		return REFUSE_LINE(
-			"has two columns named %.100s, %llu and %llu; give one by its "
-			"number",
-			name, (unsigned long long)*number, (unsigned long long)w->n);
-	}
-	*number = w->n;
-	return 0;
-}
-
 /* Find the column, and whether the first line is a header. -1: it is bad; 1: skip it as such. */
 static int read_header_line(struct text_table *t, struct text_lines *l, struct span line,
 			    bool *header)
@@ -441,6 +422,7 @@ static int read_header_line(struct text_table *t, struct text_lines *l, struct s
 	bool words = false, found = false;
 	char text[WHAT] = "";
 	struct span s, field = {NULL, NULL};
+	uint64_t second = 0, second_by = 0; /* another column of the name */
 
 	t->number = spec->number;
 	t->by = spec->by_number;
@@ -451,20 +433,26 @@ static int read_header_line(struct text_table *t, struct text_lines *l, struct s
 			return spec->skip_bad ? 1 : -1;
 		}
 		words = words || is_word(s);
-		if (spec->number == 0 &&
-		    name_column(t, l, line, spec->column, &w, s, &t->number) != 0)
-			return -1;
-		if (spec->by && spec->by_number == 0 &&
-		    name_column(t, l, line, spec->by, &w, s, &t->by) != 0)
-			return -1;
+		if (spec->number == 0 && second == 0 && is_name(spec->column, s))
+			*(t->number == 0 ? &t->number : &second) = w.n;
+		if (spec->by && spec->by_number == 0 && second_by == 0 && is_name(spec->by, s))
+			*(t->by == 0 ? &t->by : &second_by) = w.n;
 		found |= w.n == spec->number;
 		field = w.n == spec->number ? s : field;
 	}
-	if (t->number == 0 || (spec->by && t->by == 0)) {
+	if (second > 0 || second_by > 0) {
+		snprintf(text, sizeof(text),
+			 "has two columns named %.100s, %llu and %llu; give one by its number",
+			 second > 0 ? spec->column : spec->by,
+			 (unsigned long long)(second > 0 ? t->number : t->by),
+			 (unsigned long long)(second > 0 ? second : second_by));
+	} else if (t->number == 0 || (spec->by && t->by == 0)) {
 		snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
 			 t->number == 0 ? spec->column : spec->by);
 		add_names(text, sizeof(text), t->separator, line);
-		l->bad_line = 0; /* not for --skip-bad */
+	}
+	if (text[0] != '\0') {
+		l->bad_line = 0; /* lines before it were left out, but this one cannot be */
 		return refuse_line(t, l, line, text);
 	}
 	*header = spec->number == 0 || (spec->by && spec->by_number == 0) ||

@@ -239,6 +239,18 @@ static bool is_word(struct line f)
 	return !number && !is_missing(f);
 }
 
+/* Bytes of the text of a field. In quotes, "" stands for a quote. */
+static size_t key_length(struct line f)
+{
+	const struct line s = bare(f);
+	const bool quoted = s.p > f.p && s.p[-1] == '"';
+	size_t n = 0;
+
+	for (const char *p = s.p; p < s.end; p++, n++)
+		p += quoted && *p == '"' && p + 1 < s.end && p[1] == '"';
+	return n;
+}
+
 /* Read a line. False: it is bad. */
 static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
@@ -249,7 +261,7 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 	const char *const cr = memchr(p, '\r', (size_t)(end - p));
 	uint64_t fields = 0;
 	struct line f = {p, p}, key = f;
-	bool missing = false, words = false;
+	bool missing = false, words = false, twice = false;
 
 	if (cr && (cr + 1 < end || !feed))
 		return false;
@@ -278,10 +290,14 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 		if (naming) {
 			const struct line name = bare(f);
 			const char letter = name.end - name.p == 1 ? *name.p : '\0';
-			if (m->number == 0 && letter == 'v')
+			if (m->spec.number == 0 && letter == 'v') {
+				twice |= m->number > 0;
 				m->number = fields;
-			if (m->spec.by && m->by == 0 && letter == 'k')
+			}
+			if (m->spec.by && m->spec.by_number == 0 && letter == 'k') {
+				twice |= m->by > 0;
 				m->by = fields;
+			}
 		} else if (fields == m->number) {
 			if (headed && !is_numeral(bare(f)))
 				missing = is_missing(bare(f));
@@ -294,10 +310,11 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 	m->first = false;
 	if (m->n > before)
 		m->key[before] = key;
-	if (m->number == 0 || (m->spec.by && m->by == 0))
+	if (twice || m->number == 0 || (m->spec.by && m->by == 0))
 		return false;
 	if (m->n > before && m->by > 0 &&
-	    memchr(bare(key).p, '\0', (size_t)(bare(key).end - bare(key).p)))
+	    (memchr(bare(key).p, '\0', (size_t)(bare(key).end - bare(key).p)) ||
+	     key_length(key) > 4096))
 		return false;
 	/* Without a sample, a first line that has the column is a header. */
 	const bool header = naming || (headed && fields >= m->number && m->n == before);
