@@ -41,13 +41,16 @@ DIST = gpuhist-$(VERSION)
 dist:
 	$(Q)sh packaging/dist.sh $(DIST) build
 
+# The makes of a script share the jobs of this one, by the +. With -n, -q and -t make runs such a line, too.
+dry = $(if $(strip $(foreach f,n q t,$(findstring $(f),$(firstword -$(MAKEFLAGS))))),: )
+
 #: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: an installed tree, for other computers
 dist-bin:
-	+$(Q)sh packaging/binary.sh $(DIST) build tarball
+	+$(Q)$(dry)sh packaging/binary.sh $(DIST) build tarball
 
 #: make wheel            the same for pip, in build
 wheel:
-	+$(Q)sh packaging/binary.sh $(DIST) build wheel
+	+$(Q)$(dry)sh packaging/binary.sh $(DIST) build wheel
 
 #: make deb              a Debian package of this tree, in build; DEB_BUILD_OPTIONS=nocheck without the tests
 deb:
@@ -56,7 +59,7 @@ deb:
 #: make release          every file of a release page, each tried, in build/release; FORMS='source deb': only these
 FORMS   = source tarball wheel static deb aarch64-tarball aarch64-wheel
 release:
-	+$(Q)sh packaging/release.sh $(DIST) build/release $(FORMS)
+	+$(Q)$(dry)sh packaging/release.sh $(DIST) build/release $(FORMS)
 
 #: make cross ARCH=aarch64    built by Debian's cross compiler, tested under qemu-user
 ARCH =

@@ -207,6 +207,16 @@ printf '## %s, 2026-01-02\n\n- New.\n\n## Files\n\n- \140%s.tar.gz\140: the sour
 	check cmp - "$work/copy/build/release/NOTES.md"
 check cp "$work/copy/build/release/SHA256SUMS" "$work/sums"
 check test "$(cd "$work/copy/build/release" && sha256sum --check SHA256SUMS | grep -c ': OK$')" -eq 2
+title='with -n, -q and -t nothing is run'
+for flag in -n -q -t -nj2; do
+	for target in dist-bin wheel release; do
+		rm -rf "$work/copy/build"
+		build make $flag -C "$work/copy" $target FORMS=source
+		check test ! -e "$work/copy/build/release" -a -z "$(find "$work/copy" -name '*.tar.gz' -o -name '*.whl')"
+	done
+done
+title='release: the same again, without files of an older one'
+check release
 : >"$work/copy/build/release/gpuhist-old"
 check release
 check cmp "$work/sums" "$work/copy/build/release/SHA256SUMS"
