@@ -364,10 +364,15 @@ static struct axis_spec bins_of(const struct job *job, const struct sample_type 
 	struct axis_spec bins = job->bins;
 	const bool drawn = job->format && job->format->write == write_plot && !job->style.table &&
 			   !sample_is_code(type);
-	const bool asked = bins.kind != AXIS_DEFAULT || bins.bins > 0 || bins.closed || bins.clamp;
+	const bool flags = bins.closed || bins.clamp,
+		   asked = bins.kind != AXIS_DEFAULT || bins.bins > 0 || (flags && !job->like);
 
-	if (!asked && job->like)
-		return job->like->bins;
+	if (!asked && job->like) {
+		bins = job->like->bins;
+		bins.closed |= job->bins.closed;
+		bins.clamp |= job->bins.clamp;
+		return bins;
+	}
 	if (rows && job->quantiles.n > 0 && !asked && !drawn &&
 	    axis_complete(&bins, type).kind == AXIS_AUTO) {
 		bins.kind = AXIS_RANGE;
@@ -533,7 +538,7 @@ int job_shape_check(const struct job *job, struct fail *fail)
 	if (!job->source.raw && (!job->source.typed || job->layout_options.last))
 		return 0;
 	/* The bins may come from a document. */
-	if (job->by_text && (job->into || job->compare))
+	if ((job->by_text || job->bins.closed || job->bins.clamp) && (job->into || job->compare))
 		return 0;
 	const int rc = job_shape(&shape, job, &none, fail);
 	edges_free(&shape.axis.edges);

@@ -78,13 +78,17 @@ static bool range_extent(struct extent *extent, const struct axis *axis,
 	return true;
 }
 
-/*
- * Set the bins of --auto or --log=auto to the bins for all samples that fit the range. The actual
- * samples gave the same bins: at a smaller k both would span too many. For f64, an end of 2^1024 is
- * written as the greatest number (write_json.c), so that number may be a sample.
- */
-static bool place_bins(struct axis *axis, const struct axis_spec *range, const char *zero,
-		       uint32_t bins)
+/* Is edge i this number? Infinity is written as a finite number (write_json.c). */
+static bool is_edge(const struct axis *axis, uint32_t i, double listed)
+{
+	const double x = edges_value(&axis->edges, i);
+
+	return listed == (isinf(x) ? copysign(DBL_MAX, x) : x);
+}
+
+/* Place the bins for all samples that fit a range. False: these are not as many as there are. */
+static bool place_for(struct axis *axis, const struct axis_spec *range, const char *zero,
+		      uint32_t bins)
 {
 	struct extent extent = EXTENT_NONE;
 	struct axis_spec of_zero = {.bins = 0};
@@ -93,12 +97,34 @@ static bool place_bins(struct axis *axis, const struct axis_spec *range, const c
 		return false;
 	if (bins > 0 && !range_extent(&extent, axis, range, &of_zero))
 		return false;
-	edges_place_for(&axis->edges, &extent);
-	if (axis_bins(axis) == bins || axis->type.bits < 64 || range->hi.value != DBL_MAX)
-		return axis_bins(axis) == bins;
-	extent.greatest = sample_key(&axis->type, DBL_MAX);
+	if (axis->kind == AXIS_RANKS && !auto_is_extent(&axis->edges.auto_bins, &extent))
+		return false;
 	edges_place_for(&axis->edges, &extent);
 	return axis_bins(axis) == bins;
+}
+
+/*
+ * Set the bins of --auto or --log=auto to the bins for all samples that fit the range. The actual
+ * samples gave the same bins: at a smaller k both would span too many. But k also depends on the
+ * largest magnitude, and an integer above -2^j may have a bin that begins there. For f64, an end of
+ * 2^1024 is written as the greatest number (write_json.c), so that number may be a sample.
+ */
+static bool place_bins(struct axis *axis, const struct axis_spec *range, const char *zero,
+		       uint32_t bins)
+{
+	struct axis_spec other = *range;
+
+	if (place_for(axis, range, zero, bins) &&
+	    (bins == 0 ||
+	     (is_edge(axis, 0, range->lo.value) && is_edge(axis, bins, range->hi.value))))
+		return true;
+	if (axis->kind == AXIS_AUTO && axis->type.kind == SAMPLE_SIGNED)
+		other.lo.integer++;
+	else if (axis->type.kind == SAMPLE_FLOAT && range->hi.value == DBL_MAX)
+		other.hi.value = INFINITY;
+	else
+		return false;
+	return place_for(axis, &other, zero, bins);
 }
 
 /*
@@ -143,14 +169,6 @@ const char *document_axis(struct axis *axis, const struct documents *d, uint64_t
 		       ? NULL
 	       : spec.kind == AXIS_AUTO ? "--auto does not make such bins"
 					: "--log=auto does not make such bins";
-}
-
-/* Is edge i this number? Infinity is written as a finite number (write_json.c). */
-static bool is_edge(const struct axis *axis, uint32_t i, double listed)
-{
-	const double x = edges_value(&axis->edges, i);
-
-	return listed == (isinf(x) ? copysign(DBL_MAX, x) : x);
 }
 
 int document_edges(const struct documents *d, const struct axis *axis, struct fail *fail)

@@ -198,6 +198,14 @@ refused gpuhist --compare=like.json digits -t u8
 refused gpuhist --compare=like.json -b 4 digits.i16
 refused gpuhist --compare=like.json -c 1 digits.i16
 run gpuhist --compare=like.json digits.i16 -q -o again.csv
+# So it does beside --closed and --clamp, which must agree
+gpuhist -q --raw -t u8 -r 48:52 -b 2 --closed --into=closed.json digits
+gpuhist -q --raw -t u8 -r 48:52 -b 2 --clamp --into=clamp.json digits
+for option in --closed --clamp; do
+	refused gpuhist -q --raw $option --into=closed.json digits
+	refused gpuhist -q --raw $option --into=clamp.json digits
+	refused gpuhist -q --raw $option --compare=clamp.json -f csv -o /dev/null digits
+done
 # A picture shows the reference
 shell 'printf "\\1\\1\\1\\2\\2\\3" | gpuhist -t u8 -b 5 -o ref.json'
 shell 'printf "\\1\\2\\2\\2" | LC_ALL=C gpuhist --compare=ref.json -f plot'

@@ -368,6 +368,8 @@ grep -o '"stats_cells.*DIGEST' digest.json
 for digest in '' '1 2' '5 1,5 1' '5 1,4 1' '99999999 9' '5 x' '5  1' '5 1,' '-5 -1' '5 18446744073709551616' '5 1x'; do
 	shell "sed 's/DIGEST/$digest/' digest.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
 done
+# A deviation is not negative
+shell "sed 's/DIGEST/5 1/; s/\"stats_std\": [^,]*/\"stats_std\": -1/' digest.json | gpuhist --merge --stats"
 # Without digests, bins of one value give the quantiles that lie in them; the others are left out, by name
 bytes '\003\000\000\000\011\000\000\000' >two
 shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'
