@@ -518,8 +518,12 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	/* For integers, S1 is the sum of keys, so subtract the offset of each. */
 	const uint64_t offset = real ? 0 : (uint64_t)-sample_min(&s->type);
 	const bool negative = set_sum(sum, n, s, offset);
+	const uint128_t total = quotient(sum, n, 1, 1, &place);
+	r->total = ldexp((double)total, 32 * place + s->exponent_0);
 	const uint128_t mean = quotient(sum, n, s->number, 1, &place);
 	r->mean = ldexp((double)mean, 32 * place + s->exponent_0);
+	if (negative && r->total > 0)
+		r->total = -r->total;
 	if (negative && r->mean > 0)
 		r->mean = -r->mean;
 	if (real) {

@@ -84,6 +84,7 @@ struct stats_result {
 	uint64_t zeros;                   /* number of finite samples that are 0 or -0 */
 	int128_t least, greatest;         /* extremes, for integer types */
 	double least_real, greatest_real; /* extremes, for float types; never -0 */
+	double total;                     /* sum; within one unit in the last place; never -0 */
 	double mean;                      /* within one unit in the last place; never -0 */
 	double deviation;                 /* of the population; within one unit in the last place */
 };

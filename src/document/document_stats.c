@@ -83,6 +83,7 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 		take_figure(d, OF_GREATEST, type, &of->greatest_real, &of->greatest, fail);
 		take_figure(d, OF_MEAN, type, &of->mean, NULL, fail);
 		take_figure(d, OF_DEVIATION, type, &of->deviation, NULL, fail);
+		of->total = of->mean * (double)of->number;
 	}
 	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
 		return -1;

@@ -259,6 +259,7 @@ static void add_result(struct stats_result *to, const struct stats_result *other
 	else if (other->number > 0)
 		add_moments(to, other);
 	to->number = before.number + other->number;
+	to->total = before.total + other->total;
 	to->below = before.below + other->below;
 	to->above = before.above + other->above;
 	to->nan = before.nan + other->nan;

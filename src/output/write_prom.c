@@ -170,13 +170,13 @@ bool prom_has_sum(const struct hist *hist)
 static void put_sum(struct output *out, const struct hist *hist, const char *name, uint32_t channel)
 {
 	const struct stats_result *const of = &hist->stats[channel].of;
-	double sum = of->number > 0 ? of->mean * (double)of->number : 0;
+	double sum = of->total;
 	char text[NUMBER_TEXT];
 
-	/* The mean is within one unit in the last place, so this is exact below 2^50. */
+	/* In a document of wide integers it is a product of the mean. */
 	if (hist->axis.type.kind != SAMPLE_FLOAT)
-		sum = rint(sum);
-	number_format(text, sum + 0.0);
+		sum = rint(sum) + 0.0;
+	number_format(text, sum);
 	put_series(out, hist, name, "_sum", channel, NULL);
 	output_text(out, of->below > 0 && of->above > 0 ? "NaN"
 			 : of->below > 0                ? "-Inf"

@@ -15,6 +15,8 @@ run gpuhist -t u8 -r 3:7 --closed -f prom -q eight
 bytes '\000\000\200\077\000\000\200\177\000\000\300\177\000\000\200\277' >four
 run gpuhist -t f32 -r -1:1 -b 2 -f prom -q four
 run gpuhist -t f32 -f prom /dev/null
+shell 'printf "5e-324\n0\n0\n1e-323\n" | gpuhist --text -t f64 -b 2 -r 0:1 -f prom -q | grep sum'
+shell 'printf "%s\n" -9223372036854775808 1 -9223372036854775808 | gpuhist --text -t i64 -b 2 -r 0:2 -f prom -q | grep sum'
 # Documents without statistics have no sum, unless their bins tell it
 run gpuhist -q -t u32 -r 0:4 -b 2 -o plain.json four
 run gpuhist --merge -f prom plain.json plain.json
