@@ -220,6 +220,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	run->hist.by = by ? job_by_name(job) : NULL;
 	if (by && !run->hist.by)
 		return fail_errno(fail, "--by");
+	run->hist.keeps_sums = true;
 	run->plan.counting.keys = by ? &run->keys : NULL;
 	if (by && job->quantiles.n > 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, 0, fail) != 0 ||

@@ -169,6 +169,7 @@ if [ -z "$quick" ]; then
 	if [ -z "${QUICK:-}" ]; then
 		test_in_python 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' \
 			uhi_check "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" "$here/../man/gpuhist-json.5"
+		test_in_python 'import fractions' figures_check "$here/figures_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy' numpy_check "$here/numpy_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy, safetensors.numpy' tensors_check "$here/tensors_check.py" "$gpuhist" "$seed"
 		test_in_python 'import numpy' module_check "$here/module_check.py" "$gpuhist" "$seed"

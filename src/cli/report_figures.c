@@ -155,6 +155,10 @@ void report_stats(const struct job *job, const struct hist *hist)
 		report_list(job, hist);
 	else
 		report_channels(&table, hist);
+	if (hist->rounded)
+		msg_always(
+			"stats: mean and std are to within rounding, because not all documents "
+			"have exact sums (version 0.5 writes them)");
 }
 
 /* ---- --compare ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* document_stats: the figures of a channel, and its digest. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,37 @@ static uint32_t digits_of(const struct documents *d, const struct hist *h)
 					    : 0;
 }
 
+/* Are they equal but for the rounding of each, by one unit in the last place? */
+static bool near(double a, double b)
+{
+	return nextafter(nextafter(a, b), b) == b;
+}
+
+/* Take the exact sums of the samples in *of, whose mean and deviation must follow from them. */
+static int take_sums(struct documents *d, struct sums **sums, const struct sample_type *counted,
+		     struct stats_result *of, struct fail *fail)
+{
+	struct stats_result exact;
+
+	if (d->value[SUM] == 0 && d->value[SQUARE] == 0)
+		return 0;
+	const int rc = sums_parse(sums, counted, of->number, members_text(d, SUM),
+				  members_text(d, SQUARE));
+	if (rc < 0)
+		return fail_errno(fail, "statistics");
+	if (rc == 0 || of->number == 0 ||
+	    !sums_result(*sums, counted, of->number, &exact) || !near(exact.mean, of->mean) ||
+	    !near(exact.deviation, of->deviation))
+		return members_refuse(d, fail,
+				      "its mean and std do not follow from \"stats_sum\" and "
+				      "\"stats_square\" (did "
+				      "another program change it?)");
+	of->total = exact.total;
+	of->mean = exact.mean;
+	of->deviation = exact.deviation;
+	return 0;
+}
+
 /* Take the figures of channel c from the members. */
 static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
@@ -85,7 +117,8 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 		take_figure(d, OF_DEVIATION, type, &of->deviation, NULL, fail);
 		of->total = of->mean * (double)of->number;
 	}
-	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0)
+	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0 ||
+	    take_sums(d, &h->stats[c].sums, &counted, of, fail) != 0)
 		return -1;
 	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
 	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, &counted, of)))
@@ -120,5 +153,5 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 	if (values && hist_values_digest(h, c, fail) != 0)
 		return -1;
 	/* The values tell all figures, unless they are added to many channels without a digest. */
-	return values && !many ? 0 : take_figures(d, h, c, fail);
+	return values && !many && d->value[SUM] == 0 ? 0 : take_figures(d, h, c, fail);
 }

@@ -32,6 +32,8 @@
 	X(OVER, "over", COUNTED)                 \
 	X(NO_NUMBER, "nan", COUNTED)             \
 	FIGURES(FIGURE, FIGURE_NOTHING)          \
+	X(SUM, "stats_sum", COUNTED)             \
+	X(SQUARE, "stats_square", COUNTED)       \
 	X(CELLS, "stats_cells", COUNTED)         \
 	X(CHANNEL, "channel", METADATA)          \
 	X(SAMPLES, "samples", COUNTED)           \

@@ -6,7 +6,7 @@
  * neither closed. Those of --by have keys of the same name; a key that one of them lacks is empty
  * there. Parts of a whole (part K of N), counted with the same options from unchanged inputs, add
  * up to the whole if each part is added exactly once. Rows of --each add up to the run that they
- * divide. Nothing is rounded and nothing overflows.
+ * divide. Nothing overflows, and nothing is rounded if all have exact sums.
  */
 #ifndef GPUHIST_SUM_H
 #define GPUHIST_SUM_H

@@ -31,7 +31,8 @@ int maker_open(struct maker *m, const struct each *e, const struct counting *cou
 	m->scratch = hist_scratch_new(&spec->axis->type, spec->channels);
 	if (!m->scratch)
 		return fail_errno(fail, "--each");
-	const bool kept = counting_adds_stats(counting) || spec->format->can & IS_DOCUMENT;
+	hist->keeps_sums = spec->format->can & IS_DOCUMENT;
+	const bool kept = counting_adds_stats(counting) || hist->keeps_sums;
 	return spec->asked ? hist_keep_stats(hist, spec->asked, kept ? DIGEST_ROUGH : 0, fail) : 0;
 }
 

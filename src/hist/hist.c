@@ -3,6 +3,7 @@
 #include "hist/hist.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,14 +73,14 @@ void hist_free(struct hist *h)
 }
 
 /* The sums for packed types: of bytes that hold several samples. */
-static size_t sums_of(const struct sample_type *type, uint32_t channels)
+static size_t packed_sums(const struct sample_type *type, uint32_t channels)
 {
 	return type->bits < 8 && type->word == 0 ? (size_t)channels << type->bits : 0;
 }
 
 size_t hist_scratch_bytes(const struct sample_type *type, uint32_t channels)
 {
-	return sizeof(struct hist_scratch) + sums_of(type, channels) * sizeof(uint64_t) +
+	return sizeof(struct hist_scratch) + packed_sums(type, channels) * sizeof(uint64_t) +
 	       (sample_is_code(type) ? sizeof(uint16_t) << type->bits : 0);
 }
 
@@ -88,7 +89,7 @@ struct hist_scratch *hist_scratch_new(const struct sample_type *type, uint32_t c
 	struct hist_scratch *const scratch = calloc(1, hist_scratch_bytes(type, channels));
 
 	if (scratch)
-		scratch->seen = (uint16_t *)(void *)(scratch->sums + sums_of(type, channels));
+		scratch->seen = (uint16_t *)(void *)(scratch->sums + packed_sums(type, channels));
 	return scratch;
 }
 
@@ -416,6 +417,9 @@ int hist_audit(const struct hist *h, struct fail *fail)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: the quantiles are not those of all samples; "
 				"please report this");
+	errno = ENOMEM;
+	if (h->lost)
+		return fail_errno(fail, "statistics");
 	if (sum == h->samples)
 		return 0;
 	return fail_set(

@@ -18,6 +18,7 @@
 #include "count/keys.h"
 #include "count/layout.h"
 #include "count/stats.h"
+#include "count/sums.h"
 #include "hist/codebook.h"
 
 struct comparison; /* compare.h */
@@ -51,6 +52,7 @@ struct hist_stats {
 	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
 	double entropy;       /* in bits, of codes, or else of bins; negative: they tell nothing */
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
+	struct sums *sums;    /* of the finite samples; owned; NULL: none, or not known */
 };
 
 struct hist {
@@ -75,6 +77,9 @@ struct hist {
 	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
 	bool whole_keys;      /* the keys are whole numbers */
 	bool from_bins;       /* stats are from bins: no extremes, mean, deviation, digest */
+	bool keeps_sums;      /* hist_fill and hist_fill_row keep exact sums, for a document */
+	bool lost;            /* there was no memory for these; hist_audit fails */
+	bool rounded; /* mean and deviation were added without exact sums, so they are rounded */
 };
 
 /*

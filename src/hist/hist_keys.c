@@ -231,6 +231,7 @@ int hist_add_keys(struct hist *h, const struct hist *other, struct fail *fail)
 		one.stats = h->stats ? one.stats : NULL;
 		if (hist_add(&to, &one, fail) != 0)
 			return -1;
+		h->rounded |= to.rounded;
 		h->key[at].samples += one.samples;
 	}
 	h->samples += other->samples;

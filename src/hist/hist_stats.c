@@ -42,8 +42,17 @@ static struct hist_stats *stats_begin(struct hist *h, uint32_t channel)
 {
 	struct hist_stats *const s = &h->stats[channel];
 
+	free(s->sums);
 	*s = (struct hist_stats){.digest = s->digest};
 	return s;
+}
+
+/* Set the figures that follow from sums. */
+static void set_sums(struct hist *h, struct hist_stats *s, const struct stats *sums)
+{
+	stats_result(sums, &s->of);
+	s->sums = h->keeps_sums && s->of.number > 0 ? sums_of(sums) : NULL;
+	h->lost |= h->keeps_sums && s->of.number > 0 && !s->sums;
 }
 
 /* Set the figures of codes, except those that need sums. */
@@ -89,7 +98,7 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 	struct hist_stats *const s = stats_begin(h, channel);
 
 	stats_add_codes(sums, scratch->seen, n, count);
-	stats_result(sums, &s->of);
+	set_sums(h, s, sums);
 	digest_clear(&s->digest);
 	for (uint32_t i = 0; i < n && s->digest.touched; i++) {
 		const uint32_t place = codebook_place(type, scratch->seen[i]);
@@ -111,7 +120,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	s->digest = sums->digest;
 	sums->digest = before;
 	digest_unlimited(&s->digest);
-	stats_result(sums, &s->of);
+	set_sums(h, s, sums);
 	digest_keep_finite(&s->digest, &counted, &s->of);
 	figures_of_digest(h, channel, terms);
 }
@@ -190,8 +199,11 @@ static int stats_of_values(struct hist *h, uint32_t channel, struct entropy_term
 		return fail_errno(fail, "statistics");
 	for (uint32_t at = 0; profile_next(&codes, &at, &n); at++)
 		stats_add_bits(sums, sample_swapped(type, profile_code(&codes, at)), n);
-	stats_result(sums, &s->of);
+	h->keeps_sums = true;
+	set_sums(h, s, sums);
 	stats_close(sums, 1);
+	if (h->lost)
+		return fail_errno(fail, "statistics");
 	figures_of_codes(h, channel, &codes, terms);
 	return 0;
 }
@@ -266,6 +278,27 @@ static void add_result(struct stats_result *to, const struct stats_result *other
 	to->zeros = before.zeros + other->zeros;
 }
 
+/*
+ * Add exact sums, and set mean and deviation from them; if one side with samples has none, the sum
+ * has none. `before` is its number of samples until now.
+ */
+static int add_sums(struct hist_stats *s, uint64_t before, const struct hist_stats *other,
+		    const struct sample_type *counted)
+{
+	const bool known = (before == 0 || s->sums) && (other->of.number == 0 || other->sums);
+	struct sums *sum = NULL;
+
+	if (other->of.number == 0)
+		return 0;
+	if (known && !(sum = sums_add(other->sums, s->sums)))
+		return -1;
+	free(s->sums);
+	s->sums = sum;
+	if (sum && before > 0)
+		(void)sums_result(sum, counted, s->of.number, &s->of);
+	return 0;
+}
+
 /* Add a digest; the sum is as coarse as the coarser one. If either is missing, the sum has none. */
 static int add_digest(struct digest *to, const struct digest *other)
 {
@@ -288,8 +321,10 @@ static int add_digest(struct digest *to, const struct digest *other)
 
 void hist_drop_stats(struct hist *h)
 {
-	for (uint32_t c = 0; c < h->channels && h->stats; c++)
+	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
 		digest_close(&h->stats[c].digest);
+		free(h->stats[c].sums);
+	}
 	free(h->stats);
 	free(h->quantile);
 	h->stats = NULL;
@@ -298,12 +333,19 @@ void hist_drop_stats(struct hist *h)
 
 int hist_stats_add(struct hist *h, const struct hist *other, struct fail *fail)
 {
+	const struct sample_type counted = sample_type_counted(&h->axis.type);
+
 	if (!h->stats || !other->stats) {
 		hist_drop_stats(h);
 		return 0;
 	}
+	h->rounded |= other->rounded;
 	for (uint32_t c = 0; c < h->channels; c++) {
+		const uint64_t before = h->stats[c].of.number;
 		add_result(&h->stats[c].of, &other->stats[c].of);
+		if (add_sums(&h->stats[c], before, &other->stats[c], &counted) != 0)
+			return fail_errno(fail, "statistics");
+		h->rounded |= h->stats[c].of.number > before && before > 0 && !h->stats[c].sums;
 		if (add_digest(&h->stats[c].digest, &other->stats[c].digest) != 0)
 			return fail_errno(fail, "statistics");
 	}

@@ -198,6 +198,24 @@ static void write_digest(struct output *out, const struct hist *hist, uint32_t c
 	output_text(out, "\", ");
 }
 
+/*
+ * Write the exact sums, as text: most readers would round them. In Python, int(digits, 16) *
+ * Fraction(2) ** exponent reads them.
+ */
+static void write_sums(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	const struct sample_type counted = sample_type_counted(&hist->axis.type);
+	const struct sums *const sums = hist->stats[channel].sums;
+	char text[SUMS_TEXT];
+
+	if (!sums)
+		return;
+	sums_format(text, sums, &counted, false);
+	member_text(out, "stats_sum", text);
+	sums_format(text, sums, &counted, true);
+	member_text(out, "stats_square", text);
+}
+
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const bool reals = hist->axis.type.kind == SAMPLE_FLOAT && !hist->from_bins;
@@ -209,6 +227,7 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	for (size_t i = 0; i < n; i++)
 		if (figure_format(text, f[i].value) > 0 && (reals || !(f[i].row->rule & REALS)))
 			member(out, figure_name(name, &f[i], IN_JSON, &hist->asked), text);
+	write_sums(out, hist, channel);
 	write_digest(out, hist, channel);
 }
 

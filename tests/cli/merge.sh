@@ -368,8 +368,16 @@ grep -o '"stats_cells.*DIGEST' digest.json
 for digest in '' '1 2' '5 1,5 1' '5 1,4 1' '99999999 9' '5 x' '5  1' '5 1,' '-5 -1' '5 18446744073709551616' '5 1x'; do
 	shell "sed 's/DIGEST/$digest/' digest.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
 done
-# A deviation is not negative
-shell "gpuhist -q -t f32 -r 0:1 -b 2 --stats -f json p1 | sed 's/\"stats_std\": [^,]*/\"stats_std\": -1/' | gpuhist --merge --stats"
+# Sums that mean and std do not follow from, or only one of them; without both, sums of documents are rounded, and it is said
+gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null >sums.json
+grep -o '"stats_sum.*"stats_cells' sums.json
+for change in 's/"stats_sum": "[^"]*/&1/' 's/"stats_square": "/&-/' 's/"stats_sum": "[^"]*", //' 's/"stats_square": "[^"]*", //' 's/\("stats_mean": \)[^,]*/\11e9/' 's/\("stats_std": \)[^,]*/\1-1/'; do
+	shell "sed '$change' sums.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
+done
+sed 's/"stats_s[uq][^,]*, //g' sums.json >older.json
+shell "gpuhist --merge --stats=50 older.json 2>&1 >/dev/null | grep -c rounding"
+shell "gpuhist --merge --stats=50 older.json sums.json 2>&1 >/dev/null | grep 'mean\|rounding'"
+shell "gpuhist --merge --stats=50 -f json -q older.json sums.json | grep -c stats_sum"
 # Without digests, bins of one value give the quantiles that lie in them; the others are left out, by name
 bytes '\003\000\000\000\011\000\000\000' >two
 shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'

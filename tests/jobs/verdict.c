@@ -91,13 +91,9 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 	theirs->status = finish(oracle_pid);
 }
 
-/*
- * Are two lines of rows the same, except that mean and std may differ by one unit? Those of a sum may
- * differ by some units of the largest magnitude, because documents have them rounded.
- */
+/* Are two lines of rows the same, except that mean and std may differ by one unit? */
 static bool same_figures(const struct job *j, const char *a, const char *b)
 {
-	double most = 0;
 	/* columns before it */
 	const unsigned mean = j->key_bits        ? 11
 			      : j->channels > 64 ? 10
@@ -106,11 +102,7 @@ static bool same_figures(const struct job *j, const char *a, const char *b)
 	for (unsigned column = 0;; column++) {
 		const size_t na = strcspn(a, ",\t"), nb = strcspn(b, ",\t");
 		const double x = strtod(a, NULL), y = strtod(b, NULL);
-		if (column == mean - 4 || column == mean - 2) /* minimum, maximum */
-			most = fmax(most, fabs(y));
-		const bool near = nextafter(x, y) == y ||
-				  (j->slices > 0 && fabs(x - y) <= 2e-6 * fabs(y) + 1e-12 * most);
-		if (column == mean || column == mean + 1 ? x != y && !near
+		if (column == mean || column == mean + 1 ? x != y && nextafter(x, y) != y
 							 : na != nb || memcmp(a, b, na) != 0)
 			return false;
 		if (!a[na] || !b[nb])
@@ -216,49 +208,12 @@ static char *stats_of(const char *path, bool *others)
 	return all;
 }
 
-/* Return the figure of a line "CHANNEL  NAME  FIGURE", if it has this name; else NULL. */
-static const char *figure_of(const char *line, const char *name)
-{
-	const char *const at = strstr(line, "  ");
-
-	return at && !strncmp(at + 2, name, strlen(name)) &&
-			       !strncmp(at + 2 + strlen(name), "  ", 2)
-		       ? at + 2 + strlen(name) + 2
-		       : NULL;
-}
-
-/*
- * Are the figures the same, except for the mean and std of a sum? Documents hold them rounded, so
- * the sum's may differ by some units in the last place of the largest magnitude.
- */
-static bool near_stats(const char *a, const char *b)
-{
-	double most = 0;
-
-	for (; *a && *b; a += strcspn(a, "\n") + 1, b += strcspn(b, "\n") + 1) {
-		const size_t n = strcspn(a, "\n") + 1;
-		const char *x = figure_of(b, "minimum"), *y = figure_of(b, "maximum");
-
-		most = x ? fabs(strtod(x, NULL)) : y ? fmax(most, fabs(strtod(y, NULL))) : most;
-		if (!strncmp(a, b, n))
-			continue;
-		x = figure_of(a, "mean") ? figure_of(a, "mean") : figure_of(a, "std");
-		y = figure_of(b, "mean") ? figure_of(b, "mean") : figure_of(b, "std");
-		if (!x || !y)
-			return false;
-		const double of = strtod(x, NULL), right = strtod(y, NULL);
-		if (!(fabs(of - right) <= 2e-6 * fabs(right) + 1e-12 * most))
-			return false;
-	}
-	return !*a && !*b;
-}
-
 static bool same_stats(const struct job *j, const struct result *ours, const struct result *theirs,
 		       FILE *why)
 {
 	bool others, theirs_others;
 	char *a = stats_of(ours->err, &others), *b = stats_of(theirs->err, &theirs_others);
-	bool same = j->slices > 0 ? near_stats(a, b) : !strcmp(a, b);
+	bool same = !strcmp(a, b);
 
 	if (!same)
 		fprintf(why, "  --stats: gpuhist says\n%s  and the oracle\n%s", a, b);
