@@ -107,12 +107,6 @@ void command_tensors(const struct job *job, struct fail *fail)
 	check_reports(job, fail);
 }
 
-/* --linearity */
-static int measure(const struct job *job, struct hist *hist, struct fail *fail)
-{
-	return job->linearity == WAVE_NONE ? 0 : linearity_measure(hist, job->linearity, fail);
-}
-
 /*
  * Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be
  * used.
@@ -123,15 +117,11 @@ static int read_like(struct job *job, struct document *like, struct fail *fail)
 	if (job->compare) {
 		job->like = like;
 		job->reference = &like->hist;
-		if (document_only(like, job->compare, fail) != 0)
-			return -1;
-		if (!compare_is_blind(&like->hist.axis))
+		if (document_only(like, job->compare, fail) == 0 &&
+		    compare_refuses(&like->hist, job->compare, fail) == 0)
 			return 0;
 		document_free(like);
-		return fail_set(fail, STATUS_DATA,
-				"%s has one bin for all samples, so --compare cannot tell how far "
-				"it is; count both with bins, such as -r LO:HI",
-				job->compare);
+		return -1;
 	}
 	const int there = job->into ? into_read(job->into, like, fail) : 0;
 	job->like = there > 0 ? like : NULL;
@@ -162,6 +152,60 @@ static void raise_alarm(const struct job *job, const struct hist *hist, struct f
 		 hist->compared[c].ks, job->alarm_text, job->compare);
 }
 
+/* A finished histogram, and where it goes. */
+struct result {
+	struct hist *hist;
+	const struct provenance *from;
+	struct style style;
+	struct output *out;     /* NULL: no output but --into */
+	struct run_report *run; /* NULL: it is a sum */
+	const struct sum *sum;  /* NULL: it is a run */
+};
+
+/* What counting and merging end with: write, report, add to --into's FILE, look at --alarm. */
+static void finish(const struct job *job, const struct result *r, struct fail *fail)
+{
+	struct hist *const hist = r->hist;
+	struct style style = r->style;
+	struct fail apart = {.status = STATUS_OK};
+	struct into_sum sum;
+
+	/* If empty data cannot be measured or compared, the output is written all the same. */
+	if (job->linearity != WAVE_NONE)
+		(void)linearity_measure(hist, job->linearity, &apart);
+	if (job->compare)
+		(void)hist_compare(hist, job->reference, job_draws(job), &apart);
+	if (apart.status != STATUS_OK && apart.status != STATUS_DATA) {
+		output_abort(r->out);
+		fail_pass(fail, &apart);
+		return;
+	}
+	if (job_draws_in_place(job))
+		screen_begin(&r->run->screen, &style.canvas);
+	if (job->each > 0)
+		output_commit_finally(r->out, fail);
+	else if (r->out)
+		publish(r->out, job->format, &style, hist, r->from, fail);
+	report_picture(job, &r->style, hist, r->from, fail);
+	report_stats(job, hist);
+	report_comparison(job, hist);
+	report_linearity(hist);
+	if (r->run) {
+		report_warnings(job, hist, r->run);
+		report_verbose(job, r->run);
+	} else {
+		report_sum(job, r->sum);
+	}
+	check_reports(job, fail);
+	/* Add to FILE last: a failed command must add nothing, as it may be repeated. */
+	if (job->into && fail->status == STATUS_OK &&
+	    into_add(job->into, hist, job->style.nonzero, r->from, &sum, fail) == 0)
+		report_into(job, sum.samples, sum.inputs);
+	if (apart.status != STATUS_OK)
+		fail_pass(fail, &apart);
+	raise_alarm(job, hist, fail);
+}
+
 void command_count(const struct job *asked, struct fail *fail)
 {
 	struct job with_like = *asked;
@@ -170,7 +214,6 @@ void command_count(const struct job *asked, struct fail *fail)
 	struct output *out = NULL;
 	struct hist hist = {.channels = 0};
 	struct run_report report = {.gpu.state = GPU_NONE};
-	struct into_sum sum;
 
 	if (choose_isa(fail) != 0)
 		return;
@@ -192,31 +235,12 @@ void command_count(const struct job *asked, struct fail *fail)
 	set_interrupted(job);
 	const int rc = count(job, out, &hist, &report, fail);
 	msg_interrupted(NULL);
-	if (rc == 0 && measure(job, &hist, fail) == 0 &&
-	    (!job->compare || hist_compare(&hist, &like.hist, fail) == 0)) {
-		const struct provenance from = run_provenance(job, &report.totals);
-		struct style style = report.style;
-		if (job_draws_in_place(job))
-			screen_begin(&report.screen, &style.canvas);
-		if (job->each > 0)
-			output_commit_finally(out, fail);
-		else if (out)
-			publish(out, job->format, &style, &hist, &from, fail);
-		report_picture(job, &report.style, &hist, &from, fail);
-		report_stats(job, &hist);
-		report_comparison(job, &hist);
-		report_linearity(&hist);
-		report_warnings(job, &hist, &report);
-		report_verbose(job, &report);
-		check_reports(job, fail);
-		/* Add to FILE last: a failed command must add nothing, as it may be repeated. */
-		if (job->into && fail->status == STATUS_OK &&
-		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
-			report_into(job, sum.samples, sum.inputs);
-		raise_alarm(job, &hist, fail);
-	} else {
+	const struct provenance from = run_provenance(job, &report.totals);
+	struct result result = {&hist, &from, report.style, out, &report, NULL};
+	if (rc == 0)
+		finish(job, &result, fail);
+	else
 		output_abort(out);
-	}
 	hist_free(&hist);
 	document_free(&like);
 }
@@ -246,21 +270,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 				hist->axis.type.name);
 	if (format_refuses_sum(job->format, &job->style, hist, fail) != 0)
 		return -1;
-	return measure(job, hist, fail);
-}
-
-/* --compare: compare the sum with the reference. */
-static int compare_sum(const struct job *job, struct hist *hist, const struct hist *reference,
-		       struct fail *fail)
-{
-	char why[AXIS_WHY];
-
-	if (!job->compare)
-		return 0;
-	if (!sum_fits(why, reference, hist))
-		return fail_set(fail, STATUS_DATA, "the sum cannot be compared with %s: %s",
-				job->compare, why);
-	return hist_compare(hist, reference, fail);
+	return run_reference(job, hist, "the sum", fail);
 }
 
 void command_merge(const struct job *asked, struct fail *fail)
@@ -268,9 +278,9 @@ void command_merge(const struct job *asked, struct fail *fail)
 	struct job with_like = *asked;
 	const struct job *const job = &with_like;
 	struct document like;
-	struct style style = job->style;
 	struct output *out;
 	struct sum sum;
+	struct result result = {&sum.total.hist, &sum.total.from, job->style, NULL, NULL, &sum};
 	char title[64];
 
 	if (read_like(&with_like, &like, fail) != 0)
@@ -282,23 +292,14 @@ void command_merge(const struct job *asked, struct fail *fail)
 	set_interrupted(job);
 	const int rc = merge_files(&sum, job->source.paths, job->source.path_count, fail);
 	msg_interrupted(NULL);
-	if (rc == 0 && rework(job, &sum.total, fail) == 0 &&
-	    compare_sum(job, &sum.total.hist, &like.hist, fail) == 0) {
-		if (!job->titled && sum.documents > 1)
-			style.canvas.title = title;
-		snprintf(title, sizeof(title), "sum of %llu histograms",
-			 (unsigned long long)sum.documents);
-		publish(out, job->format, &style, &sum.total.hist, &sum.total.from, fail);
-		report_picture(job, &style, &sum.total.hist, &sum.total.from, fail);
-		report_stats(job, &sum.total.hist);
-		report_comparison(job, &sum.total.hist);
-		report_linearity(&sum.total.hist);
-		report_sum(job, &sum);
-		check_reports(job, fail);
-		raise_alarm(job, &sum.total.hist, fail);
-	} else {
+	if (!job->titled && sum.documents > 1)
+		result.style.canvas.title = title;
+	snprintf(title, sizeof(title), "sum of %llu histograms", (unsigned long long)sum.documents);
+	result.out = out;
+	if (rc == 0 && rework(job, &sum.total, fail) == 0)
+		finish(job, &result, fail);
+	else
 		output_abort(out);
-	}
 	sum_free(&sum);
 	document_free(&like);
 }

@@ -13,11 +13,11 @@
 #include "document/into.h"
 #include "each/formats.h"
 #include "gpu/gpu_resident.h"
+#include "hist/compare.h"
 #include "gpu_helper/cuda.h"
 
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail);
-static int check_reference(const struct job *job, const struct hist *hist, struct fail *fail);
 static int reserve(const struct run *run, struct fail *fail);
 static int make_hist(struct run *run, struct fail *fail);
 static int audit(const struct run *run, struct fail *fail);
@@ -57,8 +57,8 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	/* Report an unsuitable FILE before the work. */
 	if (rc == 0 && job->into)
 		rc = into_compare(job->into, &run.hist, fail);
-	if (rc == 0 && job->reference)
-		rc = check_reference(job, &run.hist, fail);
+	if (rc == 0)
+		rc = run_reference(job, &run.hist, "this run", fail);
 	if (rc == 0)
 		rc = reserve(&run, fail);
 	if (rc == 0)
@@ -80,15 +80,25 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	return rc;
 }
 
-/* --compare: the reference must have the bins of this run. */
-static int check_reference(const struct job *job, const struct hist *hist, struct fail *fail)
+int run_reference(const struct job *job, const struct hist *hist, const char *what,
+		  struct fail *fail)
 {
+	const uint64_t bytes =
+		hist->by || !job_draws(job) ? 0 : compare_bytes(&hist->axis, hist->channels);
 	char why[AXIS_WHY];
 
-	if (sum_fits(why, job->reference, hist))
+	if (!job->reference)
 		return 0;
-	return fail_set(fail, STATUS_DATA, "this run cannot be compared with %s: %s", job->compare,
-			why);
+	if (!sum_fits(why, job->reference, hist))
+		return fail_set(fail, STATUS_DATA, "%s cannot be compared with %s: %s", what,
+				job->compare, why);
+	if (bytes <= job->machine.memory)
+		return 0;
+	return fail_set(fail, STATUS_LIMIT,
+			"the picture needs %llu bytes for the counts of %s, more than -M gives; "
+			"-M %lluK is enough",
+			(unsigned long long)bytes, job->compare,
+			(unsigned long long)(bytes + 1023) / 1024);
 }
 
 /* Raw and npy have a size that is known before the work, unless rows come from a stream. */

@@ -32,6 +32,13 @@ int run_job(const struct job *job, struct output *rows, struct hist *hist,
  */
 int run_tensors(const struct job *job, struct output *out, struct fail *fail);
 
+/*
+ * -1: `what` has other bins than the reference of --compare (STATUS_DATA), or a picture cannot hold
+ * the reference's counts in -M (STATUS_LIMIT).
+ */
+int run_reference(const struct job *job, const struct hist *hist, const char *what,
+		  struct fail *fail);
+
 /* Return the provenance of a run's counts. */
 struct provenance run_provenance(const struct job *job, const struct source_totals *totals);
 

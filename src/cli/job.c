@@ -23,6 +23,11 @@ bool job_draws_in_place(const struct job *job)
 	       output_descriptor(job->output) == STDOUT_FILENO;
 }
 
+bool job_draws(const struct job *job)
+{
+	return job->plot || job->format->can & IS_PICTURE;
+}
+
 char *job_by_name(const struct job *job)
 {
 	char text[32];

@@ -158,6 +158,9 @@ bool job_reads_files(const struct job *job);
 /* Does --every draw each plot over the previous one on a terminal? */
 bool job_draws_in_place(const struct job *job);
 
+/* Is the result drawn, as the output or beside it? */
+bool job_draws(const struct job *job);
+
 /*
  * The name of the keys of --by, in one spelling: u16@2, or a column as given. The caller frees it;
  * NULL: no memory.

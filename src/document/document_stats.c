@@ -23,7 +23,7 @@ static void take_figure(const struct documents *d, enum document_member m,
 		return;
 	}
 	*real = n.value;
-	if (m == DEVIATION && !(n.value >= 0))
+	if (m == OF_DEVIATION && !(n.value >= 0))
 		members_refuse(d, fail, "\"%s\" must not be negative", MEMBERS[m].name);
 	if (whole && type->kind != SAMPLE_FLOAT)
 		*whole = n.integer;

@@ -121,12 +121,6 @@ static double step_end(const struct walk *w, const struct step *step)
 	return end;
 }
 
-/* Half of an edge, which may be 2^1024. */
-static double half(double x)
-{
-	return isinf(x) ? copysign(0x1p1023, x) : x / 2;
-}
-
 /* The middle of a step's values; of integers, of its whole numbers. */
 static double step_middle(const struct walk *w, const struct step *step)
 {
@@ -138,7 +132,7 @@ static double step_middle(const struct walk *w, const struct step *step)
 	if (is_zero(w->of[i], bin))
 		return 0;
 	if (!e->integers)
-		return half(lower) + half(upper);
+		return lower / 2 + upper / 2;
 	const bool closed = e->closed && bin + 1 == axis_bins(&w->of[i]->axis);
 	return ceil(lower) / 2 + (closed ? floor(upper) : ceil(upper) - 1) / 2;
 }
@@ -148,7 +142,8 @@ static uint64_t count_of(const struct walk *w, const struct step *step, int side
 	return step->has[side] ? hist_count(w->of[side], w->channel[side], step->bin[side]) : 0;
 }
 
-bool compare_is_blind(const struct axis *axis)
+/* Does one bin hold all finite samples? */
+static bool is_blind(const struct axis *axis)
 {
 	const struct sample_type *const type = &axis->type;
 	const bool real = type->kind == SAMPLE_FLOAT, closed = axis->edges.closed;
@@ -226,11 +221,9 @@ static struct comparison compare_channel(struct walk w)
 		if (a == 0 && b == 0)
 			continue;
 		const double middle = step_middle(&w, &step);
-		const double apart = middle - s.before, /* may be beyond the largest number */
-			far = isinf(apart) ? 2 : 1;
 		if (!isnan(s.before))
 			total_add(&s.moved, quotient(difference(&s), (uint128_t)s.n[0] * s.n[1]) *
-						    (middle / far - s.before / far) * far);
+						    (middle - s.before));
 		s.before = middle;
 		s.below[0] += a;
 		s.below[1] += b;
@@ -257,17 +250,39 @@ static bool is_empty(const struct hist *h, uint32_t channel)
 static int refuse_empty(const struct hist *h, const char *name, struct fail *fail)
 {
 	char channel[32] = "";
+	uint32_t empty = 0, c = 0;
 
-	for (uint32_t c = 0; c < h->channels && !h->by; c++) {
-		if (!is_empty(h, c))
-			continue;
-		if (h->channels > 1)
-			snprintf(channel, sizeof(channel), " in channel %lu", (unsigned long)c);
+	for (uint32_t i = h->channels; i-- > 0;)
+		if (is_empty(h, i)) {
+			c = i;
+			empty++;
+		}
+	/* Some keys may be empty. */
+	if (h->by ? empty < h->channels : empty == 0)
+		return 0;
+	if (h->channels > 1 && !h->by)
+		snprintf(channel, sizeof(channel), " in channel %lu", (unsigned long)c);
+	return fail_set(fail, STATUS_DATA,
+			"%s has no samples%s%s, so --compare cannot tell how far it is", name,
+			h->samples > 0 && h->flow[c].nan > 0 ? " but NaN" : "", channel);
+}
+
+int compare_refuses(const struct hist *reference, const char *name, struct fail *fail)
+{
+	if (is_blind(&reference->axis))
 		return fail_set(fail, STATUS_DATA,
-				"%s has no samples%s%s, so --compare cannot tell how far it is",
-				name, h->flow[c].nan > 0 ? " but NaN" : "", channel);
-	}
-	return 0;
+				"%s has one bin for all samples, so --compare cannot tell how far "
+				"it is; count both with bins, such as -r LO:HI",
+				name);
+	return refuse_empty(reference, name, fail);
+}
+
+uint64_t compare_bytes(const struct axis *axis, uint32_t channels)
+{
+	const bool placed = axis_kind_of(axis)->from_samples;
+	const uint64_t bins = placed ? axis->edges.auto_bins.most : axis_bins(axis);
+
+	return layout_is_many(channels) ? 0 : channels * bins * sizeof(double);
 }
 
 /* For pictures: set the reference's counts in the bins of h, which are also the bins of of[0]. */
@@ -320,7 +335,7 @@ uint32_t hist_keys_lacking(const struct hist *h, const struct hist *from, uint32
 	return n;
 }
 
-int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail)
+int hist_compare(struct hist *h, const struct hist *reference, bool drawn, struct fail *fail)
 {
 	const bool placed = axis_kind_of(&h->axis)->from_samples;
 	const int k = h->axis.edges.span.k > reference->axis.edges.span.k
@@ -329,10 +344,11 @@ int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail
 	struct hist joined[2] = {{.channels = 0}};
 	struct walk w = {.of = {h, reference}, .placed = placed};
 
-	if (refuse_empty(h, "this histogram", fail) != 0 ||
-	    refuse_empty(reference, "the reference", fail) != 0)
+	if (refuse_empty(h, "this histogram", fail) != 0)
 		return -1;
 	for (int i = 0; i < 2 && placed; i++) {
+		if (w.of[i]->axis.edges.span.k == k)
+			continue;
 		if (hist_joined(&joined[i], w.of[i], k, fail) != 0)
 			goto end;
 		w.of[i] = &joined[i];
@@ -344,9 +360,10 @@ int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail
 		w.channel[0] = w.channel[1] = c;
 		h->compared[c] = compare_channel(w);
 	}
-	if (h->compared && (h->by                                  ? compare_keys(h, w, fail)
-			    : !placed || h->axis.edges.span.k == k ? set_reference(h, w, fail)
-								   : 0) != 0) {
+	const bool fits = w.of[0] == h && !layout_is_many(h->channels);
+	if (h->compared && (h->by           ? compare_keys(h, w, fail)
+			    : drawn && fits ? set_reference(h, w, fail)
+					    : 0) != 0) {
 		free(h->compared);
 		h->compared = NULL;
 	}

@@ -20,16 +20,23 @@ struct comparison {
 	double divergence; /* Jensen-Shannon, in bits */
 };
 
-/* Does one bin hold all finite samples? Then any two histograms are equal. */
-bool compare_is_blind(const struct axis *axis);
+/*
+ * -1: the reference has no samples besides NaN in a channel, or in all of its keys, or one bin for
+ * all finite samples, so that any two histograms are equal (STATUS_DATA).
+ */
+int compare_refuses(const struct hist *reference, const char *name, struct fail *fail);
+
+/* Bytes of the counts that pictures keep of a reference with this axis, at most. */
+uint64_t compare_bytes(const struct axis *axis, uint32_t channels);
 
 /*
  * Compare each channel with the reference's, which has the same channels and an axis that fits
- * (axis_fits), and set h->compared. Keys are compared by name; the KS of one that only h has, or
- * that has no samples besides NaN on one side, is 1, and all else unknown. -1: a side, or each key
- * on one of them, has no samples besides NaN (STATUS_DATA), or no memory.
+ * (axis_fits), and set h->compared and, if it will be drawn, h->reference. Keys are compared by
+ * name; the KS of one that only h has, or that has no samples besides NaN on one side, is 1, and
+ * all else unknown. -1: h has no samples besides NaN, or no key in common with the reference
+ * (STATUS_DATA), or no memory.
  */
-int hist_compare(struct hist *h, const struct hist *reference, struct fail *fail);
+int hist_compare(struct hist *h, const struct hist *reference, bool drawn, struct fail *fail);
 
 /* The number of keys of `from` that h lacks; the first is *first. */
 uint32_t hist_keys_lacking(const struct hist *h, const struct hist *from, uint32_t *first);

@@ -134,11 +134,15 @@ int linearity_measure(struct hist *h, enum waveform wave, struct fail *fail)
 		l->inl = l->dnl + bins;
 		if (h->channels > 1)
 			snprintf(channel, sizeof(channel), "channel %lu has ", (unsigned long)i);
-		if (!find_codes(&codes, h, i))
+		if (!find_codes(&codes, h, i)) {
+			free(memory);
+			free(h->linearity);
+			h->linearity = NULL;
 			return fail_set(fail, STATUS_DATA,
 					"--linearity: %sno samples between the first and the last "
 					"code",
 					*channel ? channel : "there are ");
+		}
 		set_channel(l, &codes);
 	}
 	return 0;

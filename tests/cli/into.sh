@@ -222,3 +222,16 @@ compared '0\n-1.79e308\n1.79e308\n' '0\n1.79e308\n1.79e308\n'
 gpuhist -t u8 -r 0:3 -q -o rare.json rare
 shell 'printf "\\0\\0\\1\\1\\2" | gpuhist -q --compare=rare.json --plot=log -f plot 2>/dev/null'
 shell 'printf "\\0\\0\\1\\1\\2" | gpuhist -q --compare=rare.json --plot=log -f svg 2>/dev/null | well_formed | grep "class=.reference.*d="'
+# An empty reference is refused; an empty run writes its output without the comparison, and saves nothing else
+printf '' | gpuhist -t u8 -q -b 5 -o nothing.json
+refused gpuhist -t u8 --compare=nothing.json digits
+refused gpuhist --merge --compare=nothing.json ref.json
+shell 'printf "" | gpuhist -q --compare=ref.json --alarm=0.1 -f json -o empty.json --into=all.json'
+shell 'ls | grep -c "empty.*rescue\|all.*rescue"; grep -c compare_ks empty.json all.json; gpuhist --merge empty.json all.json --nonzero -q'
+shell 'gpuhist -q --merge nothing.json --compare=ref.json --nonzero'
+bytes '\000\000\300\177' | run gpuhist -q -t f32 -r 0:1 -b 1 -o nan.json
+shell 'printf "\\0\\0\\0\\0" | gpuhist -q -t f32 --compare=nan.json'
+# The reference's counts in a picture are memory of -M
+gpuhist --raw -t u32 -r full -b 1M -q --nonzero -f json -o many.json digits
+refused gpuhist --raw -M 2M --compare=many.json -f svg digits
+shell 'gpuhist --raw -q -M 2M --compare=many.json --nonzero digits 2>/dev/null | head -n 2'

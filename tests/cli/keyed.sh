@@ -68,6 +68,9 @@ for one in '-t i64 -r full' '-t u64 -r full' '-t f32 -r full' '-t f64 -r full' '
 	gpuhist -q $one -b 1 -o one.json events
 	refused gpuhist --merge --compare=one.json -f csv -o /dev/null one.json
 done
+# No key in common: the output is written without the comparison
+gpuhist --record=4 -t u8 --by=u8@1 $bins -q -o other.json events
+shell 'sed "s/u16@2/u8@1/g" all.json >same.json; gpuhist --merge -q other.json --compare=same.json -f csv'
 # Documents that are refused
 keyed() { refused sh -c "gpuhist $by $bins -n 2 -f json events | sed '$1' | gpuhist --merge"; }
 keyed 's/"key=0"/"channel0"/'

@@ -35,7 +35,8 @@ refused gpuhist -t u8 -c 65 -b 256 --linearity=ramp ramp
 refused gpuhist -t u8 --each=2 --linearity=ramp ramp
 refused gpuhist -t u8 --every=1s -o a.json --linearity=ramp ramp
 refused gpuhist --merge --linearity=ramp wide.json
-shell 'printf ab | gpuhist -t u8 --linearity=ramp'
-shell 'printf "aAbAcA" | gpuhist -t u8 -c 2 --linearity=sine'
-refused gpuhist -t u8 --linearity=sine /dev/null
+# The counts are written without what they cannot tell
+shell 'printf ab | gpuhist -t u8 --nonzero --linearity=ramp'
+shell 'printf "aAbAcA" | gpuhist -t u8 -c 2 --nonzero --linearity=sine'
+run gpuhist -t u8 --nonzero --linearity=sine /dev/null
 shell "printf '' | gpuhist -t u16 -f json -q | gpuhist --merge --linearity=ramp"
