@@ -121,6 +121,12 @@ static double step_end(const struct walk *w, const struct step *step)
 	return end;
 }
 
+/* Half of an edge, which may be 2^1024. */
+static double half(double x)
+{
+	return isinf(x) ? copysign(0x1p1023, x) : x / 2;
+}
+
 /* The middle of a step's values; of integers, of its whole numbers. */
 static double step_middle(const struct walk *w, const struct step *step)
 {
@@ -132,7 +138,7 @@ static double step_middle(const struct walk *w, const struct step *step)
 	if (is_zero(w->of[i], bin))
 		return 0;
 	if (!e->integers)
-		return lower / 2 + upper / 2;
+		return half(lower) + half(upper);
 	const bool closed = e->closed && bin + 1 == axis_bins(&w->of[i]->axis);
 	return ceil(lower) / 2 + (closed ? floor(upper) : ceil(upper) - 1) / 2;
 }
@@ -221,9 +227,11 @@ static struct comparison compare_channel(struct walk w)
 		if (a == 0 && b == 0)
 			continue;
 		const double middle = step_middle(&w, &step);
+		const double apart = middle - s.before, /* may be beyond the largest number */
+			far = isinf(apart) ? 2 : 1;
 		if (!isnan(s.before))
 			total_add(&s.moved, quotient(difference(&s), (uint128_t)s.n[0] * s.n[1]) *
-						    (middle - s.before));
+						    (middle / far - s.before / far) * far);
 		s.before = middle;
 		s.below[0] += a;
 		s.below[1] += b;
