@@ -172,6 +172,7 @@ $(BUILD)/schedules: $(call objects,$(wildcard tests/sched/*.c)) $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
 $(BUILD)/fuzz_source: $(call objects,$(filter-out %/source_jobs.c,$(wildcard tests/source/*.c)))
 $(BUILD)/bench_kernels: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
+build/bench_cub: $(OBJ_DIR)/bench/kernels.o $(LIB_OBJ)
 $(BUILD)/overlap: $(OBJ_DIR)/bench/overlap.o $(LIB_OBJ)
 $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 # The program, with the size of a block of text set by an environment variable.
@@ -270,6 +271,9 @@ bench bench-loops:
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(patsubst bench%,%,$(@:bench-%=%)) $(OTHER)
 bench-readme:
 	"$${PYTHON:-python3}" bench/readme.py $(PROGRAM) $(BUILD)/bench $(GIB) $(RUNS)
+#: make bench-kernels    on a machine with a GPU: the kernels alone, and CUB's DeviceHistogram, if the toolkit has it
+bench-kernels: $(if $(CUB),build/bench_cub,$(BUILD)/bench_kernels)
+	$<
 #: make bench-overlap    on a machine with a GPU: when copies and kernels ran, as a picture (docs/overlap.svg)
 bench-overlap: $(BUILD)/overlap
 	$(BUILD)/overlap docs/overlap.svg
@@ -286,5 +290,5 @@ help:
 
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
-.PHONY: all schedules bench bench-gpu bench-loops bench-overlap bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
+.PHONY: all schedules bench bench-gpu bench-kernels bench-loops bench-overlap bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
 	fuzz fuzzers help pictures test torture

@@ -63,7 +63,17 @@ build/stream: build/stream.o
 	$(call say,LINK)
 	$(Q)$(NVCC) -o $@ $<
 
--include $(wildcard build/kernels/*.d build/stream.d)
+# The benchmark of the kernels with CUB, which comes with most toolkits.
+CUB := $(firstword $(wildcard $(addprefix $(dir $(FATBINARY))../include/,cub cccl/cub)))
+build/cub.o: bench/cub.cu build/kernels/flags
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) $(DEPS_OF) -o $@ -c $<
+
+build/bench_cub: build/cub.o
+	$(call say,LINK)
+	$(Q)$(NVCC) -o $@ $(filter %.o,$^) $(ALL_LDLIBS) -lpthread
+
+-include $(wildcard build/kernels/*.d build/stream.d build/cub.d)
 
 else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)

@@ -149,6 +149,7 @@ if [ -z "$quick" ]; then
 		[ -n "${QUICK:-}" ] || test_of gpu_check_old FAKECUDA_SHARED=65536 "$@" "$build/gpu_check" "$seed" 70
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
+		[ ! -x "$build/bench_kernels" ] || test_of bench_kernels "$@" sh "$here/bench_kernels.sh" "$build/bench_kernels"
 		test_of stream sh "$here/stream.sh" "$gpuhist" "$here/../build/stream"
 	else
 		for name in gpu_faults gpu_auto gpu_check unpack_check gpu_random_jobs stream; do
