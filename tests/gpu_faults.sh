@@ -288,6 +288,8 @@ if [ -n "$preload" ]; then
 		denied $plan
 		check "$plan: was not met: status $status" [ $status -eq 4 ]
 	done
+	denied pthread_create:1:11
+	check 'pthread_create: the reason' grep -q 'Resource temporarily unavailable' err
 	for function in malloc calloc realloc mmap open pthread_create; do
 		n=0
 		while [ $n -lt 30 ]; do

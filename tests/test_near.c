@@ -8,8 +8,8 @@
 
 static void lists(void)
 {
-	static const char *const WORDS[] = {"bins", "range",    "record", "tsv",
-					    "csv",  "progress", NULL};
+	static const char *const WORDS[] = {"bins", "range",    "record",       "tsv",
+					    "csv",  "progress", "Layer.Weight", NULL};
 	static const struct {
 		const char *text, *near;
 	} CASES[] = {
@@ -30,6 +30,7 @@ static void lists(void)
 		{"pogrss", "progress"},
 		{"RANGE", "range"},
 		{"progressprogressprogress1", NULL},
+		{"layer.wieght", "Layer.Weight"},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {

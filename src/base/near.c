@@ -3,11 +3,17 @@
 #include "base/near.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/minmax.h"
 
 #define WORD 24u /* longer words are near nothing */
+
+static bool is_same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 /* Number of slips (near.h) from a, of n letters, to b, of m letters. */
 static unsigned slips(const char *a, size_t n, const char *b, size_t m)
@@ -19,11 +25,10 @@ static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 			to[i][j] = i + j;
 			if (i == 0 || j == 0)
 				continue;
-			const int c = tolower((unsigned char)a[i - 1]);
-			to[i][j] = (unsigned)lesser(to[i - 1][j - 1] + (c != b[j - 1]),
+			to[i][j] = (unsigned)lesser(to[i - 1][j - 1] + !is_same(a[i - 1], b[j - 1]),
 						    lesser(to[i - 1][j], to[i][j - 1]) + 1);
-			if (i > 1 && j > 1 && c == b[j - 2] &&
-			    tolower((unsigned char)a[i - 2]) == b[j - 1])
+			if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) &&
+			    is_same(a[i - 2], b[j - 1]))
 				to[i][j] = (unsigned)lesser(to[i][j], to[i - 2][j - 2] + 1);
 		}
 	return to[n][m];

@@ -258,22 +258,24 @@ int read_format(struct given *g, const struct known *o, const char *text)
 	return *format ? 0 : -1;
 }
 
-/* Look up the text among the words in `must`, and set the enum to its index. */
-int read_word(struct given *g, const struct known *o, const char *text)
+int read_counter(struct given *g, const struct known *o, const char *text)
 {
-	const char *word = o->must + strlen("must be ");
+	enum counter_kind *const counter = to(g, o);
 
-	for (int i = 0; *word != '\0'; i++) {
-		word += strncmp(word, "or ", 3) == 0 ? 3 : 0;
-		const size_t length = strcspn(word, ", ");
-		if (length == strlen(text) && strncmp(word, text, length) == 0) {
-			*(int *)to(g, o) = i;
+	for (*counter = COUNTER_U64; *counter <= COUNTER_SAT32; ++*counter)
+		if (strcmp(COUNTERS[*counter].name, text) == 0)
 			return 0;
-		}
-		word += length;
-		word += strspn(word, ", ");
-	}
 	return -1;
+}
+
+int read_color(struct given *g, const struct known *o, const char *text)
+{
+	enum color *const color = to(g, o);
+
+	*color = strcmp(text, "always") == 0  ? COLOR_ALWAYS
+		 : strcmp(text, "never") == 0 ? COLOR_NEVER
+					      : COLOR_AUTO;
+	return *color == COLOR_AUTO && strcmp(text, "auto") != 0 ? -1 : 0;
 }
 
 int read_wave(struct given *g, const struct known *o, const char *text)

@@ -42,7 +42,7 @@ struct known {
 };
 
 extern read_fn read_flag, read_choice, read_type, read_text, read_number, read_ends, read_edges,
-	read_channels, read_rows, read_part, read_each, read_word, read_format, read_every,
-	read_plot, read_stats, read_device, read_alarm, read_wave;
+	read_channels, read_rows, read_part, read_each, read_counter, read_color, read_format,
+	read_every, read_plot, read_stats, read_device, read_alarm, read_wave;
 
 #endif

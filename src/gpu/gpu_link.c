@@ -266,11 +266,11 @@ int link_open(struct gpu *gpu, int region_fd)
 	}
 	link->socket = pair[0];
 	link->theirs = move_up(pair[1]);
-	if (link->theirs >= 0 && signals_thread(&link->thread, link_main, gpu) == 0) {
+	const int error = link->theirs < 0 ? errno : signals_thread(&link->thread, link_main, gpu);
+	if (error == 0) {
 		link->joinable = true;
 		return 0;
 	}
-	const int error = errno;
 	if (link->theirs >= 0)
 		close(link->theirs);
 	close(link->region_fd);

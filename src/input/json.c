@@ -18,9 +18,10 @@
 #include "bins/exact.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#define AHEAD (JSON_NUMBER + 1)     /* enough for a whole number, escape or word */
-#define PLAIN 32u                   /* more than a plain number and its comma need */
-#define MOST ((size_t)BINS_MAX + 2) /* longest list: all bins, under and over */
+#define AHEAD (JSON_NUMBER + 1)      /* enough for a whole number, escape or word */
+#define PLAIN 32u                    /* more than a plain number and its comma need */
+#define MOST ((size_t)BINS_MAX + 2)  /* longest list: all bins, under and over */
+#define PAIRS_MOST ((size_t)1 << 22) /* longest list of pairs: all cells of a digest of f64 */
 
 int json_open(struct json *r, const char *path, struct fail *fail)
 {
@@ -430,7 +431,9 @@ struct json_pair *json_pairs(struct json *r, size_t *n, struct fail *fail)
 				json_unexpected(r, "cells and counts", fail);
 			else
 				mark = *r->at++;
-		} else if (*n > MOST || !(more = realloc(list, 2 * most * sizeof(*list)))) {
+		} else if (*n >= PAIRS_MOST) {
+			mark = json_bad(r, fail, "a list has more than %zu cells", PAIRS_MOST);
+		} else if (!(more = realloc(list, 2 * most * sizeof(*list)))) {
 			mark = fail_errno(fail, "%s", r->name);
 		} else {
 			list = more;

@@ -91,8 +91,7 @@ static void write_name(struct output *out, const struct table *t, unsigned width
 	utf8_make_plain(text);
 	const size_t all = picture_width(text);
 	if (all <= width) {
-		output_print(out, t->names ? "%s%*s" : "%s%*s", t->names ? text : "",
-			     (int)(width - all), "");
+		output_print(out, "%s%*s", t->names ? text : "", (int)(width - all), "");
 		output_text(out, t->names ? "" : text);
 		return;
 	}

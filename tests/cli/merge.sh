@@ -378,6 +378,13 @@ sed 's/"stats_s[uq][^,]*, //g' sums.json >older.json
 shell "gpuhist --merge --stats=50 older.json 2>&1 >/dev/null | grep -c rounding"
 shell "gpuhist --merge --stats=50 older.json sums.json 2>&1 >/dev/null | grep 'mean\|rounding'"
 shell "gpuhist --merge --stats=50 -f json -q older.json sums.json | grep -c stats_sum"
+# More cells than any type has
+{
+	sed 's/DIGEST.*//' digest.json
+	yes '1 1,' | head -n 4194305
+	sed 's/.*DIGEST//' digest.json
+} | tr -d '\n' >changed.json
+shell 'gpuhist --merge changed.json 2>&1 | tail -n 1 | cut -c 1-150'
 # Without digests, bins of one value give the quantiles that lie in them; the others are left out, by name
 bytes '\003\000\000\000\011\000\000\000' >two
 shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'
