@@ -103,7 +103,8 @@ void counts_auto(struct counts *counts, int *k, struct extent *extent);
 /*
  * Add to one cell of a table that all workers share, atomically and without the lock. The caller
  * reports the samples by counts_add_samples. While workers do this, no thread may use counts_add
- * except with `shared` tables.
+ * except with `shared` tables, or with keys, of which all workers add the same first
+ * ones by counts_add and the others by counts_add_cell.
  */
 static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t n)
 {

@@ -16,7 +16,7 @@
 
 /* One histogram with all its channels, and its provenance. */
 struct document {
-	struct hist hist;       /* without statistics, even if the document has them */
+	struct hist hist;       /* with figures and digests, if the document has them */
 	struct axis_spec bins;  /* the options that make its bins; a list is the histogram's */
 	struct provenance from; /* a row of --each is treated like any other run */
 	char *options;          /* memory for from.options; owned */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd_decode: decodes jobs of CALLS and STEPS with libzstd. No lock: the thread that decodes a job
- * has it for itself, and nothing else is looked at.
+ * has it for itself, and nothing else is looked at. Only decoder_hand_over is called with the
+ * source's lock, and copies up to FIND_MAX bytes there.
  */
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H
