@@ -21,7 +21,8 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 static int make_plan(struct run *run, const struct source *source, struct fail *fail);
 static int start_source(struct run *run, struct source *source, struct fail *fail);
 static int take_memory(struct run *run, struct fail *fail);
-static int open_rows(struct run *run, struct each **each, struct fail *fail);
+static int open_rows(struct run *run, const struct source *source, struct each **each,
+		     struct fail *fail);
 
 int run_prepare(struct run *run, struct fail *fail)
 {
@@ -31,7 +32,7 @@ int run_prepare(struct run *run, struct fail *fail)
 	const bool failed = open_source(run, &source, fail) != 0 ||
 			    make_plan(run, source, fail) != 0 ||
 			    start_source(run, source, fail) != 0 || take_memory(run, fail) != 0 ||
-			    (job->each > 0 && open_rows(run, &each, fail) != 0);
+			    (job->each > 0 && open_rows(run, source, &each, fail) != 0);
 
 	/* Fill it in even after a failure: cleanup uses it. */
 	run->work = (struct work){
@@ -238,7 +239,19 @@ static int take_memory(struct run *run, struct fail *fail)
 	return run->team.workers ? 0 : fail_errno(fail, "workers");
 }
 
-static int open_rows(struct run *run, struct each **each, struct fail *fail)
+/* On a terminal, rows of plain binary files are joined until they fit. */
+static void join_rows(struct row_spec *row, const struct job *job, uint64_t bytes)
+{
+	const uint64_t records = layout_records(bytes, row->record, row->packed);
+
+	if (row->size == ROW_IS_INPUT || job->source.text.on || records <= row->size)
+		return;
+	row->joined = row_plot_joined(row, records / row->size);
+	row->size *= row->joined;
+}
+
+static int open_rows(struct run *run, const struct source *source, struct each **each,
+		     struct fail *fail)
 {
 	const struct job *const job = run->job;
 
@@ -258,5 +271,6 @@ static int open_rows(struct run *run, struct each **each, struct fail *fail)
 		.style = &run->report.style,
 		.options = job->options,
 	};
+	join_rows(&run->row, job, source_length(source));
 	return each_open(each, &run->row, &run->plan.counting, run->out, fail);
 }

@@ -167,6 +167,15 @@ with tempfile.TemporaryDirectory() as folder:
         name = evil.replace('"', '""')
         check(piped.startswith(f'"{name}",' + ('"\033[2J\u202e,\n",u8,1,' if "--stats" in arguments else "0,")), repr(piped))
 
+# Rows of files, channels and keys are joined until they fit; all samples are there, and the last line says how many are one.
+for columns, lines in ((80, 24), (200, 50), (60, 12)):
+    for arguments, what in ((["--each=10"], "row"), (["--each=20", "-c", "5"], "row"), (["-c", "100"], "channel"), (["-c", "100", "--stats"], "channel"),
+                            (["--record=4", "--by=u8@2"], "key")):
+        text = seen(["-t", "u8", "-q", "-f", "plot", "-b", "16", "-r", "0:256", *arguments], bytes(range(250)) * 40, columns, lines, output=True).splitlines()
+        check(re.fullmatch(rf"each line is \d+ {what}s", text[-1]) and len(text) < lines, f"{arguments} on {columns}x{lines}: {text}")
+text = seen(["-t", "u8", "-q", "-f", "plot", "-b", "16", "-r", "0:256", "--each=10"], bytes(range(250)) * 40, output=True).splitlines()
+check(sum(int(line.split()[-1]) for line in text[3:-1]) == 10000, f"joined: {text}")
+
 # All channels fit the height, and use it.
 os.environ["LC_ALL"] = "C.UTF-8"
 for columns, lines in ((40, 10), (80, 24), (80, 50), (200, 50)):
@@ -328,7 +337,7 @@ os.environ["TERM"] = "xterm"
 for progress in ([], ["--progress"]):
     status, (text,) = live(["--each=2560", "-f", "plot", "--color=never", *progress], [DATA, 1.4, DATA], then=rb"2560\r\n")
     lines = text.split("\r\n")
-    check(len(lines) == 5 + len(progress) and all("gpuhist: " not in line[1:] for line in lines) and text.count("gpuhist") == len(progress),
+    check(len(lines) == 6 + len(progress) and all("gpuhist: " not in line[1:] for line in lines) and text.count("gpuhist") == len(progress),
           f"rows {progress}: {text!r}")
 
 sys.exit(report())

@@ -26,7 +26,7 @@ static const struct format FORMATS[] = {
 	{"raw",  {".bin", ".raw"}, COUNTER_U32, ARRAY | CAN_STREAM, write_raw,  NULL,           NULL,      NULL,            row_raw_add,    NULL},
 	{"npy",  {".npy"},         COUNTER_U64, ARRAY | CAN_KEYS,   write_npy,  list_check_npy, list_npy,  row_npy_begin,   row_raw_add,    row_npy_end},
 	{"json", {".json"},        COUNTER_U64, DOCUMENT,           write_json, NULL,           NULL,      NULL,            row_json_add,   NULL},
-	{"plot", {NULL},           COUNTER_U64, PICTURE,            write_plot, NULL,           list_rows, row_plot_begin,  row_plot_write, NULL},
+	{"plot", {NULL},           COUNTER_U64, PICTURE,            write_plot, NULL,           list_rows, row_plot_begin,  row_plot_write, row_plot_end},
 	{"svg",  {".svg"},         COUNTER_U64, PICTURE,            write_svg,  NULL,           list_rows, NULL,            row_svg_add,    row_svg_end},
 	{"prom", {".prom"},        COUNTER_U64, METRIC,             write_prom, prom_check,     NULL,      NULL,            NULL,           NULL},
 };

@@ -2,7 +2,9 @@
 /* list: hands each channel to the row writers. */
 #include "each/list.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "each/formats.h"
 #include "each/row.h"
@@ -31,6 +33,41 @@ static void add_to_sheet(struct output *out, struct sheet *sheet, const struct h
 		output_fail(out);
 }
 
+/* What is summed for channels that are drawn as one. */
+struct joined {
+	struct hist_flow flow;
+	struct hist_stats stats;
+	uint64_t count[];
+};
+
+/* Channels first .. end - 1 as one; its entropy is their mean. */
+static struct hist join_channels(struct joined *j, const struct hist *hist, uint32_t first,
+				 uint32_t end)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+	struct hist sum = hist_view(hist, first);
+	double bits = 0, n = 0;
+
+	memset(j, 0, sizeof(*j) + bins * sizeof(j->count[0]));
+	sum.samples = 0;
+	for (uint32_t c = first; c < end; c++) {
+		const struct hist one = hist_view(hist, c);
+		for (uint32_t i = 0; i < bins; i++)
+			j->count[i] += one.count[i];
+		j->flow.under += one.flow->under;
+		j->flow.over += one.flow->over;
+		j->flow.nan += one.flow->nan;
+		sum.samples += one.samples;
+		n += (double)one.samples;
+		bits += one.stats ? fmax(one.stats->entropy, 0) * (double)one.samples : 0;
+	}
+	j->stats.entropy = n > 0 ? bits / n : 0;
+	sum.count = j->count;
+	sum.flow = &j->flow;
+	sum.stats = sum.stats ? &j->stats : NULL;
+	return sum;
+}
+
 static void write_rows(struct output *out, const struct hist *hist, const struct row_spec *rows)
 {
 	struct row_spec spec = *rows;
@@ -43,9 +80,18 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 		row_begin_sheet(&sheet, &spec);
 		spec.sheet = &sheet;
 	}
+	spec.joined = hist->channels > 0 ? row_plot_joined(&spec, hist->channels) : 1;
+	struct joined *const joined =
+		malloc(sizeof(*joined) + axis_bins(&hist->axis) * sizeof(uint64_t));
+	if (!joined)
+		output_fail(out);
 	row_begin(out, &spec);
-	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
-		const struct hist one = hist_view(hist, c);
+	for (uint64_t c = 0; c < hist->channels && !output_failed(out); c += spec.joined) {
+		const uint64_t end =
+			c + spec.joined < hist->channels ? c + spec.joined : hist->channels;
+		const struct hist one =
+			spec.joined > 1 ? join_channels(joined, hist, (uint32_t)c, (uint32_t)end)
+					: hist_view(hist, (uint32_t)c);
 		if (spec.sheet)
 			add_to_sheet(out, &sheet, &one);
 		else
@@ -53,6 +99,7 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 				  &(struct row_place){.first = c, .records = one.samples}, &one);
 	}
 	row_end(out, &spec, hist->channels);
+	free(joined);
 	free(sheet.value);
 }
 

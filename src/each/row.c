@@ -86,6 +86,11 @@ bool row_is_named(const struct row_spec *spec)
 	return kind_of(spec)->named;
 }
 
+bool row_is_listed(const struct row_spec *spec)
+{
+	return kind_of(spec)->listed;
+}
+
 /* ---- csv and tsv ---- */
 
 static char comma_of(const struct row_spec *spec)
@@ -203,6 +208,7 @@ static struct table table_of(const struct row_spec *spec)
 			      .name = row_head(spec),
 			      .names = row_is_named(spec),
 			      .shape = spec->size == ROW_IS_TENSOR,
+			      .bytes = spec->size != ROW_IS_TENSOR && spec->axis->type.bits <= 8,
 			      .channels = spec->channels};
 }
 

@@ -30,6 +30,7 @@ struct row_spec {
 	const struct hist_key *keys;   /* ROW_IS_KEY: of all rows */
 	const struct format *format;
 	const struct style *style;
+	uint64_t joined;            /* plot on a terminal: rows that are drawn as one; 0: one */
 	const char *options;        /* as in struct provenance */
 	const char *tensor, *shape; /* name and shape of the next row; NULL: it is not a tensor */
 	const struct strip *strip;  /* plot: the cells of each strip; else NULL */
@@ -48,6 +49,7 @@ const char *row_name(const struct row_spec *spec, size_t path);
 /* The title of the first column of pictures and tables, and whether it holds names. */
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
+bool row_is_listed(const struct row_spec *spec); /* rows are the channels of one histogram */
 /* The name of a row, if rows are named. */
 const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist);
@@ -62,11 +64,13 @@ bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
 
 /* For plot: make the strip of all rows (row_plot.c). */
 void row_plot_strip(struct strip *strip, const struct row_spec *spec);
+/* How many of so many rows, which are not yet joined, must be one to fit a terminal: else 1. */
+uint64_t row_plot_joined(const struct row_spec *spec, uint64_t rows);
 
 /* The parts of struct format. */
 row_begin_fn row_lines_begin, row_npy_begin, row_plot_begin;
 row_add_fn row_lines_add, row_raw_add, row_json_add, row_plot_write, row_svg_add;
-row_end_fn row_npy_end, row_svg_end;
+row_end_fn row_npy_end, row_plot_end, row_svg_end;
 
 /* Write the text before the first row. */
 void row_begin(struct output *out, const struct row_spec *spec);

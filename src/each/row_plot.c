@@ -2,8 +2,8 @@
 /*
  * row_plot: draws a row of --each as text.
  *
- *       offset |0                   256| entropy   samples
- *       0x4000 |  .:-=+*#%@            |   3.412     16384
+ *       offset |0                   256| entropy   samples    out
+ *       0x4000 |  .:-=+*#%@            |   3.412     16384   1.2%
  *
  * Channels are drawn side by side as "panels" of a strip and its entropy. If strips would be too
  * short, a row has several lines of as many panels each. With --stats, a bar of the entropy takes
@@ -24,6 +24,7 @@
 #define LABEL_NAME 24 /* limit of the columns for an input's name */
 #define ENTROPY 8     /* columns for the entropy */
 #define SAMPLES 10    /* columns for the samples */
+#define OUT 7         /* columns for the share that is in no bin */
 #define STRIP_LEAST 8 /* if strips were shorter, use more lines */
 #define CELLS_MOST 200u
 
@@ -33,7 +34,22 @@ typedef unsigned long long ull;
 struct line {
 	unsigned label, strip; /* columns */
 	uint32_t across;       /* panels */
+	uint32_t lines;        /* of a row */
 };
+
+/* Can samples be in no bin? */
+static bool has_out(const struct row_spec *spec)
+{
+	const struct edges *const e = &spec->axis->edges;
+	const struct sample_type *const type = &spec->axis->type;
+
+	if (spec->asked || !axis_kind_of(spec->axis)->ordered || axis_bins(spec->axis) == 0)
+		return false;
+	return type->kind == SAMPLE_FLOAT ||
+	       (!spec->axis->clamp && !axis_kind_of(spec->axis)->from_samples &&
+		(edges_value(e, 0) > (double)sample_min(type) ||
+		 edges_value(e, axis_bins(spec->axis)) <= (double)sample_max(type)));
+}
 
 static unsigned strip_of(unsigned columns, uint32_t panels)
 {
@@ -50,11 +66,11 @@ static struct line line_of(const struct row_spec *spec)
 	l.label = !row_is_named(spec) || quarter < LABEL ? LABEL
 		  : quarter < LABEL_NAME                 ? quarter
 							 : LABEL_NAME;
-	const unsigned rest = columns - l.label - 1 - SAMPLES;
+	const unsigned rest = columns - l.label - 1 - SAMPLES - (has_out(spec) ? OUT : 0);
 	while (l.across > 1 && strip_of(rest, l.across) < STRIP_LEAST)
 		l.across--;
-	const uint32_t lines = (spec->channels + l.across - 1) / l.across;
-	l.across = (spec->channels + lines - 1) / lines;
+	l.lines = (spec->channels + l.across - 1) / l.across;
+	l.across = (spec->channels + l.lines - 1) / l.lines;
 	l.strip = strip_of(rest, l.across);
 	return l;
 }
@@ -67,6 +83,64 @@ static const char *side_of(const struct canvas *canvas)
 void row_plot_strip(struct strip *strip, const struct row_spec *spec)
 {
 	strip_make(strip, spec->axis, line_of(spec).strip);
+}
+
+/* ---- shades ---- */
+
+/* Write a cell's shade `times` times; return the end. */
+static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
+{
+	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
+			  ASCII[] = " .:-=+*#%@";
+
+	const char plain[] = {canvas->colour || canvas->utf8 ? ' ' : ASCII[shade], '\0'};
+	const char *const cell = canvas->utf8 && !canvas->colour ? BLOCKS[shade] : plain;
+	const size_t bytes = strlen(cell);
+
+	for (; times > 0; times--, to += bytes)
+		memcpy(to, cell, bytes);
+	return to;
+}
+
+/* Draw cells of these shades, over `width` columns. */
+static void draw_shades(struct output *out, const struct canvas *canvas, const unsigned *shades,
+			uint32_t cells, uint32_t width)
+{
+	char text[CELLS_MOST * 16], *end = text;
+	unsigned last = 0;
+
+	for (uint32_t i = 0; i < cells; i++) {
+		const unsigned shade = shades[i];
+		if (canvas->colour && shade != last)
+			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
+					 : sprintf(end, "\033[0m");
+		last = shade;
+		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
+	}
+	if (canvas->colour && last > 0)
+		end += sprintf(end, "\033[0m");
+	output_write(out, text, (size_t)(end - text));
+}
+
+static unsigned levels_of(const struct canvas *canvas)
+{
+	return canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
+}
+
+/* Explain the shades. */
+static void write_legend(struct output *out, const struct row_spec *spec)
+{
+	const struct canvas *const canvas = &spec->style->canvas;
+	const unsigned levels = levels_of(canvas), label = line_of(spec).label;
+	unsigned shades[SHADES];
+
+	for (unsigned i = 0; i < levels; i++)
+		shades[i] = i + 1;
+	output_print(out, "%*s ", (int)label, "");
+	draw_shades(out, canvas, shades, levels, levels);
+	output_text(out, canvas->columns < 60
+				 ? " few to most of a line\n"
+				 : " from few samples to the most of a line; blank: none\n");
 }
 
 /* ---- above the rows ---- */
@@ -109,6 +183,8 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 
 	write_title(out, spec);
+	if (!spec->asked)
+		write_legend(out, spec);
 	if (l.across > 1)
 		write_channels(out, &l);
 	if (spec->asked) {
@@ -124,7 +200,7 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 		output_print(out, " %s%s%*s%s entropy", side_of(canvas), both ? lower : "",
 			     both ? width - (int)strlen(lower) : width, both ? upper : "",
 			     side_of(canvas));
-	output_print(out, " %9s\n", "samples");
+	output_print(out, " %9s%s\n", "samples", has_out(spec) ? "    out" : "");
 	strip_begin();
 	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
 }
@@ -141,46 +217,18 @@ static void write_label(struct output *out, unsigned width, const char *label)
 	output_print(out, "%*s%s", (int)(width - picture_width(text)), "", text);
 }
 
-/* Write a cell's shade `times` times; return the end. */
-static char *put_shade(char *to, const struct canvas *canvas, unsigned shade, uint32_t times)
-{
-	static const char BLOCKS[][4] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"},
-			  ASCII[] = " .:-=+*#%@";
-
-	const char plain[] = {canvas->colour || canvas->utf8 ? ' ' : ASCII[shade], '\0'};
-	const char *const cell = canvas->utf8 && !canvas->colour ? BLOCKS[shade] : plain;
-	const size_t bytes = strlen(cell);
-
-	for (; times > 0; times--, to += bytes)
-		memcpy(to, cell, bytes);
-	return to;
-}
-
 /* Draw a channel's strip, between two lines. */
 static void draw_strip(struct output *out, const struct row_spec *spec, const struct hist *hist,
 		       uint32_t channel, uint32_t width)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
-	const uint32_t cells = spec->strip->cells;
-	const unsigned levels = canvas->colour ? SHADES : canvas->utf8 ? 4 : 9;
-	char text[CELLS_MOST * 16], *end = text;
 	double cell[CELLS_MOST];
-	unsigned shades[CELLS_MOST], last = 0;
+	unsigned shades[CELLS_MOST];
 
 	strip_fill(cell, spec->strip, hist, channel);
-	strip_shades(shades, cell, cells, levels, canvas->log);
-	for (uint32_t i = 0; i < cells; i++) {
-		const unsigned shade = shades[i];
-		if (canvas->colour && shade != last)
-			end += shade > 0 ? sprintf(end, "\033[48;5;%um", RAMP[shade - 1].terminal)
-					 : sprintf(end, "\033[0m");
-		last = shade;
-		end = put_shade(end, canvas, shade, width * (i + 1) / cells - width * i / cells);
-	}
-	if (canvas->colour && last > 0)
-		end += sprintf(end, "\033[0m");
+	strip_shades(shades, cell, spec->strip->cells, levels_of(canvas), canvas->log);
 	output_text(out, side_of(canvas));
-	output_write(out, text, (size_t)(end - text));
+	draw_shades(out, canvas, shades, spec->strip->cells, width);
 	output_text(out, side_of(canvas));
 }
 
@@ -209,6 +257,18 @@ static void draw_entropy(struct output *out, const struct row_spec *spec, double
 	drawn += length % parts > 0;
 	output_print(out, "%s%*s%s", canvas->colour && length > 0 ? "\033[0m" : "",
 		     (int)(width - drawn), "", side_of(canvas));
+}
+
+/* Write the samples of a row, and the share that is in no bin. */
+static void write_samples(struct output *out, const struct row_spec *spec, const struct hist *hist)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
+	char share[NUMBER_TEXT];
+
+	percent_text(share, flow.under + flow.over + flow.nan, hist->samples);
+	output_print(out, " %9llu", (ull)(hist->samples / hist->channels));
+	if (has_out(spec))
+		output_print(out, " %6s", share);
 }
 
 /* Among several inputs with many rows each, write an input's name on a line before its rows. */
@@ -249,7 +309,40 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 			output_print(out, " %7.3f", entropy);
 		}
 		if (first == 0)
-			output_print(out, " %9llu", (ull)(hist->samples / hist->channels));
+			write_samples(out, spec, hist);
 		output_text(out, "\n");
 	}
+}
+
+/* ---- rows that are joined ---- */
+
+/* The lines that rows may fill on a terminal, which has others above and below them. */
+static uint64_t lines_for_rows(const struct row_spec *spec)
+{
+	const struct line l = line_of(spec);
+	const unsigned lines = spec->style->canvas.lines, others = l.across > 1 ? 5 : 4;
+
+	return (lines > others ? lines - others : 1) / l.lines;
+}
+
+uint64_t row_plot_joined(const struct row_spec *spec, uint64_t rows)
+{
+	const uint64_t inputs = spec->path_count > 1 ? 2 * spec->path_count : 1;
+	const uint64_t fit = lines_for_rows(spec), most = fit > inputs ? fit - inputs : 1;
+	uint64_t joined = 1;
+
+	if (spec->format->write != write_plot || spec->style->table ||
+	    !spec->style->canvas.terminal)
+		return 1;
+	while ((rows - 1) / joined + 1 > most) /* 1, 2, 3, 4, 6, 8, 12 ... */
+		joined += joined & (joined - 1) ? joined / 3 : (joined + 1) / 2;
+	return joined;
+}
+
+void row_plot_end(struct output *out, const struct row_spec *spec, uint64_t rows)
+{
+	(void)rows;
+	if (spec->joined > 1)
+		output_print(out, "each line is %llu %s%s\n", (ull)spec->joined,
+			     row_is_listed(spec) ? row_head(spec) : "row", "s");
 }

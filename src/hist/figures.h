@@ -14,7 +14,7 @@
 /* clang-format off */
 /*      figure              csv, tsv   JSON                 report        columns    rule */
 #define FIGURES(FIGURE, PLACE)                                                                     \
-	FIGURE(SAMPLES,      "samples", "",                  "",           "samples", 8)                 \
+	FIGURE(SAMPLES,      "samples", "",                  "",           "samples", 7)                 \
 	FIGURE(UNDER,        "under",   "",                  "",           "",        0)                 \
 	FIGURE(OVER,         "over",    "",                  "",           "",        0)                 \
 	FIGURE(COUNT,        "",        "stats_count",       "count",      "",        0)                 \
@@ -29,9 +29,9 @@
 	FIGURE(NEVER_HIT,    "",        "stats_never_hit",   "never hit",  "",        0)                 \
 	FIGURE(MEAN,         "mean",    "stats_mean",        "mean",       "mean",    3)                 \
 	FIGURE(DEVIATION,    "std",     "stats_std",         "std",        "std",     4)                 \
-	FIGURE(ENTROPY,      "entropy", "stats_entropy",     "entropy",    "",        0)                 \
+	FIGURE(ENTROPY,      "entropy", "stats_entropy",     "entropy",    "entropy", 6)                 \
 	PLACE(ZEROS,         "",        "",                  "",           "zeros",   6 | SHARE)         \
-	PLACE(NAN,           "",        "",                  "",           "nan",     7 | SHARE)         \
+	PLACE(NAN,           "",        "",                  "",           "nan",     8 | SHARE)         \
 	FIGURE(QUANTILE,     "%s%%",    "stats_quantile_%s", "%s%%",       "%s%%",    0)
 /* clang-format on */
 

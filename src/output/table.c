@@ -29,6 +29,8 @@ struct columns {
 /* How soon a figure gets its column, 1 first. */
 static unsigned turn_of(const struct figure *f, const struct table *t)
 {
+	if (f->row->id == FIGURE_ENTROPY && !t->bytes)
+		return 0;
 	return f->row->id != FIGURE_QUANTILE ? f->row->rule & FIGURE_WORTH
 	       : t->asked->named             ? NAMED_WORTH
 	       : t->shape                    ? 0

@@ -20,6 +20,7 @@ struct table {
 	const char *name;  /* the title of the first column */
 	bool names;        /* the first column holds names, not numbers */
 	bool shape;        /* the second column holds a shape, and samples are not counted */
+	bool bytes;        /* samples of up to 8 bits, whose entropy is shown */
 	uint32_t channels; /* above 1: a column for the channel's number */
 };
 
