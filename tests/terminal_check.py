@@ -176,6 +176,22 @@ for columns, lines in ((80, 24), (200, 50), (60, 12)):
 text = seen(["-t", "u8", "-q", "-f", "plot", "-b", "16", "-r", "0:256", "--each=10"], bytes(range(250)) * 40, output=True).splitlines()
 check(sum(int(line.split()[-1]) for line in text[3:-1]) == 10000, f"joined: {text}")
 
+# One line if something stands out: clipping, or a channel that sets the range; never in a pipe.
+HILL = [100 + (i * i) % 97 + i % 59 for i in range(3000)]
+for arguments, samples, want in (
+    (["-t", "u8"], bytes([min(x, 200) for x in HILL]), r"gpuhist: [0-9.]+% at 200, the largest value: clipped\?"),
+    (["-t", "u8"], bytes([max(x, 120) for x in HILL]), r"gpuhist: [0-9.]+% at 120, the smallest value: clipped\?"),
+    (["-t", "u8"], bytes(HILL), None), (["-t", "u8"], bytes(range(256)) * 10, None), (["-t", "u8"], bytes([0, 1, 1] * 1000), None),
+    (["-t", "u16", "-c", "5"], struct.pack("<1500H", *((x * 250 if i % 5 == 3 else x) for i, x in enumerate(HILL[:1500]))), "gpuhist: 1 of 5 channels fills the range: see channel 3"),
+    (["-t", "u16", "-c", "5"], struct.pack("<1500H", *((x * 250 if i % 5 >= 3 else x) for i, x in enumerate(HILL[:1500]))), None),
+    (["-t", "u16", "-c", "100", "-r", "0:65536"], struct.pack("<1500H", *HILL[:1500]), None)):
+    bins = ["--auto"] if "u16" in arguments and "-r" not in arguments else []
+    lines = seen([*arguments, *bins, "-f", "plot"], samples, output=True).splitlines()
+    notes = [line for line in lines if line.startswith("gpuhist: ")]
+    check(len(notes) == (want is not None) and all(re.fullmatch(want, note) for note in notes), f"stands out: {arguments}: {notes}")
+    piped = subprocess.run([gpuhist, *arguments, *bins, "-f", "plot"], input=samples, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    check(piped.stderr == b"", f"in a pipe: {piped.stderr!r}")
+
 # All channels fit the height, and use it.
 os.environ["LC_ALL"] = "C.UTF-8"
 for columns, lines in ((40, 10), (80, 24), (80, 50), (200, 50)):

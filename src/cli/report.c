@@ -222,14 +222,16 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 	}
 }
 
-/* After a plot, suggest --log=auto or -r if one row has nearly all samples. */
+/* After a plot, suggest --log=auto or -r if one row, or those next to 0, have nearly all samples. */
 static bool advise_log(const struct picture *p, uint32_t k)
 {
 	const struct axis *const axis = &p->hist->axis;
+	const bool zero = k + 1 < p->bars && axis_kind_of(axis)->from_samples &&
+			  edges_value(&p->axis.edges, p->bar[k].to) == 0;
 	uint64_t row = 0, all = 0, most = 0;
 
 	for (uint32_t c = 0; c < p->hist->channels; c++) {
-		row += picture_sum(p, c, k);
+		row += picture_sum(p, c, k) + (zero ? picture_sum(p, c, k + 1) : 0);
 		all += p->facts[c].samples;
 		most += p->facts[c].most;
 	}
@@ -237,20 +239,94 @@ static bool advise_log(const struct picture *p, uint32_t k)
 	if (all < 100 || row <= all - all / 20 ||
 	    (bin_is_value(axis, p->facts[0].fullest) && most > all - all / 20))
 		return false;
-	msg_note("one row holds %u %% of the samples; --log=auto or -r LO:HI tells them apart",
-		 (unsigned)((uint128_t)row * 100 / all));
+	msg_note("%s %u %% of the samples; --log=auto or -r LO:HI tells them apart",
+		 zero ? "two rows hold" : "one row holds", (unsigned)((uint128_t)row * 100 / all));
 	return true;
 }
 
-/* Give advice after a plot; return whether any was due. */
+/* The first bin of a channel that is not empty, or the last; the number of bins if there is none. */
+static uint32_t end_of(const struct hist *hist, uint32_t channel, bool last)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+
+	for (uint32_t i = 0; i < bins; i++)
+		if (hist_count(hist, channel, last ? bins - 1 - i : i) > 0)
+			return last ? bins - 1 - i : i;
+	return bins;
+}
+
+/* Name a channel without which the others would need less than a quarter of the bins. */
+static bool advise_channel(const struct hist *hist)
+{
+	const uint32_t bins = axis_bins(&hist->axis), n = hist->channels;
+	/* The channels with the lowest and the highest bin, and those of the others. */
+	uint32_t who[2] = {0, 0}, ends[2] = {bins, 0}, others[2] = {bins, 0};
+
+	for (uint32_t c = 0; c < n; c++) {
+		const uint32_t first = end_of(hist, c, false), last = end_of(hist, c, true);
+		if (first == bins)
+			continue;
+		others[0] = first < ends[0] ? ends[0] : first < others[0] ? first : others[0];
+		who[0] = first < ends[0] ? c : who[0];
+		ends[0] = first < ends[0] ? first : ends[0];
+		others[1] = last >= ends[1] ? ends[1] : last > others[1] ? last : others[1];
+		who[1] = last >= ends[1] ? c : who[1];
+		ends[1] = last >= ends[1] ? last : ends[1];
+	}
+	for (int side = 0; side < 2 && n > 2 && axis_kind_of(&hist->axis)->from_samples; side++) {
+		const uint32_t low = who[side] == who[0] ? others[0] : ends[0],
+			       high = who[side] == who[1] ? others[1] : ends[1];
+		if (high < low || (high - low + 1) * (uint64_t)4 > bins)
+			continue;
+		msg_note("1 of %lu channels fills the range: see channel %lu", (unsigned long)n,
+			 (unsigned long)who[side]);
+		return true;
+	}
+	return false;
+}
+
+/* Name an extreme value that is much more frequent than those next to it, as clipping makes it. */
+static bool advise_clipped(const struct hist *hist)
+{
+	char value[NUMBER_TEXT], share[NUMBER_TEXT];
+
+	for (uint32_t c = 0; c < hist->channels; c++)
+		for (int last = 1; last >= 0; last--) {
+			const uint32_t end = end_of(hist, c, last), bins = axis_bins(&hist->axis);
+			if (end == bins || !bin_is_value(&hist->axis, end))
+				continue;
+			const uint64_t count = hist_count(hist, c, end);
+			uint64_t most = 0, filled = 0;
+			for (uint32_t i = 1; i <= 16; i++) {
+				const uint32_t bin = last ? end - i : end + i;
+				const uint64_t next = bin < bins ? hist_count(hist, c, bin) : 0;
+				most = next > most ? next : most;
+				filled += next > 0;
+			}
+			if (filled < 8 || count / 4 <= most ||
+			    count < hist_samples(hist, c) / 100 + 1)
+				continue;
+			percent_text(share, count, hist_samples(hist, c));
+			edges_format(&hist->axis.edges, end, value);
+			msg_note("%s at %s, the %s value: clipped?", share, value,
+				 last ? "largest" : "smallest");
+			return true;
+		}
+	return false;
+}
+
+/* Give advice after a plot, at most a line; return whether any was due. */
 static bool advise_picture(const struct job *job, const struct hist *hist)
 {
 	const enum axis_kind kind = hist->axis.kind;
 	const bool drawn = job->plot || job->format->write == write_plot;
 	struct picture p;
 
-	if (!drawn || job->voice == VOICE_QUIET || hist_is_list(hist) ||
-	    picture_open(&p, hist, false, job->style.canvas.lines))
+	if (!drawn || job->voice == VOICE_QUIET)
+		return false;
+	if (msg_terminal() && (advise_channel(hist) || advise_clipped(hist)))
+		return true;
+	if (hist_is_list(hist) || picture_open(&p, hist, false, job->style.canvas.lines))
 		return false;
 	picture_join(&p, job->style.canvas.lines - 4);
 	picture_count(&p);
