@@ -423,11 +423,75 @@ def check_wave_input():
                       numpy.bincount(top[:, c], minlength=256))
 
 
+def parts_of(data, options):
+    document = json.loads(run(["-q", "-f", "json", *options], data))
+    return [document] if "axes" in document else list(document.values())
+
+
+def same_parts(name, documents, parts, edges):
+    """Compare the documents of channels or keys with their samples."""
+    check(f"{name}: parts", len(documents) == len(parts))
+    for document, part in zip(documents, parts):
+        facts, finite = document["writer_info"]["gpuhist"], part[numpy.isfinite(part)]
+        equal(f"{name}: counts", document["storage"]["values"][1:-1], numpy_histogram(finite, edges))
+        check(f"{name}: NaN", facts["nan"] == numpy.isnan(part).sum())
+        if "stats_count" in facts:
+            check(f"{name}: figures", facts["stats_count"] == len(finite) and facts["stats_minimum"] == finite.min()
+                  and facts["stats_maximum"] == finite.max() and math.isclose(facts["stats_mean"], finite.mean(), rel_tol=1e-9)
+                  and facts["stats_zeros"] == (finite == 0).sum())
+
+
+def draw_numbers(dtype, n):
+    dtype = numpy.dtype(dtype)
+    if dtype.kind != "f":
+        limits = numpy.iinfo(dtype)
+        x = rng.integers(limits.min, limits.max, n, dtype.newbyteorder("="), endpoint=True).astype(dtype)
+        x[:9] = limits.min
+        return x
+    x = (rng.normal(size=n) * 40).astype(dtype)
+    x[::97], x[5::97], x[6::97] = numpy.nan, -numpy.inf, -0.0
+    return x
+
+
+def check_abs():
+    edges = numpy.linspace(0, 100, 51)
+    types = {"i8": "i1", "i16": "<i2", "i16be": ">i2", "f16": "<f2", "f16be": ">f2", "f32": "<f4", "f32be": ">f4", "f64": "<f8",
+             "f64be": ">f8"}
+    options = ["--abs", "--closed", "-r0:100", "-b50"]
+    for form, dtype in types.items():
+        x = draw_numbers(dtype, 6930)
+        size = abs(x.astype("f8"))
+        for channels in (1, 3, 70):
+            for stats in ([], ["--stats=50"]):
+                same_parts(f"|{form}| -c {channels} {stats}", parts_of(x.tobytes(), ["-t", form, f"-c{channels}", *options, *stats]),
+                           [size[c::channels] for c in range(channels)], edges)
+        records = numpy.zeros(len(x), [("x", dtype), ("key", "u1")])
+        records["x"], records["key"] = x, rng.integers(0, 5, len(x))
+        by = [f"--record={records.itemsize}", f"--by=u8@{x.itemsize}", "--stats"]
+        same_parts(f"|{form}| {by}", parts_of(records.tobytes(), ["-t", form, *options, *by]),
+                   [size[records["key"] == key] for key in range(5)], edges)
+    for form, dtype in {"cu8": "u1", "ci8": "i1", "ci16": "<i2", "ci16be": ">i2", "cu16": "<u2", "ci32": "<i4", "cf16": "<f2",
+                        "cf32": "<f4", "cf64be": ">f8"}.items():
+        x = draw_numbers(dtype, 8400).astype("f8") - {"cu8": 127.5, "cu16": 32767.5}.get(form, 0)
+        size = numpy.sqrt(x[::2] * x[::2] + x[1::2] * x[1::2])
+        data = (x + {"cu8": 127.5, "cu16": 32767.5}.get(form, 0)).astype(dtype).tobytes()
+        edges = numpy.linspace(0, float(size[numpy.isfinite(size)].max()), 51)
+        options = ["--abs", "--closed", f"-r0:{float(edges[-1])!r}", "-b50", "--stats"]
+        for channels in (1, 3, 70):
+            same_parts(f"|{form}| -c {channels}", parts_of(data, ["-t", form, f"-c{channels}", *options]),
+                       [size[c::channels] for c in range(channels)], edges)
+    with open("z.npy", "wb") as file:
+        numpy.save(file, x.astype("<f8").view("<c16").reshape(-1, 3))
+    document = json.loads(subprocess.run([GPUHIST, "-qfjson", "--abs", "-clast", "z.npy", f"-r0:{float(edges[-1])!r}", "-b50", "--closed"],
+                                         capture_output=True, check=True).stdout)
+    same_parts("|complex128| of a .npy", list(document.values()), [size[c::3] for c in range(3)], edges)
+
+
 def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
     checks = [check_ranges, check_edges, check_log, check_mod, check_packed, check_auto, check_log_auto, check_npy_output, check_channels,
-              check_stats, check_few_quantiles, check_npy_input, check_wave_input]
+              check_abs, check_stats, check_few_quantiles, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for one in checks:

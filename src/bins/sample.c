@@ -57,8 +57,17 @@ int sample_type_parse(struct sample_type *type, const char *text)
 {
 	char base[sizeof(type->name)];
 	struct sample_type found;
-	bool pair;
+	bool pair = text[0] == '|' && text[1] == 'c';
 
+	if (text[0] == '|') {
+		snprintf(base, sizeof(base), "%.*s", (int)strcspn(text + 1 + pair, "|"),
+			 text + 1 + pair);
+		if (sample_type_parse(&found, base) != 0 || sample_type_abs(&found, pair) != NULL ||
+		    strcmp(found.name, text) != 0)
+			return -1;
+		*type = found;
+		return 0;
+	}
 	snprintf(base, sizeof(base), "%.*s", (int)strcspn(text, "&"), text);
 	if (sample_type_named(&found, &pair, base) != 0)
 		return -1;
@@ -91,12 +100,49 @@ const char *sample_type_mask(struct sample_type *type, uint32_t mask)
 	return NULL;
 }
 
+const char *sample_type_abs(struct sample_type *type, bool pair)
+{
+	const uint32_t word = type->word > 0 ? type->word : type->bits;
+	struct sample_type made = *type;
+
+	if (word % 8 > 0 ||
+	    (!pair && type->kind != SAMPLE_FLOAT && (type->kind != SAMPLE_SIGNED || word > 16)))
+		return "it takes floats, signed integers of 8 and 16 bits, and complex samples";
+	if (pair) {
+		(void)sample_type_parse(&made, "f64");
+		made.word = 2 * word;
+	} else if (type->code_bytes <= 2) {
+		made.word = word;
+		made.big = false; /* words have the byte order */
+		made.kind = type->kind == SAMPLE_FLOAT ? SAMPLE_FLOAT : SAMPLE_UNSIGNED;
+	}
+	made.abs = true;
+	snprintf(made.name, sizeof(made.name), "|%s%.12s|", pair ? "c" : "", type->name);
+	*type = made;
+	return NULL;
+}
+
+struct sample_type sample_type_signed(const struct sample_type *type)
+{
+	struct sample_type own = *type;
+	char name[sizeof(own.name)];
+	const unsigned bars = 1 + sample_is_magnitude(type);
+
+	if (!type->abs)
+		return own;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(type->name + bars, "|"),
+		 type->name + bars);
+	(void)sample_type_parse(&own, name);
+	own.binned = type->binned;
+	return own;
+}
+
 struct sample_type sample_type_word(const struct sample_type *type)
 {
-	struct sample_type word = *type;
+	struct sample_type word = sample_type_signed(type);
 
-	if (type->word > 0) {
-		word.bits = type->word;
+	if (word.word > 0) {
+		word.bits = word.word;
 		word.word = word.low = 0;
 		word.name[strcspn(word.name, "&")] = '\0';
 	}
@@ -116,14 +162,20 @@ struct sample_type sample_type_counted(const struct sample_type *type)
 	return counted;
 }
 
-uint32_t sample_widened(const struct sample_type *type, uint32_t code)
+uint32_t sample_of_code(const struct sample_type *type, const struct sample_type *word,
+			uint32_t code)
 {
-	const struct sample_type word = sample_type_word(type);
-	const uint32_t own = sample_swapped(&word, code);
+	const uint32_t own = sample_swapped(word, code);
 
-	if (type->kind == SAMPLE_FLOAT)
-		return bits_of_float((float)sample_value(type, own));
 	return type->word > 0 ? sample_masked(type, own) : own;
+}
+
+uint32_t sample_widened(const struct sample_type *type, const struct sample_type *word,
+			uint32_t code)
+{
+	const uint32_t own = sample_of_code(type, word, code);
+
+	return type->kind == SAMPLE_FLOAT ? bits_of_float((float)sample_value(type, own)) : own;
 }
 
 /* ---- names in other tools ---- */

@@ -9,6 +9,9 @@
  *
  * With --mask, a sample is some neighbouring bits of a word of 8 or 16 bits. The words are counted,
  * and hist.c turns their counts into counts of samples at the end; no other code knows of words.
+ *
+ * With --abs, the name of the type has bars: |i16|. Codes are words again. Larger floats lose their
+ * sign in load.c, which also makes the magnitude, an f64, of two numbers: |ci16|.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
@@ -27,8 +30,10 @@ struct sample_type {
 	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16, f8e4m3) */
 	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
 	bool big;              /* bytes, or packed samples, come most significant first */
-	uint32_t word;         /* --mask: bits of the words that are counted, 8 or 16; else 0 */
-	uint32_t low;          /* --mask: the lowest bit of a word that belongs to the sample */
+	bool abs;              /* --abs */
+	/* --mask, --abs: bits of the words that are counted, 8 or 16, or of two numbers; else 0 */
+	uint32_t word;
+	uint32_t low; /* --mask: the lowest bit of a word that belongs to the sample */
 	/* Of 16 bits, but counted like wider types: too many channels for a table of codes each. */
 	bool binned;
 };
@@ -44,7 +49,12 @@ static inline bool sample_is_code(const struct sample_type *type)
  * same values. sample_widened returns the word of a code.
  */
 struct sample_type sample_type_counted(const struct sample_type *type);
-uint32_t sample_widened(const struct sample_type *type, uint32_t code);
+uint32_t sample_widened(const struct sample_type *type, const struct sample_type *word,
+			uint32_t code);
+
+/* The sample of a code of up to 16 bits, in the machine's byte order; sample_type_word's `word`. */
+uint32_t sample_of_code(const struct sample_type *type, const struct sample_type *word,
+			uint32_t code);
 
 /* Samples of a "group", the fewest that fill whole bytes: 1, or for packed types 2, 4 or 8. */
 static inline uint32_t sample_group(const struct sample_type *type)
@@ -91,13 +101,33 @@ int sample_type_parse(struct sample_type *type, const char *text);
  */
 const char *sample_type_mask(struct sample_type *type, uint32_t mask);
 
-/* The type of the words that an input has. */
+/*
+ * Make the type of the absolute values (--abs), or of the magnitudes of pairs. Return why it is
+ * impossible, or NULL.
+ */
+const char *sample_type_abs(struct sample_type *type, bool pair);
+
+/* Is a sample the magnitude of two numbers? */
+static inline bool sample_is_magnitude(const struct sample_type *type)
+{
+	return type->abs && type->name[1] == 'c';
+}
+
+/* The type before --abs; of a magnitude, that of each of the two numbers. */
+struct sample_type sample_type_signed(const struct sample_type *type);
+
+/* The type of the words that an input has, before --mask and --abs. */
 struct sample_type sample_type_word(const struct sample_type *type);
 
 /* The sample of a word in the machine's byte order. */
 static inline uint32_t sample_masked(const struct sample_type *type, uint32_t word)
 {
-	return word >> type->low & ((1u << type->bits) - 1);
+	const uint32_t sample = word >> type->low & ((1u << type->bits) - 1);
+	const uint32_t sign = 1u << (type->bits - 1);
+
+	if (!type->abs || sample < sign)
+		return sample;
+	return type->kind == SAMPLE_FLOAT ? sample - sign : 2 * sign - sample;
 }
 
 /* Say which two meanings a name has, or why gpuhist does not read the type; otherwise NULL. */

@@ -71,6 +71,7 @@ static const char INPUT_OPTIONS[] =
 "      --edges=LIST|@FILE  the edges themselves: 0,1,10 or a file of numbers\n"
 "      --mod               the bin is the sample modulo N\n"
 "      --mask=BITS         only these bits of each word, as 0xfff\n"
+"      --abs               absolute values; of complex samples the magnitude\n"
 "      --clamp             count samples out of range in the first and last bin\n"
 "      --closed            the last bin includes HI\n"
 "\n";

@@ -181,12 +181,13 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 
 /* Derive the number of channels from a header and -c. */
 static int header_channels(uint32_t *channels, const struct job *job, const struct header *said,
-			   struct fail *fail)
+			   uint32_t parts, struct fail *fail)
 {
 	const struct layout_options *const asked = &job->layout_options;
 	const bool array = strcmp(said->format, ".npy") == 0;
 	const char *const name = said->input;
-	uint64_t n = said->channels;
+	/* Two of them are one magnitude; an array of plain numbers says nothing about channels. */
+	uint64_t n = said->channels > 1 ? said->channels / parts : 1;
 
 	if (asked->last && array && said->fortran)
 		return fail_set(
@@ -195,7 +196,6 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 			name);
 	if (asked->last && array)
 		n = said->last <= LAYOUT_CHANNELS_MAX ? said->last * n : said->last;
-	/* An array of plain numbers says nothing about channels. */
 	if (asked->channels > 1 && asked->channels != n && !(array && n == 1))
 		return fail_set(fail, STATUS_USAGE,
 				"--channels %lu contradicts %s, whose %s header says %llu (-c 1 "
@@ -311,6 +311,7 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 {
 	struct layout_options asked = job->layout_options;
 	const bool header = said->format, together = asked.channels == 1;
+	const uint32_t parts = sample_is_magnitude(type) ? 2 : 1;
 	const char *why;
 
 	if (asked.last && !header)
@@ -321,13 +322,13 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 		asked.channels = channels;
 	if (asked.channels <= 1 && !together && !header && job->like)
 		asked.channels = job->like->hist.by ? 1 : job->like->hist.channels;
-	if (header && header_channels(&asked.channels, job, said, fail) != 0)
+	if (header && header_channels(&asked.channels, job, said, parts, fail) != 0)
 		return -1;
 	shape->header_last = asked.last ? said->last : 0;
 	shape->header_channels = together             ? 0
 				 : header             ? said->channels
-				 : asked.channels > 0 ? asked.channels
-						      : 1;
+				 : asked.channels > 0 ? parts * asked.channels
+						      : parts;
 	if (asked.channels == 0)
 		asked.channels = 1;
 	if (job->source.text.by) /* a number and the index of its key (text.h) */
@@ -413,6 +414,8 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 		return "only the cores count more than 64 channels";
 	if (sample_unpacks(type))
 		return "only the cores count packed samples of more than 8 bits";
+	if (type->abs && type->code_bytes > 2)
+		return "only the cores take absolute values of more than 16 bits";
 	if (job->quantiles.n > 0 && type->code_bytes > 2)
 		return "with --stats, the cores must read all samples of more than 16 bits anyway";
 	return NULL;
@@ -475,6 +478,16 @@ static int set_mask(struct sample_type *type, uint32_t mask, struct fail *fail)
 			(unsigned long)mask, type->name, why);
 }
 
+/* --abs */
+static int set_abs(struct sample_type *type, bool pair, struct fail *fail)
+{
+	const char *const why = sample_type_abs(type, pair);
+
+	return why ? fail_set(fail, STATUS_USAGE, "--abs cannot be combined with --type %s: %s",
+			      type->name, why)
+		   : 0;
+}
+
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
@@ -485,11 +498,22 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	/* Names give the type only if neither -t nor a header does. */
 	if (!job->source.typed && !said->format && named(job, &type, &named_channels, fail) != 0)
 		return -1;
-	if (job->like && !said->format && !job->source.typed && !job_names_type(job))
-		type = job->mask > 0 ? sample_type_word(&job->like->hist.axis.type)
-				     : job->like->hist.axis.type;
+	bool pair = job->source.typed ? job->pair || said->pair
+		    : said->format    ? said->pair
+				      : named_channels > 1;
+	if (job->like && !said->format && !job->source.typed && !job_names_type(job)) {
+		const struct sample_type *const like = &job->like->hist.axis.type;
+		pair = sample_is_magnitude(like);
+		type = job->mask > 0 ? sample_type_word(like)
+		       : job->abs    ? sample_type_signed(like)
+				     : *like;
+	}
 	if (job->mask > 0 && set_mask(&type, job->mask, fail) != 0)
 		return -1;
+	if (job->abs && set_abs(&type, pair, fail) != 0)
+		return -1;
+	if (job->abs && pair)
+		named_channels = 1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)
 		return -1;
 	type.binned = (type.code_bytes == 2 && layout_is_many(shape->channels)) ||

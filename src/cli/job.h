@@ -72,6 +72,8 @@ struct job {
 	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
 	struct sample_type type;   /* -t, if source.typed */
 	uint32_t mask;             /* --mask; 0: not given */
+	bool pair;                 /* -t names complex numbers */
+	bool abs;                  /* --abs */
 	struct layout_options layout_options;
 	const char *by_text; /* --by as given; NULL: not given */
 	/* --by=TYPE@OFFSET; in text the reader makes the records (job_shape) */

@@ -42,6 +42,7 @@ static const struct known KNOWN[] = {
 	{"mod", 0, NULL, .about = DECIDES,
 		.apart = {{"stats", "residues are not the samples; for the low bits of words, use "
 			"--mask=0xfff"}}},
+	{"abs", 0, NULL, DECIDES, FLAG(job.abs)},
 	{"mask", 0, "=BITS", DECIDES, NUMBER(job.mask, 1, 0xffff),
 		.must = "must be neighbouring bits of words of 8 or 16, such as 0xfff or 0x3000",
 		.apart = {{"text", "numbers in text have no bits"}}},
@@ -330,7 +331,8 @@ static int give_implied(struct given *g)
 {
 	const struct known *const bins = known_of('b'), *const channels = known_of('c');
 
-	if (g->pair && !value_of(g, channels)->given && give(g, channels, "2") != 0)
+	g->job.pair = g->pair;
+	if (g->pair && !g->job.abs && !value_of(g, channels)->given && give(g, channels, "2") != 0)
 		return -1;
 	if (g->steps > 0 && value_of(g, bins)->given)
 		return fail_set(

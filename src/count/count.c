@@ -113,6 +113,7 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 		.binning = edges->binning,
 		.layout = *layout,
 		.bytes = bytes,
+		.load = load_of(type),
 		.channels = layout->channels,
 		.channel_cells = each,
 		.cells = each * layout->channels,

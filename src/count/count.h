@@ -25,6 +25,7 @@
 #include "count/cells.h"
 #include "count/counts.h"
 #include "count/layout.h"
+#include "count/load.h"
 
 enum count_method {
 	COUNT_BYTES,   /* 256 codes, in 8 to 64 tables, chosen by the sample's position */
@@ -43,6 +44,7 @@ struct counting {
 	cells_fn *cells_of;   /* PRIVATE, SHARED: finds the cells of samples */
 	struct layout layout; /* positions of samples in the bytes given to gather_add */
 	uint32_t bytes;       /* bytes of a group of samples (sample.h) in an input */
+	struct load load;     /* from numbers in an input to samples */
 	uint32_t channels;    /* sample i belongs to channel i % channels */
 	size_t channel_cells; /* number of cells of a channel */
 	size_t cells;         /* number of cells; channel c begins at c * channel_cells */

@@ -129,8 +129,26 @@ static void give_packed(const struct sink *to, const unsigned char *p, size_t by
 	}
 }
 
+/* Load and count samples, as many whole records at a time as stay in L1. */
+static void give_loaded(const struct sink *to, const unsigned char *p, size_t n)
+{
+	const size_t channels = layout_is_many(to->c->channels) ? 1 : to->c->channels,
+		     most = SCRATCH / 8 / channels * channels;
+	unsigned char samples[SCRATCH];
+
+	for (size_t some; n > 0; n -= some, p += some * to->c->bytes) {
+		some = n < most ? n : most;
+		load_samples(&to->c->load, samples, p, some);
+		counter_add(to->counter, samples, some);
+	}
+}
+
 static void give(const struct sink *to, const unsigned char *samples, size_t bytes)
 {
+	if (to->c->load.on) {
+		give_loaded(to, samples, bytes / to->c->bytes);
+		return;
+	}
 	if (sample_unpacks(&to->c->type)) {
 		give_packed(to, samples, bytes);
 		return;
@@ -160,14 +178,16 @@ static void give_runs(const struct sink *to, const unsigned char *p, size_t n, s
 static void give_keyed(const struct sink *to, const unsigned char *p, size_t n)
 {
 	const struct layout *const l = &to->c->layout;
-	unsigned char scratch[8 * KEYED];
+	unsigned char scratch[16 * KEYED], loaded[8 * KEYED];
 	uint32_t index[KEYED];
 
 	for (size_t some; n > 0; n -= some, p += some * l->record) {
 		some = n < KEYED ? n : KEYED;
 		copy_together(scratch, p + l->offset, some, to->c->bytes, l->record);
 		keys_find(to->c->keys, index, p, some, l->record);
-		counter_add_keyed(to->counter, scratch, index, some);
+		if (to->c->load.on)
+			load_samples(&to->c->load, loaded, scratch, some);
+		counter_add_keyed(to->counter, to->c->load.on ? loaded : scratch, index, some);
 	}
 }
 

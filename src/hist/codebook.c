@@ -10,7 +10,7 @@
 /* Make the words of types that are binned. -1: no memory. */
 static int widen(struct codebook *book, const struct axis *axis)
 {
-	const struct sample_type *const type = &axis->type;
+	const struct sample_type *const type = &axis->type, word_type = sample_type_word(type);
 	const bool ranks = type->kind == SAMPLE_FLOAT && axis->edges.binning.kind == BIN_RANK;
 
 	book->words = malloc(CODES * sizeof(*book->words));
@@ -18,10 +18,10 @@ static int widen(struct codebook *book, const struct axis *axis)
 	if (!book->words || (ranks && !book->ranks))
 		return -1;
 	for (uint32_t code = 0; code < CODES; code++) {
-		const uint32_t word = book->words[code] = sample_widened(type, code);
+		const uint32_t word = book->words[code] = sample_widened(type, &word_type, code);
 		if (ranks) /* finite samples have the ranks of their type */
 			book->ranks[code] = isfinite(float_of_bits(word))
-						    ? sample_swapped(type, code)
+						    ? sample_of_code(type, &word_type, code)
 							      << (32 - type->bits)
 						    : word;
 	}

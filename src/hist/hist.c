@@ -118,14 +118,14 @@ static void split_bytes(struct hist *h, uint64_t *cell, size_t cells, uint64_t *
 	h->samples *= packed;
 }
 
-/* Turn the counts of words (--mask) into counts of samples, in place. */
+/* Turn the counts of words (--mask, --abs) into counts of samples, in place. */
 static void unmask(const struct hist *h, uint64_t *cell)
 {
 	const struct sample_type *const type = &h->axis.type, word = sample_type_word(type);
 	const uint32_t words = 1u << type->word;
 
 	for (uint32_t c = 0; c < h->channels; c++, cell += words) {
-		for (uint32_t code = 0; code < words && type->big; code++) {
+		for (uint32_t code = 0; code < words && word.big; code++) {
 			const uint32_t own = sample_swapped(&word, code);
 			const uint64_t n = cell[code];
 			if (own > code) {

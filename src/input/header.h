@@ -35,6 +35,7 @@ struct header {
 	struct sample_type type;
 	bool untyped;        /* `type` is the usual one of such samples; -t must name it */
 	uint32_t channels;   /* interleaved channels, at least 1; 2 for complex numbers */
+	bool pair;           /* samples are complex numbers */
 	uint64_t begin;      /* offset of the first sample */
 	uint64_t bytes;      /* bytes of all samples; HEADER_TO_END: unknown */
 	bool open;           /* `bytes` may be the placeholder of a writer that cannot seek back */

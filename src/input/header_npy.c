@@ -132,6 +132,7 @@ static enum header_result take_type(struct header_scan *h, struct words *t)
 		return refuse_type(h, descr, length);
 	header_type(h, complex ? 'f' : truth ? 'u' : kind, bytes, order == '>');
 	h->header.channels = complex ? 2 : 1;
+	h->header.pair = complex;
 	return HEADER_FOUND;
 }
 

@@ -122,6 +122,7 @@ static int take_meta(struct meta *m, struct header *h, struct fail *fail)
 	*h = (struct header){.format = "SigMF",
 			     .type = m->type,
 			     .channels = (uint32_t)m->number[CHANNELS] * (m->pair ? 2 : 1),
+			     .pair = m->pair,
 			     .begin = m->number[BEFORE],
 			     .bytes = HEADER_TO_END,
 			     .end = HEADER_TO_END,

@@ -196,11 +196,14 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 {
 	char text[80];
 
-	snprintf(text, sizeof(text), "%u", j->channels);
+	const unsigned channels = j->channels / (j->magnitude ? 2 : 1);
+	snprintf(text, sizeof(text), "%u", channels);
 	if (j->last_axis)
 		snprintf(text, sizeof(text), "last");
 	/* a pair has two channels anyway */
-	if ((j->channels_given || j->last_axis) && !(j->pair && j->channels == 2 && once_in(2)))
+	if ((j->channels_given || j->last_axis) &&
+	    !(j->pair && !j->abs && channels == 2 && once_in(2)) &&
+	    !(j->magnitude && channels == 1 && once_in(2)))
 		option(c, 'c', "channels", text);
 	if (j->channels_given || j->last_axis) {
 		arg(oracle, "-c");
@@ -247,6 +250,10 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 	layout_options(c, oracle, j);
 	if (j->masked)
 		mask_options(c, oracle, j);
+	if (j->abs) {
+		arg(c, "--abs");
+		arg(oracle, j->magnitude ? "--abs=pair" : "--abs");
+	}
 }
 
 const char *input_name(const struct input *in)
@@ -329,7 +336,8 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	 * With --stats a worker needs about 160 KB for each channel of floats, 4 MB for rows of
 	 * codes. Floats of any size need a complete digest: 32 MB for each channel of f64.
 	 */
-	if (j->quantiles[0] && (j->key_bits || (j->type->bits > 16 && j->type->kind == FLOAT)))
+	if (j->quantiles[0] &&
+	    (j->key_bits || j->magnitude || (j->type->bits > 16 && j->type->kind == FLOAT)))
 		arg(c, "-M8G");
 	else if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
 		 ((!j->quantiles[0] && !j->each) || j->channels < 3))

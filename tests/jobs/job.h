@@ -78,6 +78,8 @@ struct job {
 	bool type_given;                  /* --type is given */
 	bool pair;                        /* ... by a name of complex numbers */
 	bool masked;                      /* --mask */
+	bool abs;                         /* --abs */
+	bool magnitude;                   /* ... of pairs, which are the channels */
 	enum binning binning;             /* the option that chooses the bins */
 	uint64_t bins;                    /* N */
 	bool bins_given;                  /* --bins is given */

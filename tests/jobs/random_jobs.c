@@ -106,7 +106,7 @@ static bool can_join(const struct job *j)
 	const bool automatic = is_automatic(j) && j->binning != DEFAULT_BINS &&
 			       j->bins > 1 + (j->binning == LOG_AUTO);
 
-	return j->bins_given && (range || j->binning == MOD || automatic);
+	return j->bins_given && !j->magnitude && (range || j->binning == MOD || automatic);
 }
 
 /* Can there be rows? Without bins only with --stats, which may be drawn, or else a usage error. */
@@ -176,6 +176,25 @@ static bool is_too_fine(const struct job *j)
 		       fmax(lo, hi) * 0x1p-51;
 }
 
+/* Draw --abs: of floats and small signed integers, of pairs, and at times a usage error. */
+static void draw_abs(struct job *j, bool gpu)
+{
+	const struct type *const type = j->type;
+	const bool possible = type->kind == FLOAT ||
+			      (type->kind == SIGNED && type->bits <= 16 && type->bits % 8 == 0);
+	const bool known = (j->binning == RANGE && !j->full && j->lo[0]) || j->binning == LOG ||
+			   j->binning == EDGES || j->binning == AUTO || j->binning == LOG_AUTO;
+
+	if (gpu && (type->bits > 16 || j->pair)) /* the cores take them */
+		return;
+	if (j->pair) {
+		j->magnitude = j->abs = j->layout == PLAIN && !j->header && known &&
+					j->channels % 2 == 0 && j->channels <= 64 && once_in(2);
+		return;
+	}
+	j->abs = once_in(possible ? 6 : 300);
+}
+
 static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -197,6 +216,7 @@ static void draw_job(struct job *j, bool gpu)
 	draw_layout(j);
 	draw_binning(j);
 	draw_edge_keys(j);
+	draw_abs(j, gpu);
 	if (once_in(5) && !j->text)
 		j->skip =
 			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];

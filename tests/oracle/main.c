@@ -6,7 +6,7 @@
  * with the edges to find its bin. Everything is done in the plainest way; nothing is meant to be
  * fast.
  *
- *   oracle [-t TYPE] [--mask=BITS] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
+ *   oracle [-t TYPE] [--mask=BITS] [--abs[=pair]] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
@@ -19,6 +19,7 @@
  */
 #include <ctype.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,7 @@ enum {
 	NO_OFFSET,
 	TENSOR,
 	MASK,
+	ABS,
 };
 
 static const struct option longs[] = {
@@ -121,6 +123,7 @@ static const struct option longs[] = {
 	{"no-offset", no_argument, NULL, NO_OFFSET},
 	{"tensor", required_argument, NULL, TENSOR},
 	{"mask", required_argument, NULL, MASK},
+	{"abs", optional_argument, NULL, ABS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -217,6 +220,10 @@ static int parse_options(struct job *job, int argc, char **argv)
 			job->mask = parse_count(optarg, '\0');
 			job->masked = true;
 			break;
+		case ABS:
+			job->abs = true;
+			job->parts = optarg ? 2 : 1;
+			break;
 		case TENSOR:
 			job->tensor = optarg;
 			break;
@@ -291,7 +298,7 @@ static void need_agreement(const struct job *job, const struct input *first, con
 
 static void set_layout(struct job *job)
 {
-	uint64_t bits = job->type->bits, packed = 1;
+	uint64_t bits = job->parts * job->type->bits, packed = 1;
 
 	while (packed * bits % 8)
 		packed++;
@@ -354,7 +361,29 @@ static void set_mask(struct job *job)
 		job->type = &own;
 }
 
-static struct sample sample_at(const struct job *job, const unsigned char *at, uint64_t i)
+/* After set_mask: the samples are absolute values. */
+static void set_abs(struct job *job)
+{
+	static struct type own;
+	const struct type *type = job->type;
+
+	job->number = type;
+	if (!job->abs)
+		return;
+	if (job->parts == 2) {
+		job->type = type_named("f64", 3);
+		return;
+	}
+	if (job->word->bits % 8 ||
+	    (type->kind != FLOAT && (type->kind != SIGNED || job->word->bits > 16)))
+		fail(FAIL_USAGE, "--abs", "neither floats nor signed integers of 8 or 16 bits");
+	own = *type;
+	if (type->kind == SIGNED)
+		own.kind = UNSIGNED;
+	job->type = &own;
+}
+
+static struct sample number_at(const struct job *job, const unsigned char *at, uint64_t i)
 {
 	struct sample s = decode(job->word, job->big_endian, at, i);
 	uint64_t code;
@@ -362,8 +391,38 @@ static struct sample sample_at(const struct job *job, const unsigned char *at, u
 	if (!job->mask)
 		return s;
 	code = (s.code & job->mask) / (job->mask & -job->mask);
-	return decode(job->type, false,
+	return decode(job->number, false,
 		      (unsigned char[]){(unsigned char)code, (unsigned char)(code >> 8)}, 0);
+}
+
+/* The distance from the centre, as a binary64. */
+static double part_of(const struct type *type, struct sample s)
+{
+	double centre = ldexp(1, (int)type->bits - 1) - 0.5;
+
+	return type->kind == FLOAT    ? s.real
+	       : type->kind == SIGNED ? (double)s.whole
+				      : (double)s.whole - centre;
+}
+
+static struct sample sample_at(const struct job *job, const unsigned char *at, uint64_t i)
+{
+	struct sample s = number_at(job, at, job->parts * i);
+
+	if (job->parts == 2) {
+		double x = part_of(job->number, s);
+		double y = part_of(job->number, number_at(job, at, 2 * i + 1));
+
+		s.real = sqrt(x * x + y * y);
+		memcpy(&s.code, &s.real, sizeof(s.code));
+	} else if (job->abs) {
+		if (s.whole < 0)
+			s.whole = -s.whole;
+		s.real = fabs(s.real);
+		s.code = job->type->kind == FLOAT ? s.code & ~((uint64_t)1 << (job->type->bits - 1))
+						  : (uint64_t)s.whole;
+	}
+	return s;
 }
 
 typedef void visit(struct job *job, unsigned channel, struct sample s);
@@ -467,6 +526,7 @@ int main(int argc, char **argv)
 	struct job job = {
 		.by.bins = 256,
 		.channels = 1,
+		.parts = 1,
 		.limit = UINT64_MAX,
 		.header = true,
 		.separator = ',',
@@ -486,6 +546,7 @@ int main(int argc, char **argv)
 	free(first.data);
 	set_layout(&job);
 	set_mask(&job);
+	set_abs(&job);
 	set_axis(&job);
 	if (job.stats && job.by.mod)
 		fail(FAIL_USAGE, "--mod", "residues have no figures");

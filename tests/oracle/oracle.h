@@ -84,9 +84,12 @@ struct row_worker {
 
 struct job {
 	const struct type *type;        /* of the samples */
+	const struct type *number;      /* of the samples before --abs */
 	const struct type *word;        /* of the words that hold them; without --mask, `type` */
 	uint64_t mask;                  /* bits of a word that are the sample; 0: all */
 	bool masked;                    /* --mask */
+	bool abs;                       /* --abs */
+	unsigned parts;                 /* words of a sample: 2 for --abs=pair, else 1 */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
 	bool type_given;                /* -t */
 	unsigned channels;              /* from -c or the first input */

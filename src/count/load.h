@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load: numbers in an input to samples that are counted, if these are others: the absolute values
+ * of floats of 32 and 64 bits, and magnitudes (--abs). Codes are counted as they are (hist.c).
+ */
+#ifndef GPUHIST_LOAD_H
+#define GPUHIST_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/sample.h"
+
+struct load {
+	bool on;                 /* false: samples are the numbers themselves */
+	bool magnitude;          /* a sample is made of two numbers */
+	struct sample_type part; /* MAGNITUDE: the type of these, and of the words that hold them */
+	struct sample_type word;
+	uint32_t bytes; /* bytes of a sample in the input */
+	uint64_t keep;  /* other numbers: the bits to keep, in the byte order of the input */
+};
+
+struct load load_of(const struct sample_type *type);
+
+/* Make n samples; `to` has room for 8 bytes of each. */
+void load_samples(const struct load *load, unsigned char *to, const unsigned char *from, size_t n);
+
+#endif
