@@ -63,10 +63,13 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 		rc = reserve(&run, fail);
 	if (rc == 0)
 		rc = run_count(&run, fail);
+	*lost = rc != 0 && run.work.gpu && gpu_resident_lost(run.work.gpu);
+	/* The GPU process takes a while to end: let it do so while the result is made and written. */
+	gpu_close(run.work.gpu);
+	run.work.gpu = NULL;
 	watch_stop(run.watch);
 	if (rc == 0)
 		rc = make_hist(&run, fail);
-	*lost = rc != 0 && run.work.gpu && gpu_resident_lost(run.work.gpu);
 	*hist = (struct hist){0};
 	if (rc == 0)
 		*hist = run.hist;
@@ -168,7 +171,6 @@ static int audit(const struct run *run, struct fail *fail)
 /* Free all but the histogram. */
 static void free_run(struct run *run)
 {
-	gpu_close(run->work.gpu);
 	each_close(run->work.each);
 	free(run->row.begin);
 	counts_free(&run->counts);

@@ -11,9 +11,10 @@
  *	                     a driver call or a kernel does not return
  *	it does not start    it is not ready after START_LOOKS
  *
- * link_close shuts the socket down and joins the thread, which kills the GPU process. gpu_reap
- * waits for its end, END_LOOKS at most: a process inside a driver call may never exit, and a driver
- * may take longer to release a device than anyone would wait for.
+ * link_close shuts the socket down and joins the thread, which kills the GPU process. The run calls
+ * it as soon as the last counts are fetched, so that the process ends while the result is made and
+ * written. gpu_reap then waits for its end, END_LOOKS at most: a process inside a driver call may
+ * never exit, and a driver may take longer to release a device than anyone would wait for.
  */
 #include "gpu/gpu_state.h"
 
