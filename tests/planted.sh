@@ -80,6 +80,15 @@ plant failed_worker src/each/collect.c '/^void collect_end_turn/,/^}/s/^\te->sto
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output
+# Figures and formats, seen by transcripts, so without Python: INL a code off, a divergence without NaN, KS without under,
+# -inf in the digest, zeros in cell 0, a cell of integers joined by a shift, an edge that is in no bucket of integers.
+plant inl src/hist/linearity.c 's/excess(c, c->start, sum, i - c->first - 1)/excess(c, c->start, sum, i - c->first)/' linearity
+plant divergence src/hist/compare.c '/add_divergence(&s.divergence, flow\[0\]->nan/d' compare
+plant under src/hist/compare.c 's/s.below\[i\] = flow\[i\]->under;/s.below[i] = 0;/' compare
+plant infinity src/hist/quantile.c 's/^\tif (of->below > 0)/\tif (false)/' stats
+plant zeros src/hist/quantile.c 's/at == d->rule.zero ? of->zeros : 0/0/' stats
+plant coarser src/count/digest.c 's/const int64_t coarser = .*/const int64_t coarser = own >> (from->digits - digits); (void)values;/' merge
+plant le src/output/write_prom.c 's/number_format_integer(text, past - 1);/number_format_integer(text, past);/' prom
 # The source's records, places and failures: seen by its jobs.
 last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
 plant last_wins src/input/source_ends.c "$last_wins" source_jobs

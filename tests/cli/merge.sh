@@ -362,6 +362,19 @@ for type in u32 i64 f64be; do
 	grep -o '"stats_cells[^,]*' both.json
 	gpuhist -q --merge --stats=3,50,97 fine.json rough.json 2>&1 >/dev/null | diff one - && grep % one
 done
+# Any of the same samples may come from rows and any from runs, also near 0, where a cell is a value
+seq -3000 3000 >whole
+head -n 2500 whole >begin
+tail -n +2501 whole >rest
+c='gpuhist -q --text -t i64 -r -4000:4000 -b 8 -f json --stats=1'
+$c --each=40 whole >rough.json
+{ $c begin && $c --each=40 rest; } >fine_first.json
+{ $c --each=40 begin && $c rest; } >fine_last.json
+for name in rough fine_first fine_last; do
+	gpuhist --merge --stats=1,20,45,49,51,55,80,99 -o /dev/null $name.json 2>&1 | grep % >$name.figures
+	cmp rough.figures $name.figures
+done
+cat rough.figures
 # A digest that cannot be right: another sum, cells that do not increase or do not exist, other extremes
 gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null | sed 's/"stats_digest": "[^"]*/"stats_digest": "DIGEST/' >digest.json
 grep -o '"stats_cells.*DIGEST' digest.json

@@ -11,6 +11,11 @@ run cat h.prom
 run gpuhist -t u8 -r 3:5 -b 4 -f prom -q eight
 run gpuhist -t u8 -r 3:5 --clamp -f prom -q eight
 run gpuhist -t u8 -r 3:7 --closed -f prom -q eight
+# Listed edges and those of equal ratio: the largest whole number below an edge, or on a closed one
+run gpuhist -t u8 --edges=1,2.5,4,7 -f prom -q eight
+run gpuhist -t u8 --edges=1,2.5,4,7 --closed -f prom -q eight
+shell 'gpuhist -t u16 --log=1:1000 -b 4 -f prom -q eight | grep bucket'
+shell 'gpuhist -t i8 --log=auto -b 9 -f prom -q eight | grep bucket'
 # Infinities have no sum, NaN is not counted, and no samples sum to 0
 bytes '\000\000\200\077\000\000\200\177\000\000\300\177\000\000\200\277' >four
 run gpuhist -t f32 -r -1:1 -b 2 -f prom -q four
