@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
-figures_check: --stats of random samples against Fraction: exact sums, mean and std in JSON.
+figures_check: --stats of random samples against Fraction: exact sums, mean, std and quantiles in JSON.
 
 The samples of a run are counted whole, and in pieces that --merge and --into add in random order; both must write the
-same figures. A document with other sums than its mean and std is refused.
+same figures, with the values of up to 4096 samples or the cells of a digest. A document with other sums than its mean and
+std, or other values than its figures, is refused.
 
     figures_check.py GPUHIST SEED
 """
@@ -24,13 +25,19 @@ CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "
          "f32": "f", "f64": "d"}
 
 
+FEW = 4096  # samples whose values are kept
+QUANTILES = (0, 1, 33, 50, 99, 100)
+
+
 def draw(rng, kind):
-    """A finite sample: often one of few, or at an end of the type."""
+    """A sample: often one of few, or at an end of the type."""
     bits, code = int(kind[1:]), CODES[kind]
     if kind[0] != "f":
         least = -(1 << bits - 1) if kind[0] == "i" else 0
         return rng.choice([least, least + (1 << bits) - 1, 0, 3, rng.randrange(100)]
                           + 5 * [least + rng.getrandbits(bits)])
+    if rng.random() < 0.02:
+        return rng.choice([math.inf, -math.inf, math.nan, -0.0])
     while True:
         raw = rng.choice([struct.pack("<" + code, rng.gauss(0, 1)), rng.getrandbits(bits).to_bytes(bits // 8, "little"),
                           struct.pack("<" + code, rng.randrange(-5, 5)), (1).to_bytes(bits // 8, "little")])
@@ -63,9 +70,14 @@ def near(value, exact):
     return abs(Fraction(value) - exact) <= Fraction(math.ulp(value))
 
 
-def check_exact(job, said, values):
-    values = sorted(map(Fraction, values))
+def check_exact(job, kind, said, values, many):
+    values = sorted(map(Fraction, filter(math.isfinite, values)))
     n = len(values)
+    small = int(kind[1:]) <= 16
+    check(many or small or ("stats_values" in said) == (n <= FEW) == ("stats_digest" not in said), f"{job}: {n} of {said}")
+    for q in QUANTILES if n > 0 and not many and (small or n <= FEW) else ():
+        exact = values[max(1, math.ceil(Fraction(q, 100) * n)) - 1]
+        check(Fraction(said[f"stats_quantile_{q}"]) == exact, f"{job}: quantile {q} of {said}")
     if n == 0:
         check("stats_sum" not in said and "stats_mean" not in said, f"{job}: {said}")
         return
@@ -97,21 +109,34 @@ def check_refused(program, text):
     refuse(program, text, r'"stats_square": "[^"]*"', '"stats_square": "0x0p+0"', follow)
     refuse(program, text, r'"stats_mean": ([^,]*)', lambda m: f'"stats_mean": {float(m[1]) * 1.000001 + 1e-9}', follow)
     refuse(program, text, r'"stats_std": ([^,]*)', lambda m: f'"stats_std": {float(m[1]) * 1.000001 + 1e-9}', follow)
+    values = re.search('"stats_values": "([^"]*)"', text)
+    if not values:
+        return
+    pairs = values[1].split(",")
+    for other in (pairs[:-1], pairs[1:], pairs + ["1e30 1"], pairs[::-1], pairs[:1] + pairs, [pairs[0] + "1"] + pairs[1:],
+                  [pairs[0].split()[0]] + pairs[1:], ["x 1"] + pairs[1:], pairs[:-1] + [pairs[-1].replace(" 1", " 4294967297")],
+                  pairs[:-1] + [pairs[-1].replace(" 1", " 4097")], pairs[:-1] + [pairs[-1].replace(" 1", " 0")],
+                  pairs + [""], [""] + pairs, [pairs[0] + "x"] + pairs[1:], [pairs[0].replace(" ", "  ")] + pairs[1:], []):
+        refuse(program, text, '"stats_values": "[^"]*"', f'"stats_values": "{",".join(other)}"', "tats")
 
 
 def check_job(program, rng):
-    kind, channels = rng.choice(list(CODES)), rng.choice([1, 1, 1, 2, 3, 70])
+    kind, channels = rng.choice([*CODES, "i32", "f32", "f64", "f32", "f64"]), rng.choice([1, 1, 1, 2, 3, 70])
     bins = rng.choice([["-r", "0:10", "-b", "5"], ["--auto"]])
     options = ["-t", kind, "-c", str(channels), *bins]
     job = " ".join(options)
-    records = rng.choice([0, 3, 40, 400]) if channels < 70 else 5
+    records = rng.choice([0, 3, 40, 400, FEW - 1, FEW, FEW + 1, FEW + FEW // 8, 3 * FEW]) if channels < 3 else 70 // channels
+    threads = ["-T", rng.choice(["1", "3"])]
     samples = [draw(rng, kind) for _ in range(records * channels)]
     data = b"".join(struct.pack("<" + CODES[kind], x) for x in samples)
-    status, whole, message = run(program, [*options, "--stats", "-q", "-f", "json"], data)
+    stats = "--stats=" + ",".join(map(str, QUANTILES))
+    status, whole, message = run(program, [*options, *threads, stats, "-q", "-f", "json"], data)
     check(status == 0, f"{job}: {message}")
+    if status != 0:
+        return
     said = figures(whole, channels)
     for c in range(channels):
-        check_exact(job, said[c], samples[c::channels])
+        check_exact(job, kind, said[c], samples[c::channels], channels > 64)
 
     cuts = sorted(rng.randrange(records + 1) * channels * struct.calcsize("<" + CODES[kind])
                   for _ in range(rng.randrange(4)))
@@ -119,10 +144,10 @@ def check_job(program, rng):
     rng.shuffle(pieces)
     for i, piece in enumerate(pieces):
         run(program, [*options, "--stats", "-q", "-o", f"{i}.json"], piece)
-        run(program, [*options, "--stats", "-q", "--into=sum.json"], piece)
+        run(program, [*options, stats, "-q", "--into=sum.json"], piece)
     names = [f"{i}.json" for i in range(len(pieces))]
-    status, merged, message = run(program, ["--merge", "--stats", "-q", "-f", "json", *names])
-    check(status == 0 and figures(merged, channels) == said, f"{job}: --merge {message} {figures(merged, channels)}\n{said}")
+    status, merged, message = run(program, ["--merge", stats, "-q", "-f", "json", *names])
+    check(status == 0 and figures(merged, channels) == said, f"{job}: --merge {message} {merged[:2000]}\n{said}")
     with open("sum.json", "rb") as file:
         check(figures(file.read(), channels) == said, f"{job}: --into\n{said}")
     os.unlink("sum.json")

@@ -156,7 +156,7 @@ def check_jobs(program):
                   f"{job}: bytes and options")
             check(not set(meta) & set(counted) - {"version"}, f"{job}: said twice")
             stats = {name: value for name, value in counted.items() if name.startswith("stats_")}
-            for name in ("stats_digest", "stats_sum", "stats_square"):
+            for name in ("stats_digest", "stats_sum", "stats_square", "stats_values"):
                 check(type(stats.pop(name, "")) is str, f"{job}: {name}")
             check(("--stats" in job) == bool(stats) and all(type(value) in (int, float) for value in stats.values()),
                   f"{job}: {stats}")

@@ -2,6 +2,7 @@
 /* digest: tables of cells, adding them, and their memory. */
 #include "count/digest.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -25,6 +26,7 @@ struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)
 		rule.indices = 1u << type->bits;
 		return rule;
 	}
+	rule.few = digits == DIGEST_FINE && type->bits > 16 ? DIGEST_FEW : 0;
 	rule.shift = rule.real ? type->mantissa - digits : 0;
 	const uint32_t half = rule.real
 				      ? (uint32_t)(((uint64_t)1 << (type->bits - 1)) >> rule.shift)
@@ -36,12 +38,18 @@ struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)
 
 /* ---- memory ---- */
 
-uint64_t digest_bytes(const struct digest_rule *rule, bool wide)
+/* The bytes before the list. */
+static uint64_t cells_bytes(const struct digest_rule *rule, bool wide)
 {
 	const uint64_t blocks = BLOCKS(rule), size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
 
 	/* The bytes of `touched` are whole words, and so is the table. */
 	return round_up(blocks * DIGEST_BLOCK * size + round_up(blocks, 8), PAGE);
+}
+
+uint64_t digest_bytes(const struct digest_rule *rule, bool wide)
+{
+	return cells_bytes(rule, wide) + rule->few * sizeof(uint64_t);
 }
 
 int digest_open(struct digest *d, const struct digest_rule *rule, bool wide)
@@ -60,6 +68,8 @@ int digest_open(struct digest *d, const struct digest_rule *rule, bool wide)
 	else
 		d->narrow = (uint32_t *)(void *)p;
 	d->touched = p + cells * (wide ? sizeof(*d->wide) : sizeof(*d->narrow));
+	d->value = (uint64_t *)(void *)(p + cells_bytes(rule, wide));
+	d->lists = rule->few > 0;
 	return 0;
 }
 
@@ -89,7 +99,7 @@ bool digest_charge(struct digest *d)
 {
 	/* A page holds 4 blocks of wide counts, or 8 of narrow ones. */
 	const size_t step = PAGE / DIGEST_BLOCK / (d->wide ? sizeof(uint64_t) : sizeof(uint32_t));
-	uint64_t pages = 0;
+	uint64_t pages = round_up(d->listed * sizeof(*d->value), PAGE) / PAGE;
 
 	if (!d->touched || !d->memory)
 		return true;
@@ -122,6 +132,8 @@ void digest_clear(struct digest *d)
 			memset(d->narrow + i * DIGEST_BLOCK, 0, DIGEST_BLOCK * sizeof(*d->narrow));
 	}
 	d->pending = 0;
+	d->listed = 0;
+	d->lists = d->touched && d->rule.few > 0;
 }
 
 /* ---- counts ---- */
@@ -155,18 +167,69 @@ void digest_count(struct digest *d, const uint32_t *indices, size_t n)
 	}
 }
 
+bool digest_list(struct digest *d, const uint64_t *keys, size_t n)
+{
+	if (n > d->rule.few - d->listed)
+		return false;
+	memcpy(d->value + d->listed, keys, n * sizeof(*keys));
+	d->listed += (uint32_t)n;
+	return true;
+}
+
+/* The cell of a key. */
+static int64_t cell_of_key(const struct digest_rule *rule, uint64_t key)
+{
+	const uint64_t half = (uint64_t)rule->zero << rule->shift;
+	const int64_t value = (int64_t)(key - rule->bias);
+
+	if (rule->real) {
+		const int64_t rank =
+			key >= half ? (int64_t)(key - half) : -(int64_t)(half - 1 - key);
+		return rank >> rule->shift;
+	}
+	if (rule->bias == 0)
+		return digest_of_whole(key, rule->digits);
+	return value < 0 ? ~digest_of_whole((uint64_t)~value, rule->digits)
+			 : digest_of_whole((uint64_t)value, rule->digits);
+}
+
 void digest_add(struct digest *d, int64_t cell, uint64_t n)
 {
-	const size_t index = (size_t)(cell + d->rule.zero);
+	const uint32_t index = (uint32_t)(cell + d->rule.zero);
 
+	if (n == 0)
+		return;
 	d->touched[index / DIGEST_BLOCK] = 1;
-	d->wide[index] += n;
+	if (d->wide)
+		d->wide[index] += n;
+	else
+		d->narrow[index] += (uint32_t)n;
+}
+
+void digest_spill(struct digest *d)
+{
+	for (uint32_t i = 0; i < d->listed; i++)
+		digest_add(d, cell_of_key(&d->rule, d->value[i]), 1);
+	if (d->listed > 0)
+		(void)madvise(d->value, d->rule.few * sizeof(*d->value), MADV_DONTNEED);
+	d->listed = 0;
+	d->lists = false;
 }
 
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count)
 {
 	uint32_t i = *index;
 
+	if (d->lists) {
+		const uint32_t first = i;
+		if (i >= d->listed)
+			return false;
+		while (i + 1 < d->listed && d->value[i + 1] == d->value[i])
+			i++;
+		*count = i - first + 1;
+		*index = i;
+		return true;
+	}
 	while (i < d->rule.indices) {
 		if (!d->touched[i / DIGEST_BLOCK]) {
 			i = (i / DIGEST_BLOCK + 1) * DIGEST_BLOCK;
@@ -202,11 +265,26 @@ static int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint
 	return cell < 0 ? ~coarser : coarser;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *const x = a, *const y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 void digest_merge(struct digest *to, const struct digest *from)
 {
 	uint64_t count;
 
-	for (uint32_t i = 0; from->touched && digest_next(from, &i, &count); i++) {
+	if (to->lists && from->lists && digest_list(to, from->value, from->listed)) {
+		qsort(to->value, to->listed, sizeof(*to->value), by_value);
+		return;
+	}
+	if (to->lists && from->touched)
+		digest_spill(to);
+	for (uint32_t i = 0; i < from->listed; i++)
+		digest_add(to, cell_of_key(&to->rule, from->value[i]), 1);
+	for (uint32_t i = 0; from->touched && !from->lists && digest_next(from, &i, &count); i++) {
 		const int64_t cell = digest_cell(&from->rule, i);
 		digest_add(to,
 			   from->rule.digits == to->rule.digits

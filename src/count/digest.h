@@ -8,6 +8,10 @@
  * cells. Integers with up to `digits` binary digits after their first have a cell each. For types
  * of up to 16 bits, a cell is a value.
  *
+ * A run keeps its first DIGEST_FEW finite samples themselves, as a list of keys (bins/auto.h), so that
+ * their quantiles are exact. If there are more, they "spill" into the cells. Whether they do depends
+ * only on how many there are in all, not on threads and the order of adding.
+ *
  * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
  * has a byte for each block of 128 cells; only touched blocks are cleared, added and written.
  */
@@ -22,6 +26,7 @@
 
 #define DIGEST_FINE 10u  /* digits of a run: a cell is at most 1/1024 of its values wide */
 #define DIGEST_ROUGH 7u  /* digits of a row of --each */
+#define DIGEST_FEW 4096u /* samples that a run lists */
 #define DIGEST_BLOCK 128 /* cells that share a byte of `touched` */
 
 /* The cells of a type at a resolution. */
@@ -32,6 +37,7 @@ struct digest_rule {
 	uint64_t bias;    /* integers: bits ^ bias is the key, and key - bias the value */
 	uint32_t zero;    /* index of cell 0: the number of negative cells */
 	uint32_t indices; /* number of all cells, including the cells of infinities and NaNs */
+	uint32_t few;     /* number of samples that are listed: DIGEST_FEW or 0 */
 };
 
 /* The memory that the digests of a run share: a part of -M. */
@@ -48,8 +54,11 @@ struct digest {
 	unsigned char *touched;       /* a byte for each block; NULL: there is no digest */
 	uint32_t *narrow;             /* counts of samples; fewer than 2^32 in all */
 	uint64_t *wide;               /* counts that were added */
-	uint64_t pending;             /* samples that digest_count has counted */
-	uint64_t next;                /* --by: `pending` at which to charge again */
+	uint64_t *value;  /* the keys of the samples listed; sorted if counts are wide */
+	uint32_t listed;  /* their number */
+	bool lists;       /* all finite samples are listed, and no cell is used */
+	uint64_t pending; /* samples that digest_count has counted */
+	uint64_t next;    /* --by: `pending` at which to charge again */
 };
 
 /* The rule of a type of more than 16 bits for these digits, or of a smaller one. */
@@ -75,11 +84,22 @@ void digest_shrink(struct digest *d);
 /* Count the cells with these indices (stats_loops.cells). */
 void digest_count(struct digest *d, const uint32_t *indices, size_t n);
 
-/* For a wide digest: add n to a cell, or all of a digest of the same type that is no coarser. */
+/* List n keys. False: there are too many for that; call digest_spill. */
+bool digest_list(struct digest *d, const uint64_t *keys, size_t n);
+
+/* Count the samples listed in cells, as all later ones. */
+void digest_spill(struct digest *d);
+
+/* Add n to a cell of a digest that lists no samples. */
 void digest_add(struct digest *d, int64_t cell, uint64_t n);
+
+/* For a wide digest: add all of a digest of the same type that is no coarser. */
 void digest_merge(struct digest *to, const struct digest *from);
 
-/* Find the first cell from *index on that holds something, and its count. False: all are empty. */
+/*
+ * Find the first cell from *index on that holds something, and its count. False: all are empty. Of
+ * samples that are listed, *index is the last one of a value.
+ */
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count);
 
 /* The number of samples in all cells. */

@@ -190,6 +190,17 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	add_bits(s, bits, n);
 }
 
+void stats_add_key(struct stats *s, uint64_t key, uint64_t n)
+{
+	const uint64_t sign = (uint64_t)1 << (s->type.bits - 1);
+
+	stats_add_bits(s,
+		       s->type.kind != SAMPLE_FLOAT ? key ^ s->bias
+		       : key >= sign                ? key ^ sign
+						    : key ^ (sign - 1 + sign),
+		       n);
+}
+
 void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint64_t *count)
 {
 	uint128_t sum = 0, square = 0; /* fit: fewer than 2^64 keys, each below 2^16 */
@@ -273,6 +284,45 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 		add_each(s, words, n, bytes, 0, NULL);
 }
 
+/*
+ * Cells count infinities and NaNs, too (digest_keep_finite removes them); the list does not. So when
+ * samples leave the list, add those that came with them.
+ */
+static void add_others(struct digest *d, const struct stats *s)
+{
+	if (!d->rule.real)
+		return;
+	const int64_t infinity = (int64_t)(s->bias >> d->rule.shift);
+	digest_add(d, -infinity, s->below);
+	digest_add(d, infinity, s->above + s->nan);
+}
+
+/* List the samples of a block, if all samples so far are listed and these fit. */
+static bool list_block(struct stats *s, const unsigned char *words, size_t n)
+{
+	const bool real = s->type.kind == SAMPLE_FLOAT, wide = s->type.code_bytes == 8;
+	uint64_t keys[STATS_BLOCK];
+	size_t finite = 0;
+
+	if (!s->digest.lists)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits =
+			wide ? word_at(words + 8 * i, 8, false) : word_at(words + 4 * i, 4, false);
+		if (real && (bits & s->magnitude) >= s->bias)
+			continue;
+		bits = real && (bits & s->magnitude) == 0 ? 0 : bits; /* -0 is 0 */
+		keys[finite++] = !real  ? bits ^ s->bias
+				 : wide ? key64_of_double(bits)
+					: key32_of_float((uint32_t)bits);
+	}
+	if (digest_list(&s->digest, keys, finite))
+		return true;
+	digest_spill(&s->digest);
+	add_others(&s->digest, s);
+	return false;
+}
+
 static void add_block(struct stats *s, const unsigned char *words, size_t padded, size_t n)
 {
 	const bool wide = s->type.code_bytes == 8, real = s->type.kind == SAMPLE_FLOAT;
@@ -281,7 +331,7 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	const uint64_t plus = real ? s->magnitude + 1 : s->bias, minus = plus - real;
 	struct stats_terms terms;
 
-	if (s->digest.touched) {
+	if (s->digest.touched && !list_block(s, words, n)) {
 		uint32_t indices[STATS_BLOCK];
 		s->loops->cells(words, n, &s->digest.rule, wide, indices);
 		digest_count(&s->digest, indices, n);
@@ -414,14 +464,21 @@ void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 
 void stats_merge(struct stats *to, const struct stats *from)
 {
+	struct digest *const digest = &to->digest;
+	const bool listed = digest->lists;
+
+	if (digest->touched)
+		digest_merge(digest, &from->digest);
+	if (listed && !digest->lists)
+		add_others(digest, to);
+	if (digest->touched && !digest->lists && from->digest.lists)
+		add_others(digest, from);
 	to->number += from->number;
 	to->below += from->below;
 	to->above += from->above;
 	to->nan += from->nan;
 	to->zeros += from->zeros;
 	extent_add(&to->extent, &from->extent);
-	if (to->digest.touched)
-		digest_merge(&to->digest, &from->digest);
 	for (size_t i = 0; i < to->digits; i++) {
 		to->sum[i] += from->sum[i];
 		to->square[i] += from->square[i];

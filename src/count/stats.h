@@ -71,6 +71,9 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 		      const unsigned char *samples, size_t n, const uint32_t *words);
 
+/* Add n samples with this key (bins/auto.h). */
+void stats_add_key(struct stats *stats, uint64_t key, uint64_t n);
+
 /* Add n codes (count.h), in the order of values; code[i] was counted count[code[i]] times. */
 void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 

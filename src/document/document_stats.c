@@ -48,6 +48,40 @@ static int take_digest(struct documents *d, struct hist *h, uint32_t c, struct f
 	return 0;
 }
 
+/* Fill the digest of channel c from values and counts, such as "1.5 2,9 1", which must rise. */
+static int take_values(struct documents *d, struct digest *digest, const struct sample_type *type,
+		       struct fail *fail)
+{
+	const char *p = members_text(d, LISTED);
+	const bool real = type->kind == SAMPLE_FLOAT;
+	struct number x;
+
+	for (char *end; *p != '\0'; p = end + (*end == ',' && end[1] != '\0')) {
+		const size_t length = strcspn(p, " ");
+		if (number_parse(&x, p, length) != 0 || p[length] == '\0' || p[length + 1] < '0' ||
+		    p[length + 1] > '9')
+			break;
+		uint64_t count = strtoull(p + length + 1, &end, 10);
+		if (real ? type->bits == 32 && (float)x.value != x.value
+			 : !x.exact || x.integer < sample_min(type) || x.integer > sample_max(type))
+			break;
+		const uint64_t key = real ? sample_key(type, x.value + 0.0)
+					  : (uint64_t)(x.integer - sample_min(type));
+		if ((*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0') ||
+		    count == 0 || count > digest->rule.few - digest->listed ||
+		    (digest->listed > 0 && key <= digest->value[digest->listed - 1]))
+			break;
+		while (count-- > 0)
+			(void)digest_list(digest, &key, 1);
+	}
+	return *p == '\0'
+		       ? 0
+		       : members_refuse(d, fail,
+					"\"stats_values\" must have rising values of the type with "
+					"their counts, %u samples at most",
+					digest->rule.few);
+}
+
 /* Find the digits of a digest from its number of cells per doubling; 0: no digest has them. */
 static uint32_t digits_of(const struct documents *d, const struct hist *h)
 {
@@ -93,6 +127,39 @@ static int take_sums(struct documents *d, struct sums **sums, const struct sampl
 	return 0;
 }
 
+/*
+ * Set figures and sums from the samples that are listed. False: the figures were others, or there is
+ * no memory (*fail).
+ */
+static bool take_listed(struct hist_stats *s, const struct sample_type *counted, struct fail *fail)
+{
+	struct stats *const stats = stats_open(counted, 1);
+	const struct stats_result said = s->of;
+	struct stats_result *const of = &s->of;
+
+	free(s->sums);
+	s->sums = NULL;
+	for (uint32_t i = 0; stats && i < s->digest.listed; i++)
+		stats_add_key(stats, s->digest.value[i], 1);
+	if (stats)
+		stats_result(stats, of);
+	s->sums = stats && of->number > 0 ? sums_of(stats) : NULL;
+	const bool lost = !stats || (of->number > 0 && !s->sums);
+	stats_close(stats, 1);
+	if (lost)
+		fail_errno(fail, "statistics");
+	of->below = said.below;
+	of->above = said.above;
+	of->nan = said.nan;
+	const bool ends = counted->kind == SAMPLE_FLOAT
+				  ? of->least_real == said.least_real &&
+					    of->greatest_real == said.greatest_real
+				  : of->least == said.least && of->greatest == said.greatest;
+	return !lost && of->number == said.number && of->zeros == said.zeros &&
+	       (of->number == 0 || ends) && near(of->mean, said.mean) &&
+	       near(of->deviation, said.deviation);
+}
+
 /* Take the figures of channel c from the members. */
 static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
@@ -117,11 +184,17 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 		take_figure(d, OF_DEVIATION, type, &of->deviation, NULL, fail);
 		of->total = of->mean * (double)of->number;
 	}
-	if (fail->status != STATUS_OK || take_digest(d, h, c, fail) != 0 ||
-	    take_sums(d, &h->stats[c].sums, &counted, of, fail) != 0)
+	struct digest *const digest = &h->stats[c].digest;
+	if (fail->status != STATUS_OK || take_sums(d, &h->stats[c].sums, &counted, of, fail) != 0 ||
+	    (digest->lists ? take_values(d, digest, &counted, fail) : take_digest(d, h, c, fail)) !=
+		    0)
 		return -1;
-	if ((uint128_t)of->number + of->below + of->above + of->nan != samples ||
-	    (h->stats[c].digest.touched && !digest_agrees(&h->stats[c].digest, &counted, of)))
+	const bool agrees = digest->lists     ? take_listed(&h->stats[c], &counted, fail)
+			    : digest->touched ? digest_agrees(digest, &counted, of)
+					      : true;
+	if (fail->status != STATUS_OK)
+		return -1;
+	if ((uint128_t)of->number + of->below + of->above + of->nan != samples || !agrees)
 		return members_refuse(
 			d, fail,
 			"its figures of --stats do not agree with its counts (did another "
@@ -133,12 +206,14 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 {
 	const struct quantiles none = {.n = 0};
 	const bool many = layout_is_many(h->channels), listed = d->list[DIGEST].at,
+		   few = !listed && d->value[LISTED] > 0 && !many && !h->by &&
+			 h->axis.type.code_bytes > 2,
 		   values = !listed && hist_has_values(h, c);
-	const uint32_t digits = listed ? digits_of(d, h) : 0;
+	const uint32_t digits = listed ? digits_of(d, h) : few ? DIGEST_FINE : 0;
 	/* Many channels may have figures without a digest; figures of bins alone have no zeros. */
-	const bool any = d->value[OF_COUNT] > 0 && (listed ? digits > 0
-						    : many ? d->value[OF_ZEROS] > 0
-							   : values);
+	const bool any = d->value[OF_COUNT] > 0 && (listed || few ? digits > 0
+						    : many        ? d->value[OF_ZEROS] > 0
+								  : values);
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
 	const struct digest_rule rule = digest_rule(&counted, digits);
 
@@ -148,8 +223,10 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 		hist_drop_stats(h);
 		return 0;
 	}
-	if (listed && digest_open(&h->stats[c].digest, &rule, true) != 0)
+	if ((listed || few) && digest_open(&h->stats[c].digest, &rule, true) != 0)
 		return fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
+	if (listed)
+		digest_spill(&h->stats[c].digest);
 	if (values && hist_values_digest(h, c, fail) != 0)
 		return -1;
 	/* The values tell all figures, unless they are added to many channels without a digest. */

@@ -35,6 +35,7 @@
 	X(SUM, "stats_sum", COUNTED)             \
 	X(SQUARE, "stats_square", COUNTED)       \
 	X(CELLS, "stats_cells", COUNTED)         \
+	X(LISTED, "stats_values", COUNTED)       \
 	X(CHANNEL, "channel", METADATA)          \
 	X(SAMPLES, "samples", COUNTED)           \
 	X(KEY, "key", METADATA)                  \

@@ -49,7 +49,11 @@ static void set_quantile(struct hist_quantile *q, const struct profile *p, uint3
 			 uint64_t nth, const struct stats_result *of)
 {
 	q->known = true;
-	if (p->type.code_bytes > 2 && p->digest)
+	if (p->digest && p->digest->lists && p->type.kind == SAMPLE_FLOAT)
+		q->real = sample_of_key(&p->type, p->digest->value[at]) + 0.0;
+	else if (p->digest && p->digest->lists)
+		q->whole = (int128_t)p->digest->value[at] + sample_min(&p->type);
+	else if (p->type.code_bytes > 2 && p->digest)
 		quantile_of_cell(q, &p->type, &p->digest->rule, at, nth, of);
 	else if (!p->digest && !p->seen)
 		q->whole = p->least + at;

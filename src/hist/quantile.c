@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DIGITS_LEAST 4 /* of a quantile that is not exact */
+#define DIGITS_LEAST 3 /* of a quantile that is not exact */
 #define DIGITS_MOST 17 /* enough for every binary64 */
 
 uint64_t quantile_rank(uint64_t n, uint32_t at)
@@ -81,7 +81,7 @@ static int128_t whole_quantile(const struct digest_rule *rule, int64_t cell,
 				     : middle;
 	int128_t unit = 1, rounded = x;
 
-	for (int128_t most = 10000; (x < 0 ? -x : x) >= most; most *= 10)
+	for (int128_t most = 1000; (x < 0 ? -x : x) >= most; most *= 10)
 		unit *= 10;
 	for (; unit > 1; unit /= 10) {
 		rounded = round_to(x, unit);
@@ -110,7 +110,7 @@ void digest_keep_finite(struct digest *d, const struct sample_type *type,
 {
 	uint64_t count;
 
-	if (!d->rule.real || !d->touched)
+	if (!d->rule.real || !d->touched || d->lists)
 		return;
 	const uint32_t reach = (uint32_t)(rank_infinite(type) >> d->rule.shift);
 	const uint32_t first = d->rule.zero - reach, past = d->rule.zero + reach;

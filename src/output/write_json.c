@@ -173,9 +173,18 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 	output_print(out, "\"circular\": %s}], ", axis_kind_of(axis)->ordered ? "false" : "true");
 }
 
+/* Write a sample that is listed. */
+static size_t format_key(char text[NUMBER_TEXT], const struct sample_type *type, uint64_t key)
+{
+	return type->kind == SAMPLE_FLOAT
+		       ? number_format(text, sample_of_key(type, key) + 0.0)
+		       : number_format_integer(text, (int128_t)key + sample_min(type));
+}
+
 /*
  * Write the cells of the digest that hold something, as text, because the schema allows no lists
- * here: "CELL COUNT,CELL COUNT...". It is left out if the bins tell as much.
+ * here: "CELL COUNT,CELL COUNT...", or "VALUE COUNT,..." if the samples are listed. It is left out if
+ * the bins tell as much.
  */
 static void write_digest(struct output *out, const struct hist *hist, uint32_t channel)
 {
@@ -186,10 +195,15 @@ static void write_digest(struct output *out, const struct hist *hist, uint32_t c
 
 	if (!digest->touched || hist_has_values(hist, channel))
 		return;
-	member_count(out, "stats_cells", (uint64_t)1 << digest->rule.digits);
-	output_text(out, "\"stats_digest\": \"");
+	if (!digest->lists)
+		member_count(out, "stats_cells", (uint64_t)1 << digest->rule.digits);
+	output_text(out, digest->lists ? "\"stats_values\": \"" : "\"stats_digest\": \"");
 	for (uint32_t i = 0; digest_next(digest, &i, &count) && !output_failed(out); i++) {
-		size_t used = 1 + number_format_integer(text + 1, digest_cell(&digest->rule, i));
+		size_t used =
+			1 +
+			(digest->lists
+				 ? format_key(text + 1, &hist->axis.type, digest->value[i])
+				 : number_format_integer(text + 1, digest_cell(&digest->rule, i)));
 		text[used++] = ' ';
 		used += number_format_count(text + used, count);
 		output_write(out, text + skip, used - skip);

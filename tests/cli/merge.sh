@@ -353,14 +353,21 @@ shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"r
 shell 'gpuhist -q --merge -f json row.json | grep -o "\"bytes[^}]*"'
 # The sum of some rows, none of which begins an input, is a histogram that can be added again
 shell 'tail -n 2 row.json | gpuhist -q --merge -f json | gpuhist -q --merge -f json | grep -o "\"bytes[^}]*"'
-# Digests of rows and runs are joined at the coarser precision; in any order the figures are the same
+# Digests of rows and runs are joined at the coarser precision, and so are the values of short runs; in any order the
+# figures are the same
 seq 9000 12000 | tr -d '\n' >p5
+seq 90000 120000 | tr -d '\n' >p6
 for type in u32 i64 f64be; do
-	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --stats=1 -f json p4 2>/dev/null >fine.json
+	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --stats=1 -f json p6 2>/dev/null >fine.json
 	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --each=40 --stats=1 -f json p5 2>/dev/null >rough.json
 	cat rough.json fine.json | gpuhist -q --merge --stats=3,50,97 -f json 2>one >both.json
 	grep -o '"stats_cells[^,]*' both.json
 	gpuhist -q --merge --stats=3,50,97 fine.json rough.json 2>&1 >/dev/null | diff one - && grep % one
+	gpuhist -q -t $type -r 0:1000000 -b 3 --ignore-tail --stats=1 -f json p4 2>/dev/null >short.json
+	for others in fine.json rough.json 'fine.json rough.json'; do
+		gpuhist -q --merge --stats=3,50,97 short.json $others 2>&1 >/dev/null | tail -n 3 >one
+		gpuhist -q --merge --stats=3,50,97 $others short.json 2>&1 >/dev/null | tail -n 3 | diff one - && cat one
+	done
 done
 # Any of the same samples may come from rows and any from runs, also near 0, where a cell is a value
 seq -3000 3000 >whole
@@ -376,13 +383,13 @@ for name in rough fine_first fine_last; do
 done
 cat rough.figures
 # A digest that cannot be right: another sum, cells that do not increase or do not exist, other extremes
-gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null | sed 's/"stats_digest": "[^"]*/"stats_digest": "DIGEST/' >digest.json
+gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 --each=file -f json p1 2>/dev/null | sed 's/"stats_digest": "[^"]*/"stats_digest": "DIGEST/' >digest.json
 grep -o '"stats_cells.*DIGEST' digest.json
 for digest in '' '1 2' '5 1,5 1' '5 1,4 1' '99999999 9' '5 x' '5  1' '5 1,' '-5 -1' '5 18446744073709551616' '5 1x'; do
 	shell "sed 's/DIGEST/$digest/' digest.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
 done
 # Sums that mean and std do not follow from, or only one of them; without both, sums of documents are rounded, and it is said
-gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null >sums.json
+gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 --each=file -f json p1 2>/dev/null >sums.json
 grep -o '"stats_sum.*"stats_cells' sums.json
 for change in 's/"stats_sum": "[^"]*/&1/' 's/"stats_square": "/&-/' 's/"stats_sum": "[^"]*", //' 's/"stats_square": "[^"]*", //' 's/\("stats_mean": \)[^,]*/\11e9/' 's/\("stats_std": \)[^,]*/\1-1/'; do
 	shell "sed '$change' sums.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
@@ -398,6 +405,12 @@ shell "gpuhist --merge --stats=50 -f json -q older.json sums.json | grep -c stat
 	sed 's/.*DIGEST//' digest.json
 } | tr -d '\n' >changed.json
 shell 'gpuhist --merge changed.json 2>&1 | tail -n 1 | cut -c 1-150'
+# Values tell the sums, too; those that rise no more, have other figures, or are too many are refused
+gpuhist -q -t f32 -r 0:1 -b 2 --stats=50 -f json p1 2>/dev/null >values.json
+sed 's/"stats_s[uq][^,]*, //g' values.json | gpuhist -q --merge --stats=50 -f json - values.json | grep -o '"stats_sum[^,]*'
+for change in 's/"stats_values": "[^"]*/&,1 1/' 's/ 1",/ 2",/' 's/ 1",/ 4097",/' 's/\("stats_values": "\)[^,]*,/\1/' 's/\("stats_values": "\)\([^,]*,\)/\1\2\2/' 's/\("stats_std": \)[^,]*/\11e-9/'; do
+	shell "sed '$change' values.json | gpuhist --merge --stats 2>&1 | tail -n 1 | cut -c 1-150"
+done
 # Without digests, bins of one value give the quantiles that lie in them; the others are left out, by name
 bytes '\003\000\000\000\011\000\000\000' >two
 shell 'gpuhist -q -b 5 -f json two | gpuhist --merge --stats=50,100 -o /dev/null'

@@ -74,8 +74,15 @@ shell 'gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long 2>&
 # A column for each channel; a channel may lack some figures
 run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=50 -q -o /dev/null halves
 shell 'gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many 2>&1 | grep -e channel -e 50%'
-# The largest numbers, whose cell ends at 2^1024
-bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
+# The largest numbers, whose cell ends at 2^1024: the middle of it, but of a few samples the value
+bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >both
+shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json both | grep -o '\"stats_q.*\"bytes'"
+cp both largest
+i=0
+while [ $i -lt 12 ]; do
+	cat largest largest >double && mv double largest
+	i=$((i + 1))
+done
 shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_cells'"
 shell "gpuhist -t f64 --stats=1,99 -b 2 -r 0:1 -q -f json largest | grep -o '\"stats_q.*\"stats_cells'"
 # Powers of two, and an entropy halfway between two texts: 2 - 1/128; three times as many

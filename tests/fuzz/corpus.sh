@@ -295,6 +295,12 @@ done
 	printf ', "key=": ' && histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | keyed name text && printf '}'
 } | seed document
 figures='"stats_count": 6, "stats_zeros": 3, "stats_minimum": 0, "stats_maximum": 1, "stats_mean": 0.5, "stats_std": 0.5, "stats_cells": 32768, "stats_digest": "0 3,1 3", '
+sums='"stats_sum": "0x3p+0", "stats_square": "0x3p+0", '
+few='"stats_count": 6, "stats_minus_inf": 0, "stats_plus_inf": 0, "stats_zeros": 3, "stats_minimum": 0, "stats_maximum": 1, "stats_mean": 0.5, "stats_std": 0.5, '
+histogram i32 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,3,3,0 6 0 "$few$sums"'"stats_values": "0 3,1 3", ' | seed document
+histogram f64 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,6,0,0 6 0 "$few$sums"'"stats_values": "0 3,1 3", ' | seed document
+histogram f32 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,6,0,0 6 0 "$few$sums"'"stats_cells": 128, "stats_digest": "0 3,16256 3", ' | seed document
+figures=${figures%\"stats_cells*}$sums'"stats_cells": 32768, "stats_digest": "0 3,1 3", '
 {
 	for key in 3 1 2 0; do
 		[ $key = 3 ] && printf '{' || printf ', '

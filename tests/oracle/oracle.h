@@ -19,7 +19,14 @@ __extension__ typedef __int128 wide;
 #define MAX_WHOLE ((wide)1 << 96)
 #define MAX_RECORD ((uint64_t)16 << 20)
 
-enum { FAIL_SYSTEM = 1, FAIL_USAGE = 2, FAIL_DATA = 3, MAX_CHANNELS = 65536, FEW_CHANNELS = 64 };
+enum {
+	FAIL_SYSTEM = 1,
+	FAIL_USAGE = 2,
+	FAIL_DATA = 3,
+	MAX_CHANNELS = 65536,
+	FEW_CHANNELS = 64,
+	FEW_SAMPLES = 4096
+};
 
 enum kind { UNSIGNED, SIGNED, FLOAT };
 

@@ -352,12 +352,12 @@ static wide whole_of(const char *text)
 
 /*
  * Write the quantile of a large type: the middle of the cell, but between the extremes, with the
- * fewest digits, at least four, that keep it there and in the cell.
+ * fewest digits, at least three, that keep it there and in the cell.
  */
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
 			struct sample least, struct sample most)
 {
-	int digits = job->rows.size || job->rough || job->by_key.bytes ? 7 : 10, places = 3;
+	int digits = job->rows.size || job->rough || job->by_key.bytes ? 7 : 10, places = 2;
 
 	if (job->type->kind != FLOAT) {
 		struct cell c = whole_cell(s.whole, digits);
@@ -397,7 +397,9 @@ static void format_quantile(const struct job *job, char *text, size_t size,
 {
 	struct sample s = sorted[place_of(n, millionths)];
 
-	if (is_small(job) || (job->type->bits <= 16 && job->type->kind != FLOAT))
+	const bool few = n <= FEW_SAMPLES && !job->rows.size && !job->rough && !job->by_key.bytes;
+
+	if (few || is_small(job) || (job->type->bits <= 16 && job->type->kind != FLOAT))
 		format_sample(job, text, size, s);
 	else
 		format_near(job, text, size, s, sorted[0], sorted[n - 1]);
