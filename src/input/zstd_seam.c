@@ -349,20 +349,22 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const size_t from = (size_t)(begin - at), left = (size_t)(end - begin),
 		     rest = record - (size_t)((begin - in->begin) % record);
 	const unsigned char *const bytes = p->data + from;
+	size_t n;
 	if (rest < record || left < record) {
-		const size_t n = (size_t)lesser(rest, left);
+		n = (size_t)lesser(rest, left);
 		hold(p, from + n);
 		add_part_unlocks(s, p, begin, bytes, n, q);
 	} else if (may_lend(p, q)) {
 		lend_unlocks(s, p, from, left - left % record, q);
 		return;
 	} else {
-		const size_t n = (size_t)lesser(left - left % record, q->cap - q->got);
+		n = (size_t)lesser(left - left % record, q->cap - q->got);
 		hold(p, from + n);
 		copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, bytes, n);
 		q->got += n;
 	}
-	if (p->from < p->bytes && (q->chunk->bytes > 0 || q->got == q->cap))
+	/* If another reader has taken the rest meanwhile, it may have left other work. */
+	if ((p->from < p->bytes || p->from > from + n) && (q->chunk->bytes > 0 || q->got == q->cap))
 		source_call(s); /* to take the rest */
 	release_unlocks(s, p);
 }
