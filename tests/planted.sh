@@ -60,7 +60,7 @@ plant place src/input/zstd_job.c 's/^\tfor (const struct zstd_piece \*p = j->rea
 plant made src/input/zstd_job.c '/^void job_add/,/^}/s/^\t\tsource_call(s);/\t\t;/'
 plant part src/input/source_plain.c '/^static void plain_claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
 plant turn src/input/source_plain.c '/^static void plain_turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
-plant cut src/input/zstd_cut.c '/^static void start_job/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
+plant cut src/input/zstd_cut.c '/^static void start_job_unlocks/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant rest_taken src/input/zstd_seam.c 's/p->from < p->bytes || p->from > from + n) &&/p->from < p->bytes) \&\&/' source_schedules
 plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'

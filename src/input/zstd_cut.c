@@ -53,8 +53,21 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	in->zstd->pos = f.offset + f.packed_bytes;
 }
 
+/* Copy a stream's packed bytes to their job, which no other thread may run meanwhile. */
+static int hand_over_unlocks(struct source *s, struct zstd_job *j, struct fail *fail)
+{
+	j->in->busy = true;
+	j->running = 1;
+	lock_drop(&s->lock);
+	const int rc = decoder_hand_over(j, fail);
+	lock_take(&s->lock);
+	j->running = 0;
+	j->in->busy = false;
+	return rc;
+}
+
 /* Make a job of the cut, which fits the memory. */
-static void start_job(struct source *s, struct input *in)
+static void start_job_unlocks(struct source *s, struct input *in)
 {
 	struct cut *const c = &in->zstd->cut;
 	struct zstd_job *const j = job_new(s, in, c);
@@ -62,7 +75,8 @@ static void start_job(struct source *s, struct input *in)
 
 	if (!j)
 		fail_errno(&fail, "%s", in->name);
-	if (!j || (c->what == CUT_JOB && decoder_hand_over(j, &fail) != 0)) {
+	if (!j ||
+	    (c->what == CUT_JOB && c->from == FROM_MEMORY && hand_over_unlocks(s, j, &fail) != 0)) {
 		source_fail(s, in, in->zstd->pos, &fail);
 	} else if (c->what == CUT_JOB) {
 		if (c->from == FROM_STREAM || c->packed_bytes == UNKNOWN)
@@ -121,7 +135,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		if (in->zstd->cut.what == CUT_JOB && !budget_fits(&s->budget, in->zstd->cut.need))
 			return;
 	}
-	start_job(s, in);
+	start_job_unlocks(s, in);
 }
 
 const struct task cut_task = {cut_ready, cut_run_unlocks};

@@ -54,8 +54,6 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 	const unsigned char *bytes;
 	size_t got;
 
-	if (j->cut.from != FROM_MEMORY)
-		return 0;
 	if (!huge_grow(&d->bytes, &d->capacity, n, 0))
 		return fail_errno(fail, "%s", j->in->name);
 	/* The walk has read them all. */
