@@ -85,6 +85,38 @@ moved 257 171 '' -t u12bit
 moved 32 21 "$shorter" -t u12bit
 moved 34 22 "$shorter" -t u12bit
 
+# Text: a number at the end of the file, whose other digits are appended, is counted whole, unless that is after the end was
+# seen. Two pieces of 256 KiB, less a byte, hold 74,898 numbers and a digit. A file that becomes shorter is bad input.
+appended() { # THREADS
+	whole=0
+	for when in 2 3 4 5 6; do
+		seq 100000 200000 | head -c 524287 >growing
+		changed $when 'echo 74898 >>growing' --text -r 0:200000 -b 2 --no-header -T "$1" growing
+		[ "$(wc -c <growing)" -gt 524287 ] || continue
+		whole=$((whole + 1))
+		check "appended text, read $when, $1 threads: whole numbers" test "$(cat out)" = "0,0,100000,0
+1,100000,200000,74899"
+	done
+	check "appended text, $1 threads: $whole of 5 runs" test $whole -gt 0
+}
+cut_off() { # THREADS
+	lost=0
+	for when in 2 3 4 5 6; do
+		seq 100000 500000 >shrinking
+		changed $when 'truncate -s 600000 shrinking' --text -r 0:500001 -b 1 --no-header -T "$1" shrinking
+		case $status in
+		0) check "cut text, read $when, $1 threads: right" grep -q '^0,0,500001,400001$' out ;;
+		*) check "cut text, read $when, $1 threads: bad input" test "$status" -eq 3 -a "$(grep -c 'became shorter' err)" -eq 1 ;;
+		esac
+		lost=$((lost + (status == 3)))
+	done
+	check "cut text, $1 threads: $lost of 5 runs are bad input" test $lost -gt 1
+}
+for threads in 1 3; do
+	appended $threads
+	cut_off $threads
+done
+
 # A slice: a file that has changed by the time its samples are read is bad input. What is open by then stays as it is, unless
 # the slice's own samples are cut off.
 slice() {

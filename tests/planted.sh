@@ -63,7 +63,19 @@ plant turn src/input/source_plain.c '/^static void plain_turn_unlocks/,/^}/s/^\t
 plant cut src/input/zstd_cut.c '/^static void start_job_unlocks/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
 plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
 plant rest_taken src/input/zstd_seam.c 's/p->from < p->bytes || p->from > from + n) &&/p->from < p->bytes) \&\&/' source_schedules
-plant text_read src/input/source_text.c 's/^\tsource_call(s); \/\* for the next block.*/\t;/'
+# Text, without a wake-up: a turn to read, a task left with a chunk; a long line that no memory is kept for.
+text=src/input/source_text.c
+plant text_read $text 's/^\tsource_call(s); \/\* for the next piece, or.*/\t;/'
+plant text_more $text '/^static void call_for_more/,/^}/s/^\t\tsource_call(s);/\t\t;/'
+plant text_first $text 's/^\t       (text_list_is_next(&t->list, gap) && is_first(s, in));/\t       (gap == NULL);/' 'in long lines'
+# Lines that span pieces: their order, their numbers, a line that a failure cuts off, the longest line, a failure too early.
+list=src/input/text_list.c
+plant line_order $list 's/border_put(l, b, e->tail, true);/border_put(l, b, e->tail, false);/' test_text_list
+plant line_number $list 's/a->lines + b->bad_line : 0;/b->bad_line : 0;/' test_text_list
+plant line_cut_off $list '/^void text_list_fail/,/^}/s/^\tborder_drop(l, x->prev);/\t;/' test_text_list
+plant line_longest $list 's/^\treturn b->n - (.*) > TEXT_LINE_MOST;/\treturn b->n > TEXT_LINE_MOST;/' test_text_list
+plant lines_held $list '/^void text_list_done/,/^}/s/^\t\tl->held -= held(x);/\t\t;/' test_text_list
+plant text_bad $text 's/in->index < totals->bad_path/false/' text
 # A full tee: a write that does not wait.
 plant full src/base/again.h 's/^\t\t\t(void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);/\t\t\treturn -1;/' 'in a full tee'
 # The device, without a wake-up: no reader waits for the answer to the next batch; a lost

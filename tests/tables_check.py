@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--text: random tables, cut into blocks of any size and read by any number of threads, compared with a plain model.
+"""--text: random tables, cut into pieces of any size and read by any number of threads, compared with a plain model; and
+numbers in damaged frames, which must give the same for any number of threads, in files and in pipes.
 
 usage: tables_check.py GPUHIST_BLOCKS [SEED [TABLES]]
-GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_BLOCK gives the bytes of a block.
+GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_BLOCK gives the bytes of a piece.
 """
 import os
 import random
@@ -173,6 +174,53 @@ def expect(text, column, skip):
     return counts, first, bad
 
 
+def pack(part, sized, level):
+    """Return a frame, with or without its size in the header."""
+    run = subprocess.run(["zstd", "-qc", level, "--stream-size=%d" % len(part)] if sized else ["zstd", "-qc", level], input=part,
+        stdout=subprocess.PIPE, check=True)
+    return run.stdout
+
+
+def draw_damage(chance):
+    """Return a text, some lines of which may be bad, in frames that may be damaged, and options."""
+    lines = [b"%09d" % chance.randrange(100) for _ in range(chance.choice([500, 5000, 300000]))]
+    for _ in range(chance.choice([0, 0, 1, 3])):
+        lines[chance.randrange(len(lines))] = chance.choice([b"x", b"1,2", b"7" * chance.randrange(40000)])
+    text = b"\n".join(lines) + chance.choice([b"", b"\n"])
+    cuts = sorted(chance.randrange(len(text)) for _ in range(chance.choice([0, 1, 4, 30])))
+    sized, level = chance.random() < 0.5, chance.choice(["-1", "-3", "--fast=9"])
+    frames = bytearray(b"".join(pack(text[a:b], sized, level) for a, b in zip([0] + cuts, cuts + [len(text)])))
+    what = chance.randrange(4)
+    if what == 0:
+        del frames[chance.randrange(len(frames)):]
+    elif what < 3:
+        frames[chance.randrange(len(frames))] ^= 1 << chance.randrange(8)
+    options = ["-t", "u8"] * (chance.random() < 0.5) + ["--skip-bad"] * (chance.random() < 0.5)
+    if chance.random() < 0.3:
+        options += ["-n", str(chance.randrange(1, len(lines)))]
+    return bytes(frames), options + ["--no-check"] * (chance.random() < 0.2)
+
+
+def check_damage(chance, gpuhist, name):
+    """Return a fault, or None."""
+    frames, options = draw_damage(chance)
+    block = chance.choice([100, 4096, 1 << 18]) if len(frames) < 1 << 16 else 1 << 18
+    with open(name, "wb") as f:
+        f.write(frames)
+    first = None
+    for threads in 1, 2, 8, 0:
+        command = [gpuhist, "-q", "--text", "-r", "0:100", "-b", "100", "-T", str(threads or 4)] + options
+        with open(name, "rb") as f:
+            run = subprocess.run(command, stdin=f if threads else None, input=None if threads else frames, capture_output=True,
+                env=dict(os.environ, GPUHIST_TEXT_BLOCK=str(block)))
+        one = (run.returncode, run.stdout, run.stderr)
+        if first is not None and one != first:
+            return "GPUHIST_TEXT_BLOCK=%d %s: %s threads, %s; one, %s" % (block, " ".join(options), threads or "pipe, 4",
+                (one[0], one[1][:50], one[2]), (first[0], first[1][:50], first[2]))
+        first = one
+    return None
+
+
 def main():
     chance = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     done = failed = 0
@@ -188,12 +236,11 @@ def main():
             command = [sys.argv[1], "-q", "--text" if column is None else "--text=%s" % column, "-r", "-1000:1000:1", "--flow",
                 "--nonzero", "--no-header", "-T", str(chance.randrange(1, 9))] + ["--skip-bad"] * skip
             piped = chance.random() < 0.4
-            if shutil.which("zstd") and chance.random() < 0.3: # two frames, cut anywhere
-                cut = chance.randrange(len(text) + 1)
-                parts = [subprocess.run(["zstd", "-qc"], input=part, stdout=subprocess.PIPE, check=True).stdout
-                    for part in (text.encode()[:cut], text.encode()[cut:])]
+            if shutil.which("zstd") and chance.random() < 0.3: # frames, cut anywhere
+                cuts = sorted(chance.randrange(len(text) + 1) for _ in range(chance.choice([1, 2, 9])))
                 with open(name, "wb") as f:
-                    f.write(b"".join(parts))
+                    f.write(b"".join(pack(text.encode()[a:b], chance.random() < 0.5, "-3")
+                        for a, b in zip([0] + cuts, cuts + [len(text)])))
                 piped = False
             run = subprocess.run(command + ([] if piped else [name]), text=True, input=text if piped else "", capture_output=True,
                 env=dict(os.environ, GPUHIST_TEXT_BLOCK=str(block)))
@@ -215,6 +262,13 @@ def main():
                 print("FAILED", "GPUHIST_TEXT_BLOCK=%d" % block, " ".join(command), kept, "piped" * piped,
                     "expected", counts if counts is None else sorted(counts.items(), key=str)[:5], first, "got", run.returncode,
                     sorted(got.items(), key=str)[:5], run.stderr[:200])
+        for case in range(40 if shutil.which("zstd") else 0):
+            fault = check_damage(chance, sys.argv[1], name)
+            done, failed = done + (fault is None), failed + (fault is not None)
+            if fault:
+                kept = os.path.join(tempfile.gettempdir(), "damage.%d" % case)
+                shutil.copy(name, kept)
+                print("FAILED", fault, kept)
     print("%d passed, %d failed" % (done, failed))
     return failed > 0
 

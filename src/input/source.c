@@ -95,8 +95,8 @@ static void await_unlocks(struct source *s)
  * served quickly, before tasks that take long.
  */
 static const struct task *const TASKS[] = {
-	&execute_task, &device_task, &feed_task,  &decode_task, &piece_task, &short_task,
-	&block_task,   &text_task,   &plain_task, &cut_task,    &open_task,
+	&text_task,  &execute_task, &device_task, &feed_task, &decode_task, &piece_task,
+	&short_task, &block_task,   &plain_task,  &cut_task,  &open_task,
 };
 
 static const struct task *ready_task(const struct source *s, const struct request *q)
@@ -274,6 +274,7 @@ void source_close(struct source *s)
 		return;
 	for (struct reader *r; (r = s->readers.head) != NULL;) {
 		s->readers.head = r->next;
+		text_work_free(r->work);
 		free(r);
 	}
 	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop or a failure */
@@ -283,7 +284,6 @@ void source_close(struct source *s)
 	if (s->first.input)
 		input_free(s, s->first.input);
 	budget_free(&s->budget);
-	text_free_blocks(s);
 	free(s->zstd.rooms);
 	close(s->wait.pipe[0]);
 	close(s->wait.pipe[1]);

@@ -123,7 +123,7 @@ static void add_up(struct source *s, struct input *in)
 	const struct input_sums sums = in->kind->sums(s, in);
 	const uint64_t begin = in->content.header.begin;
 	const bool truncated = in->bound != NO_END && in->at - sums.missing < input_stop(in);
-	const bool holds = in->at > begin;
+	const bool holds = in->text ? sums.bytes > 0 : in->at > begin;
 	uint64_t skipped = lesser(in->at, in->begin);
 	struct fail fail = {.status = STATUS_OK};
 
@@ -182,6 +182,8 @@ static bool failure_is_due(const struct source *s)
 	if (s->spec.ordered &&
 	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
 		return false;
+	if (in->text && !in->zstd) /* it fails only once all before is done */
+		return true;
 	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
 }
 
@@ -239,6 +241,8 @@ void source_settle_unlocks(struct source *s)
 	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
 		if (in->zstd)
 			jobs_settle(s, in);
+		if (in->text)
+			text_settle(s, in);
 		if (!nothing_left(s, in) || !settle_input(s, link))
 			link = &in->next;
 	}

@@ -89,6 +89,8 @@ static inline uint64_t input_stop(const struct input *in)
 	return lesser(in->limit, in->bound);
 }
 
+bool text_limited(const struct input *in); /* does -n end in this text? source_text.c */
+
 /* ---- source_input.c: without the lock ---- */
 
 /*

@@ -119,6 +119,8 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	}
 	s->shared.wake = s->wait.pipe[0];
 	s->shared.finish = signals_finish_fd;
+	/* Such text may be endless: its bad lines are reported at once. */
+	s->spec.prompt |= spec->text.on && signals_finish_fd >= 0;
 	s->shared.tee = spec->tee;
 	lock_init(&s->lock, LOCK_SOURCE);
 	pthread_cond_init(&s->wait.wake, NULL);

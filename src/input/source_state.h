@@ -20,14 +20,15 @@
 #include "input/source_input.h"
 #include "input/zstd_job.h"
 
-struct rooms; /* zstd_blocks.h */
+struct rooms;     /* zstd_blocks.h */
+struct text_work; /* source_text.c */
 
 struct reader {
 	struct source *source;
 	struct reader *next;
-	struct text_block *block; /* the block of text whose lines it reads; or NULL */
-	bool takes;               /* it has called source_take; a worker may fail before it does */
-	uint64_t counted;         /* bytes reported by source_done; a tally */
+	struct text_work *work; /* text: the lines that it reads; or NULL */
+	bool takes;             /* it has called source_take; a worker may fail before it does */
+	uint64_t counted;       /* bytes reported by source_done; a tally */
 };
 
 /*
@@ -57,9 +58,8 @@ struct waiting {
 };
 
 struct readers {
-	struct reader *head;            /* atomic; readers are freed when the source is closed */
-	unsigned takers;                /* readers that have called source_take */
-	struct text_block *free_blocks; /* blocks of text whose buffers the next ones reuse */
+	struct reader *head; /* atomic; readers are freed when the source is closed */
+	unsigned takers;     /* readers that have called source_take */
 };
 
 /* The input to open next. */
@@ -186,6 +186,19 @@ void input_close(struct source *s, struct input *in);
  */
 void source_settle_unlocks(struct source *s);
 
-void text_free_blocks(struct source *s); /* source_text.c */
+/* ---- source_text.c ---- */
+
+/* Add up the lines at the beginning of a text that were read; report the first failure. */
+void text_settle(struct source *s, struct input *in);
+
+/* A job of text begins; it is retired. */
+void text_job_begin(struct source *s, struct zstd_job *j);
+void text_job_end(struct source *s, struct zstd_job *j);
+
+/* May a decoded piece of the job be taken? Then take it. */
+bool text_may_take(const struct source *s, const struct zstd_job *j);
+void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct request *q);
+
+void text_work_free(struct text_work *w); /* accepts NULL */
 
 #endif

@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_text: the task that reads text.
+ * source_text: the task that reads text, whatever its input is.
  *
- * A "block" is some text in which whole lines begin; the unit of work. One reader reads a block and
- * makes the samples of its lines, a chunk at each call of source_take, in any order with other
- * blocks. A reader with a block goes on with it before it takes anything else.
+ * PIECES. A reader takes a "piece" of an input into its own buffer and makes samples of its lines,
+ * a chunk at each call of source_take. There are three ways to get one. Readers read the ranges of
+ * a file in parallel. The reader that has the turn reads the next bytes of a stream, or of a file
+ * that has grown. If the input is zstd, a reader copies the next bytes of a decoded piece
+ * (zstd_seam.c), so that no decoder waits while lines are read. text_list.h puts together the lines
+ * that span pieces. The reader whose piece completes such a line reads it, too; if the end of a job
+ * or of the input completes it, any reader does.
  *
- * SEQUENTIAL READING. A reader that has the input's turn reads the next bytes, up to a newline at
- * least, and gives the turn back; the bytes behind the last newline are carried to the next block.
- * So are read: streams; a FILE's first lines, until the one that decides on the table was found;
- * the end of a file, which may have grown. A block of a stream ends with the bytes that have
- * arrived, so its numbers wait only for their line's end.
+ * IN ORDER. With -n, --each, or several samples in a record, the number of a sample matters, so the
+ * lines of one piece are read at a time; and so are all inputs until a line has decided on the
+ * table. Meanwhile the input owns the work, and the reader that goes on with it has `turn`. Jobs
+ * decode ahead.
  *
- * PARALLEL READING. Between its first lines and its end, a file is cut at offsets. A line belongs
- * to the block in which it begins: the reader skips up to the first newline at or after the byte
- * before its block, and reads on to the end of its last line. Sequential reading then goes on
- * behind the line that the last such block has read to its end.
+ * BAD LINES. The sums of lines become known in order, so the first bad line is reported, with its
+ * number. If the frame of a bad line fails, even later, the line may be garbage, and the frame is
+ * reported instead. Therefore a bad line waits for its frame's end; but not in a stream that is
+ * counted while it comes (source_spec.prompt), because that may be endless.
  *
- * ZSTD. Text inside zstd is decoded as it is read: sequentially, by the reader that has the turn.
- * It leaves most blocks to other readers and goes on decoding, because its caches hold the window.
- * The next input is opened meanwhile, so that readers decode as many inputs as there are readers.
+ * MEMORY. A line that spans pieces is kept until both its ends have come. Long ones count against
+ * the decoders' memory. When that is full, only the first unfinished input is read on, and only
+ * where all before was read; so memory for one line is always available.
  *
- * IN ORDER. The number of a record is known once all lines before it were read. With -n, --each,
- * or records of several samples, a reader keeps the turn while it makes the samples of a chunk, and
- * the input keeps the block and what there is of a record.
- *
- * BAD LINES. The number of a line is the sum of the lines of all blocks before its own, so each
- * block adds up its lines. Blocks stay in a list, in order, until all before them are done; only
- * then is the failure of a block reported, so it is the first one.
- *
- * WHY EVERY WAIT ENDS. A reader waits only for a stream, in bytes.c, with the turn and no lock. It
- * sleeps in source.c only without a block: with one, this task is ready. The first block of the
- * list belongs to a reader that is at work on it or will call source_take again; or it was left,
- * and then the task is ready for any reader, and one was called.
+ * WHY EVERY WAIT ENDS. A reader waits only for a stream, in bytes.c, with the turn to read, and no
+ * lock. It sleeps in source.c only without lines of its own: with some, this task is ready.
+ * Consider the first unfinished input, and the first node of its list. A piece belongs to a reader
+ * at work. A complete border belongs to one, too, or it is due, and any reader may take it. An
+ * incomplete border is followed by a piece or by a gap. The gap's next piece may be taken however
+ * full the memory is; it is that of the first job, which goes on decoding (source.c), or of the rest
+ * of the input. A reader that leaves this task with a chunk wakes another one if it leaves work.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "input/source_state.h"
+#include "input/text_list.h"
 #include "zstd/zstd_reader.h"
 
 #ifdef TEXT_BLOCK_FROM /* the tests' build */
@@ -47,535 +46,650 @@
 #define TEXT_BLOCK ((size_t)256 << 10) /* it stays in a core's cache while it is read */
 #endif
 #define BLOCK_LEAST ((size_t)4 << 10)
-#define EXTENSION ((size_t)4 << 10) /* first read behind a block, for the end of its last line */
-#define ADDED_MOST 2u               /* bytes that end a last line without a newline */
-#define LEFT_MOST 3u                /* blocks of one input that were left */
 #define FULL_READS 2u /* reads of a stream without a wait before one more reader finds work */
 
-struct text_block {
-	struct text_block *next;
+/* Lines to read: of a piece, and of the borders that it has completed. */
+struct text_work {
 	struct input *in;
-	uint64_t offset; /* of its first byte in the input */
-	uint64_t bytes;  /* of the samples made so far */
-	bool done;       /* its lines were read, or it failed */
-	bool fatal;      /* it failed before its lines, or without --skip-bad */
-	bool left;       /* for any reader that has no block */
+	struct text_node *node[TEXT_READY]; /* in order */
+	unsigned n, i;                      /* their number; the current one */
+	bool set;                           /* `lines` are the current one's */
+	bool decided;                       /* as the input's */
+	bool no_memory;
+	struct text_lines lines;
+	size_t added; /* bytes at their end that the input does not have */
+	struct text_ends ends;
+	uint64_t base;      /* offset of the piece among the text's bytes */
+	size_t bytes;       /* of the piece */
+	uint64_t at;        /* IN ORDER: offset after the last line that was read */
+	uint64_t packed_at; /* zstd: packed offset after the piece's job, or UNKNOWN */
 	unsigned char *buffer;
 	size_t capacity;
-	size_t added; /* bytes at the end that the input does not have */
-	struct text_lines lines;
 };
 
 struct text_input {
 	struct text_table table;
-	struct zstd_reader *zstd;     /* decodes the input; or NULL */
-	const struct reader *decoder; /* has decoded the last block */
-	unsigned left;                /* blocks that were left */
-	bool decided;                 /* the first line has decided on the table */
-	bool in_order;                /* see above */
-	bool inside;   /* the next byte may be inside a line that belongs to the block before */
-	uint64_t at;   /* offset of the next byte to read */
-	uint64_t size; /* of a file when it was opened */
-	size_t block;  /* bytes of a block */
-	unsigned full; /* reads of a stream in a row that did not have to wait */
-	bool ended;    /* sequential reading has come to the end */
-	struct text_block *blocks, **last; /* not yet done, or after one that is not */
-	struct text_block *own;            /* IN ORDER: the current block */
-	unsigned char *part;               /* IN ORDER: the samples of an incomplete record */
-	size_t parted;                     /* bytes of it */
-	uint64_t left_at;                  /* offset after the last line that was read */
-	uint64_t lines;                    /* lines of the blocks that are done */
-	unsigned char *carry;              /* bytes of an incomplete line */
-	size_t carried, carry_capacity;
+	struct text_list list;
+	struct text_sum sum;   /* of all before the list */
+	bool decided;          /* a line has decided on the table */
+	bool in_order;         /* for longer than that */
+	bool turn;             /* IN ORDER: a reader takes a piece or makes samples */
+	struct text_work *own; /* IN ORDER */
+	bool stopped;          /* no more lines are wanted: -n or a failure has come */
+	bool enough;           /* -n has ended */
+	unsigned works;        /* works that have lines, or get some */
+	uint64_t at;           /* offset of the next byte to read */
+	uint64_t size;         /* of a file when it was opened */
+	size_t block;          /* bytes of a piece */
+	unsigned full;         /* reads of a stream in a row that did not have to wait */
+	uint64_t held;         /* memory of the list that the budget knows of */
+	unsigned char *part;   /* IN ORDER: the samples of an incomplete record */
+	size_t parted;         /* bytes of it */
+	uint64_t made, limit;  /* bytes of samples, and where -n ends */
+	uint64_t left_at;      /* IN ORDER: where to leave a redirected file */
 };
 
-/* ---- blocks; with the lock ---- */
+/* ---- ends; with the lock ---- */
 
-static struct text_block *block_new(struct source *s, struct input *in)
+static void text_fail(struct source *s, struct input *in, uint64_t offset, const struct fail *fail)
 {
-	struct text_input *const t = in->text;
-	struct text_block *b = s->readers.free_blocks;
-	unsigned char *buffer = NULL;
-	size_t capacity = 0;
-
-	if (b) {
-		s->readers.free_blocks = b->next;
-		buffer = b->buffer;
-		capacity = b->capacity;
-	} else if (!(b = malloc(sizeof(*b)))) {
-		return NULL;
-	}
-	b->next = NULL;
-	b->in = in;
-	b->offset = t->at;
-	b->bytes = 0;
-	b->done = b->fatal = b->left = false;
-	b->buffer = buffer;
-	b->capacity = capacity;
-	b->added = 0;
-	b->lines.at = b->lines.end = NULL;
-	b->lines.starts_text = b->lines.fractions = false;
-	b->lines.taken = b->lines.bad = b->lines.bad_line = 0;
-	b->lines.why[0] = '\0';
-	b->lines.marks.from = NULL;
-	*t->last = b;
-	t->last = &b->next;
-	return b;
+	source_fail(s, in, offset, fail);
+	in->text->stopped = true;
 }
 
-static void block_free(struct source *s, struct text_block *b)
+static void text_no_memory(struct source *s, struct input *in)
 {
-	b->next = s->readers.free_blocks;
-	s->readers.free_blocks = b;
-}
-
-void text_free_blocks(struct source *s)
-{
-	for (struct text_block *b; (b = s->readers.free_blocks) != NULL;) {
-		s->readers.free_blocks = b->next;
-		free(b->buffer);
-		free(b);
-	}
-}
-
-/* Report a bad line of a block; all lines before it were read. */
-static void text_report(struct source *s, const struct text_block *b)
-{
-	struct input *const in = b->in;
 	struct fail fail = {.status = STATUS_OK};
-	const unsigned long long line = in->text->lines + b->lines.bad_line;
 
-	if (b->lines.bad_line > 0)
-		fail_set(&fail, STATUS_DATA, "%s: line %llu %s", in->name, line, b->lines.why);
-	else
-		fail_set(&fail, STATUS_DATA, "%s %s", in->name, b->lines.why);
-	source_fail(s, in, b->offset, &fail);
+	fail_errno(&fail, "%s", in->name);
+	text_fail(s, in, 0, &fail);
 }
 
-/* Add up the blocks at the beginning of the list that are done. */
-static void blocks_settle(struct source *s, struct input *in)
+/* The bytes of a piece or of a gap cannot be had, which is reported once all before it was read. */
+static void node_fails(struct source *s, struct input *in, struct text_node *x, uint64_t offset,
+		       const struct fail *why)
 {
-	struct text_input *const t = in->text;
+	struct fail *const fail = malloc(sizeof(*fail));
+
+	if (!fail) {
+		text_fail(s, in, offset, why);
+		return;
+	}
+	*fail = *why;
+	text_list_fail(&in->text->list, x, offset, fail);
+}
+
+/* Report a failure of lines before which all was read; their frame's failure, if any, comes first. */
+static void text_report(struct source *s, struct input *in, uint64_t offset, const struct fail *why)
+{
+	const struct text_sum *const frame = text_list_failure(&in->text->list, offset);
+
+	text_fail(s, in, frame ? frame->offset : offset, frame ? frame->fail : why);
+}
+
+/* Report why the text ends at the lines that are summed up. */
+static void report_sum(struct source *s, struct input *in)
+{
+	const struct text_sum *const sum = &in->text->sum;
+	struct fail fail = {.status = STATUS_OK};
+
+	if (sum->fail)
+		fail_pass(&fail, sum->fail);
+	else if (sum->bad_line > 0)
+		fail_set(&fail, STATUS_DATA, "%s: line %llu %s", in->name,
+			 (unsigned long long)sum->bad_line, sum->why);
+	else
+		fail_set(&fail, STATUS_DATA, "%s %s", in->name, sum->why);
+	text_report(s, in, sum->offset, &fail);
+}
+
+/* Count bad lines that were left out. The first one is that of the first such FILE. */
+static void note_bad(struct source *s, const struct input *in, uint64_t bad)
+{
+	const struct text_sum *const sum = &in->text->sum;
 	struct text_totals *const totals = &s->totals.text;
 
-	for (struct text_block *b; (b = t->blocks) != NULL && b->done;) {
-		struct text_lines *const l = &b->lines;
-		if (b->fatal)
-			text_report(s, b);
-		if (l->bad > 0 && totals->bad == 0) {
-			totals->bad_name = in->name;
-			totals->bad_line = t->lines + l->bad_line;
-			memcpy(totals->bad_why, l->why, sizeof(totals->bad_why) - 1);
-		}
-		totals->bad += l->bad;
-		totals->fractions |= l->fractions;
-		t->lines += l->taken;
-		in->at += b->bytes;
-		t->blocks = b->next;
-		if (t->last == &b->next)
-			t->last = &t->blocks;
-		block_free(s, b);
+	if (bad > 0 && (totals->bad == 0 || in->index < totals->bad_path)) {
+		totals->bad_path = in->index;
+		totals->bad_name = in->name;
+		totals->bad_line = sum->bad_line;
+		memcpy(totals->bad_why, sum->why, sizeof(totals->bad_why) - 1);
 	}
+	totals->bad += bad;
 }
 
-static void block_done(struct source *s, struct text_block *b)
+/* The rest of the input has ended: its last line may lack a newline. */
+static void text_ends(struct source *s, struct input *in)
 {
-	b->done = true;
-	blocks_settle(s, b->in);
+	struct text_list *const l = &in->text->list;
+
+	if (bytes_cuts(in->bytes) && text_list_cut(l))
+		__atomic_store_n(&s->shared.dropped, true, __ATOMIC_RELAXED);
+	text_list_end(l, l->rest);
 }
 
-/* ---- reading; without the lock ---- */
-
-static bool block_grow(struct text_block *b, size_t have, size_t more)
+void text_settle(struct source *s, struct input *in)
 {
-	const size_t need = have + more + TEXT_PAD + ADDED_MOST, doubled = b->capacity * 2;
+	struct text_input *const t = in->text;
+	struct text_list *const l = &t->list;
+	struct fail fail = {.status = STATUS_OK};
+	uint64_t offset;
 
-	if (b->capacity >= need)
-		return true;
-	const size_t capacity = have > 0 && doubled > need ? doubled : need;
-	unsigned char *const buffer = realloc(b->buffer, capacity);
-	if (!buffer)
-		return false;
-	b->buffer = buffer;
-	b->capacity = capacity;
+	if (in->ended && !in->busy && l->rest && !(in->zstd && in->zstd->jobs))
+		text_ends(s, in);
+	while (!t->stopped && l->first && l->first->what == TEXT_DONE) {
+		const uint64_t bad = l->first->sum.bad;
+		s->totals.text.fractions |= l->first->sum.fractions;
+		text_sum_add(&t->sum, &l->first->sum);
+		text_list_pop(l);
+		note_bad(s, in, bad);
+		if (t->sum.fatal && !t->enough)
+			report_sum(s, in);
+	}
+	if (!t->stopped && !t->enough && text_list_too_long(l, &offset)) {
+		fail_set(&fail, STATUS_DATA, "%s: line %llu is longer than 16 MiB", in->name,
+			 (unsigned long long)t->sum.lines + 1);
+		text_report(s, in, offset, &fail);
+	}
+	s->budget.live_bytes += l->held - t->held;
+	if (l->held < t->held) /* a piece or a cut may wait for it */
+		source_call(s);
+	t->held = l->held;
+}
+
+/* ---- jobs of zstd ---- */
+
+/*
+ * By which failures are ordered: a line of the job fails after the job itself, unless readers of a
+ * stream want to know at once, or the line's frame was checked before any byte of it was seen.
+ */
+static uint64_t job_offset(const struct source *s, const struct zstd_job *j)
+{
+	const bool checked = j->cut.how == HOW_CALLS && !(j->sum.follows && j->sum.adds);
+
+	return j->cut.offset + (!checked && (j->in->is_file || !s->spec.prompt));
+}
+
+void text_job_begin(struct source *s, struct zstd_job *j)
+{
+	j->gap = text_list_gap(&j->in->text->list, job_offset(s, j));
+	if (!j->gap)
+		text_no_memory(s, j->in);
+}
+
+void text_job_end(struct source *s, struct zstd_job *j)
+{
+	struct text_input *const t = j->in->text;
+
+	if (j->fail.status == STATUS_OK && job_sum_differs(j))
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail, FRAMES_CHECKSUM);
+	const bool fails = j->fail.status != STATUS_OK;
+	if (fails && t->stopped && !t->enough) /* it comes before the bad line of its text */
+		text_fail(s, j->in, j->cut.offset, &j->fail);
+	else if (fails && !t->stopped)
+		node_fails(s, j->in, j->gap, j->cut.offset, &j->fail);
+	else if (j->gap)
+		text_list_end(&t->list, j->gap);
+	j->gap = NULL;
+}
+
+bool text_limited(const struct input *in)
+{
+	return in->text->limit != NO_END;
+}
+
+/* ---- the lines of a work; without the lock ---- */
+
+/* Set the lines of the current node. False: no memory. */
+static bool set_lines(struct text_work *w)
+{
+	struct text_node *const x = w->node[w->i];
+	struct text_lines *const l = &w->lines;
+
+	l->taken = l->bad = l->bad_line = 0;
+	l->why[0] = '\0';
+	l->fractions = l->starts_text = false;
+	l->marks.from = NULL;
+	w->added = 0;
+	if (x->what == TEXT_PIECE) {
+		l->at = (const char *)w->buffer + w->ends.from;
+		l->end = (const char *)w->buffer + w->ends.to;
+	} else {
+		const struct text_run *const line = text_node_line(x, &w->added);
+		if (!line)
+			return false;
+		l->starts_text = x->starts;
+		l->at = (const char *)line->bytes;
+		l->end = l->at + line->n + w->added;
+	}
+	w->set = true;
 	return true;
 }
 
-static int text_too_long(struct text_block *b)
+/* Return the offset after the last line that was read. */
+static uint64_t position(const struct text_work *w)
 {
-	b->lines.bad_line = 0;
-	strcpy(b->lines.why, "has a line of more than 16 MiB, which is no text");
-	return -1;
+	const size_t left = (size_t)(w->lines.end - w->lines.at);
+	const uint64_t end = w->node[w->i]->what == TEXT_PIECE ? w->ends.to
+			     : w->i == 0 && w->ends.newline    ? w->ends.from
+							       : w->bytes;
+
+	return w->base + end - (left > w->added ? left - w->added : 0);
 }
 
-/* Set a block's lines: the bytes from `from` to `to`. End a last line that has no newline. */
-static void set_lines(struct text_block *b, size_t from, size_t to, bool end)
+/* The lines of the current node were read, as far as they are wanted. */
+static void end_node(struct text_work *w, bool fatal)
 {
-	const size_t read = to;
+	const struct text_lines *const l = &w->lines;
+	struct text_node *const x = w->node[w->i++];
 
-	if (end && to > from && b->buffer[to - 1] != '\n') {
-		/* A CR at the end of the text is not before LF. */
-		if (b->buffer[to - 1] == '\r')
-			b->buffer[to++] = '\r';
-		b->buffer[to++] = '\n';
-	}
-	b->added = to - read;
-	b->lines.marks.from = NULL;
-	b->lines.at = (const char *)b->buffer + from;
-	b->lines.end = (const char *)b->buffer + to;
+	w->set = false;
+	x->sum.lines = l->taken;
+	x->sum.bad = l->bad;
+	x->sum.bad_line = l->bad_line;
+	memcpy(x->sum.why, l->why, strlen(l->why) + 1);
+	x->sum.fatal = fatal;
+	x->sum.offset = x->offset;
+	x->sum.fractions = l->fractions;
 }
 
-/* Decode 1 to cap bytes, 0 only at the end. 1: the source was stopped. */
-static int text_decode(const struct input *in, unsigned char *to, size_t cap, size_t *got,
-		       struct fail *fail)
+/* Make samples of the work's lines. */
+static size_t work_take(const struct text_spec *spec, struct text_table *table, struct text_work *w,
+			unsigned char *out, size_t cap)
 {
-	struct zstd_reader *const z = in->text->zstd;
-	struct fail why = {.status = STATUS_OK};
-	const int rc = zstd_reader_read(z, to, cap, got, fail);
-	const enum zstd_reader_state state = zstd_reader_state(z, &why);
+	const size_t bytes = text_bytes(spec);
+	struct text_lines *const l = &w->lines;
+	size_t got = 0;
 
-	if (rc != 0 || *got > 0 || state == ZSTD_READER_ENDED ||
-	    (state == ZSTD_READER_CUT && bytes_finished(in->bytes)))
-		return rc;
-	return fail_pass(fail, &why);
-}
-
-/* Read the next lines, at least one unless the text ends. 1: the source was stopped. */
-static int text_read_on(struct source *s, struct input *in, struct text_block *b, struct fail *fail)
-{
-	struct text_input *const t = in->text;
-	size_t have = t->carried, got, whole = 0, begin = 0;
-	const unsigned char *newline = NULL;
-	int rc = 0;
-
-	b->offset = t->at - have;
-	b->lines.starts_text = b->offset == 0;
-	while (rc == 0 && !newline && !t->ended) {
-		if (have > TEXT_LINE_MOST)
-			return text_too_long(b);
-		if (!block_grow(b, have, t->block))
-			return fail_errno(fail, "%s", in->name);
-		if (have == t->carried && have > 0)
-			memcpy(b->buffer, t->carry, have);
-		const size_t cap = in->is_file || t->block < 2 * have ? t->block : t->block - have;
-		rc = t->zstd ? text_decode(in, b->buffer + have, cap, &got, fail)
-			     : bytes_read(in->bytes, t->at, b->buffer + have, 1, cap, &got, fail);
-		__atomic_store_n(&t->at, t->at + got, __ATOMIC_RELAXED); /* see text_backlog */
-		__atomic_fetch_add(&s->shared.text_bytes, got, __ATOMIC_RELAXED);
-		t->ended = rc == 0 && got == 0;
-		in->shorter |=
-			in->is_file && t->ended && !t->zstd && bytes_shorter(in->bytes, t->at);
-		newline = memrchr(b->buffer + have, '\n', got);
-		have += got;
-	}
-	if (rc != 0)
-		return rc;
-	whole = newline ? (size_t)(newline + 1 - b->buffer) : 0;
-	if (t->ended && have > 0 && bytes_cuts(in->bytes))
-		__atomic_store_n(&s->shared.dropped, true, __ATOMIC_RELAXED);
-	else if (t->ended)
-		whole = have;
-	t->carried = have - whole;
-	if (t->carried > t->carry_capacity) {
-		unsigned char *const carry = realloc(t->carry, t->carried + 4096);
-		if (!carry)
-			return fail_errno(fail, "%s", in->name);
-		t->carry = carry;
-		t->carry_capacity = t->carried + 4096;
-	}
-	if (t->carried > 0)
-		memcpy(t->carry, b->buffer + whole, t->carried);
-	if (t->inside && whole > 0) { /* the rest of a line that another block has read */
-		newline = memchr(b->buffer, '\n', whole);
-		begin = newline ? (size_t)(newline + 1 - b->buffer) : whole;
-		t->inside = !newline && !t->ended;
-	}
-	set_lines(b, begin, whole, t->ended);
-	if (t->decided || whole == 0)
-		return 0;
-	const int begun = text_begin(&t->table, &s->spec.text, &b->lines);
-	t->decided = begun > 0;
-	return begun < 0 ? -1 : 0;
-}
-
-/* Read a block of a file at its offset. *got: the bytes of it that the file holds. */
-static int read_block(struct source *s, struct input *in, struct text_block *b, size_t *got,
-		      struct fail *fail)
-{
-	const size_t size = in->text->block;
-	const uint64_t from = b->offset - 1;
-	size_t have, more = EXTENSION, some;
-
-	if (!block_grow(b, 0, size + 1 + more))
-		return fail_errno(fail, "%s", in->name);
-	if (bytes_read_at(in->bytes, from, b->buffer, size + 1, &have, fail) != 0)
-		return -1;
-	*got = have > 0 ? have - 1 : 0;
-	__atomic_fetch_add(&s->shared.text_bytes, *got, __ATOMIC_RELAXED);
-	const unsigned char *const first = memchr(b->buffer, '\n', have);
-	const size_t begin = first ? (size_t)(first + 1 - b->buffer) : have;
-	if (begin >= have) /* a line that begins with the next block is that one's */
-		return set_lines(b, 0, 0, false), 0;
-	while (b->buffer[have - 1] != '\n') {
-		if (have - begin > TEXT_LINE_MOST)
-			return text_too_long(b);
-		if (!block_grow(b, have, more))
-			return fail_errno(fail, "%s", in->name);
-		if (bytes_read_at(in->bytes, from + have, b->buffer + have, more, &some, fail) != 0)
-			return -1;
-		const unsigned char *const end = memchr(b->buffer + have, '\n', some);
-		have = end ? (size_t)(end + 1 - b->buffer) : have + some;
-		if (some < more)
+	while (w->i < w->n && cap - got >= bytes) {
+		if (!w->set && !set_lines(w)) {
+			w->no_memory = true;
 			break;
-		more = 2 * more < size ? 2 * more : more;
+		}
+		const int begun = w->decided ? 1 : text_begin(table, spec, l);
+		w->decided |= begun > 0;
+		if (begun > 0)
+			got += text_take(table, l, out + got, cap - got);
+		w->at = position(w);
+		const bool fatal = begun < 0 || (l->why[0] && !spec->skip_bad);
+		if (!fatal && l->at < l->end)
+			break;
+		end_node(w, fatal);
+		if (fatal)
+			w->n = w->i;
 	}
-	set_lines(b, begin, have, true);
-	return 0;
+	return got;
 }
 
 /* ---- the task; with the lock ---- */
 
-/* The input whose next bytes can be read, or NULL. */
-static struct input *next_input(const struct source *s)
+static bool by_turns(const struct text_input *t)
 {
-	struct input *in = s->inputs;
-
-	while (in && (!in->text || in->busy || in->ended))
-		in = in->next;
-	return in;
+	return t->in_order || !t->decided;
 }
 
-/*
- * The input from which the reader should take a block that was left, or NULL. A reader that has
- * decoded goes on with that until enough blocks are left.
- */
-static struct input *input_with_left(const struct source *s, const struct reader *r)
+/* Is all done of the inputs before this one? */
+static bool is_first(const struct source *s, const struct input *in)
 {
-	struct input *in = s->inputs;
+	for (const struct input *each = s->inputs; each != in; each = each->next)
+		if (!each->kind->idle(s, each))
+			return false;
+	return true;
+}
 
-	while (in &&
-	       (!in->text || in->text->left == 0 ||
-		(in->text->decoder == r && in->text->left < LEFT_MOST && !in->busy && !in->ended)))
-		in = in->next;
-	return in;
+/* Is there memory for a piece whose bytes may all be parts of long lines? */
+static bool piece_fits(const struct source *s, const struct input *in, const struct text_node *gap)
+{
+	const struct text_input *const t = in->text;
+
+	return t->held == 0 || s->budget.live_bytes + 2 * t->block <= s->budget.memory ||
+	       (text_list_is_next(&t->list, gap) && is_first(s, in));
+}
+
+/* IN ORDER, may the turn be taken for a border that is due? */
+static bool first_is_due(const struct text_input *t)
+{
+	return t->list.due && t->list.due == t->list.first;
+}
+
+/* May the next piece before a gap be taken? */
+static bool may_take(const struct source *s, const struct input *in, const struct text_node *gap)
+{
+	const struct text_input *const t = in->text;
+
+	return (!s->spec.ordered || is_first(s, in)) &&
+	       (!by_turns(t) || (!t->turn && t->own->n == 0 && text_list_is_next(&t->list, gap))) &&
+	       piece_fits(s, in, gap);
+}
+
+bool text_may_take(const struct source *s, const struct zstd_job *j)
+{
+	return j->in->text->stopped || may_take(s, j->in, j->gap);
+}
+
+static bool may_claim(const struct source *s)
+{
+	const struct input *const in = s->current;
+
+	return in && in->text && !in->zstd && !in->busy && !in->ended &&
+	       may_take(s, in, in->text->list.rest);
+}
+
+/* Return the input with lines that any reader may read, or NULL. */
+static struct input *with_lines(const struct source *s)
+{
+	for (struct input *in = s->inputs; in; in = in->next) {
+		const struct text_input *const t = in->text;
+		if (!t)
+			continue;
+		if (by_turns(t) ? !t->turn && (t->own->n > 0 || (!t->stopped && first_is_due(t)))
+				: t->list.due && !t->stopped)
+			return in;
+		if (s->spec.ordered && !in->kind->idle(s, in))
+			return NULL;
+	}
+	return NULL;
+}
+
+static bool has_lines(const struct reader *r)
+{
+	return r->work && r->work->n > 0;
 }
 
 static bool text_ready(const struct source *s, const struct request *q)
 {
-	return q->got == 0 && (q->reader->block || next_input(s) || input_with_left(s, q->reader));
+	return q->got == 0 && (has_lines(q->reader) || with_lines(s) || may_claim(s));
 }
 
-static void take_left(struct input *in, struct reader *r)
+/* Wake a reader, if this one leaves with a chunk and there is work for more. */
+static void call_for_more(struct source *s, struct input *in, const struct request *q)
 {
-	struct text_block *b = in->text->blocks;
-
-	while (!b->left)
-		b = b->next;
-	b->left = false;
-	in->text->left--;
-	r->block = b;
+	text_settle(s, in);
+	if (q->chunk->bytes > 0 && s->wait.sleepers > 0 &&
+	    (with_lines(s) || may_claim(s) || piece_next(s)))
+		source_call(s);
 }
 
-/* Leave the reader's block to others, if there are any, so that this one can decode on. */
-static void leave_block(struct source *s, struct reader *r)
+static struct text_work *work_new(struct input *in)
 {
-	struct text_block *const b = r->block;
-	struct text_input *const t = b->in->text;
+	struct text_work *const w = malloc(sizeof(*w));
 
-	t->decoder = r;
-	if (s->readers.takers < 2 || !t->decided || b->lines.at >= b->lines.end ||
-	    t->left == LEFT_MOST)
+	if (w)
+		*w = (struct text_work){.in = in};
+	return w;
+}
+
+void text_work_free(struct text_work *w)
+{
+	if (!w)
 		return;
-	b->left = true;
-	t->left++;
-	r->block = NULL;
+	free(w->buffer);
+	free(w);
 }
 
-/* After an attempt to read a block: a failure ends the input once it is the first. */
-static void after_read(struct source *s, struct text_block *b, int rc, const struct fail *fail)
-{
-	struct input *const in = b->in;
-
-	b->fatal = rc < 0 && b->lines.why[0] != '\0';
-	if (rc < 0 && !b->fatal)
-		source_fail(s, in, b->offset, fail);
-	if (rc != 0)
-		b->lines.at = b->lines.end = NULL;
-	/* While a reader has the turn, only it knows whether the text has ended. */
-	if ((rc != 0 || (!in->busy && in->text->ended)) && !in->ended && !in->text->own)
-		input_end(s, in);
-	source_call(s); /* for the next block, or input */
-}
-
-/* Read a block for this reader. */
-static void text_claim_unlocks(struct source *s, struct input *in, struct request *q)
+/* Return the work that gets new lines of an input, with room for a piece; or NULL: no memory. */
+static struct text_work *work_begin(struct source *s, struct input *in, struct request *q)
 {
 	struct text_input *const t = in->text;
-	const bool parallel = t->decided && in->is_file && t->at + t->block <= t->size;
-	struct text_block *const b = block_new(s, in);
-	struct fail fail = {.status = STATUS_OK};
-	size_t got = t->block;
-	int rc;
+	struct text_work **const work = by_turns(t) ? &t->own : &q->reader->work;
+	const size_t capacity = t->block + TEXT_PAD;
 
-	if (!b) {
-		fail_errno(&fail, "%s", in->name);
-		source_fail(s, in, t->at, &fail);
-		return;
+	if (!*work)
+		*work = work_new(in);
+	struct text_work *const w = *work;
+	if (w && w->capacity < capacity) {
+		free(w->buffer);
+		w->buffer = malloc(capacity);
+		w->capacity = w->buffer ? capacity : 0;
 	}
-	q->reader->block = b;
-	if (parallel) {
-		if (t->carried > 0) { /* read it again */
-			b->offset = t->at -= t->carried;
-			__atomic_fetch_sub(&s->shared.text_bytes, t->carried, __ATOMIC_RELAXED);
-			t->carried = 0;
-		}
-		t->at += t->block;
-		t->inside = true;
-		source_call(s);
-	} else {
-		if (t->inside && t->carried == 0 && t->at > 0)
-			t->at--; /* is the byte before it a newline? */
-		in->busy = true;
-		if (t->zstd && s->current == in) { /* the next input can be opened */
-			s->current = NULL;
-			source_call(s);
-		}
+	if (!w || w->capacity == 0) {
+		text_no_memory(s, in);
+		return NULL;
 	}
-	lock_drop(&s->lock);
-	rc = parallel ? read_block(s, in, b, &got, &fail) : text_read_on(s, in, b, &fail);
-	const bool shorter = got < t->block && bytes_shorter(in->bytes, b->offset + got);
-	lock_take(&s->lock);
-	if (parallel && got < t->block) {
-		in->shorter |= shorter;
-		if (!in->ended)
-			input_end(s, in);
-	}
-	if (!parallel) {
-		in->busy = false;
-		t->full = bytes_drained(in->bytes) ? 0 : t->full + 1;
-	}
-	after_read(s, b, rc, &fail);
-	if (t->zstd)
-		leave_block(s, q->reader);
+	assert(w->n == 0);
+	w->in = in;
+	w->i = 0;
+	w->set = w->no_memory = false;
+	w->bytes = 0;
+	w->base = t->at;
+	w->packed_at = UNKNOWN;
+	w->ends = (struct text_ends){.newline = false};
+	t->works++;
+	t->turn = by_turns(t);
+	return w;
 }
 
-/* Make the next samples of the reader's block. */
-static void parse_unlocks(struct source *s, struct text_block *b, struct request *q)
+/* The work has the lines that it will have. */
+static void work_begun(struct text_work *w)
 {
-	struct text_input *const t = b->in->text;
+	struct text_input *const t = w->in->text;
+
+	t->works -= w->n == 0;
+	t->turn = false;
+}
+
+/* The bytes of a piece have come. */
+static void work_put(struct source *s, struct text_work *w, struct text_node *piece)
+{
+	__atomic_fetch_add(&s->shared.text_bytes, w->bytes, __ATOMIC_RELAXED);
+	w->n = text_list_put(&w->in->text->list, piece, &w->ends, w->node);
+}
+
+/* Read the next bytes of a file or of a stream. */
+static void claim_unlocks(struct source *s, struct request *q)
+{
+	struct input *const in = s->current;
+	struct text_input *const t = in->text;
+	const uint64_t at = t->at;
+	const bool parallel = !by_turns(t) && in->is_file && at + t->block <= t->size;
+	struct text_work *const w = work_begin(s, in, q);
+	struct text_node *const p = w ? text_list_piece(&t->list, t->list.rest, at) : NULL;
+	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
 
-	lock_drop(&s->lock);
-	if (!b->fatal && b->lines.at < b->lines.end)
-		got = text_take(&t->table, &b->lines, q->want->buffer, q->cap);
-	lock_take(&s->lock);
-	b->bytes += got;
-	if (got > 0)
-		*q->chunk =
-			(struct chunk){.data = q->want->buffer, .bytes = got, .path = b->in->index};
-	b->fatal |= b->lines.why[0] != '\0' && !s->spec.text.skip_bad;
-	if (!b->fatal && b->lines.at < b->lines.end)
+	if (!p) {
+		text_no_memory(s, in);
+		if (w)
+			work_begun(w);
 		return;
-	q->reader->block = NULL;
-	block_done(s, b);
-}
-
-/* ---- in order ---- */
-
-/* Make the samples of a chunk, from n bytes in the buffer on. Return as text_read_on does. */
-static int make_chunk(struct source *s, struct input *in, struct request *q, size_t cap,
-		      size_t *got, struct fail *fail)
-{
-	struct text_input *const t = in->text;
-	struct text_block *const b = t->own;
-	unsigned char *const buffer = q->want->buffer;
-	int rc = 0;
-
-	while (*got < s->use.record) {
-		if (b->lines.at == b->lines.end) {
-			if (t->ended || (rc = text_read_on(s, in, b, fail)) != 0)
-				return rc;
-			continue;
-		}
-		*got += text_take(&t->table, &b->lines, buffer + *got, cap - *got);
-		if (b->lines.why[0] != '\0' && !s->spec.text.skip_bad)
-			return *got >= s->use.record ? 0 : -1;
 	}
-	return 0;
+	if (parallel) {
+		t->at += t->block;
+		source_call(s); /* for the next piece */
+	} else {
+		in->busy = true;
+	}
+	lock_drop(&s->lock);
+	const int rc = parallel ? bytes_read_at(in->bytes, at, w->buffer, t->block, &got, &fail)
+				: bytes_read(in->bytes, at, w->buffer, 1, t->block, &got, &fail);
+	const bool ends = rc == 0 && (parallel ? got < t->block : got == 0);
+	const bool shorter = ends && in->is_file && bytes_shorter(in->bytes, at + got);
+	const bool found = rc == 0 && text_ends_find(&w->ends, w->buffer, got, at);
+	lock_take(&s->lock);
+	w->bytes = got;
+	if (!parallel) {
+		in->busy = false;
+		t->at += got;
+		t->full = bytes_drained(in->bytes) ? 0 : t->full + 1;
+	}
+	if (found)
+		work_put(s, w, p);
+	else if (rc == 0)
+		text_no_memory(s, in);
+	else if (rc < 0)
+		node_fails(s, in, p, at, &fail);
+	work_begun(w);
+	in->shorter |= shorter;
+	if ((ends || rc != 0) && !in->ended)
+		input_end(s, in);
+	source_call(s); /* for the next piece, or input */
 }
 
-static void end_in_order(struct source *s, struct input *in)
+/* Copy the next bytes of a decoded piece. */
+void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct request *q)
 {
-	struct text_block *const b = in->text->own;
+	struct zstd_job *const j = piece->job;
+	struct input *const in = j->in;
+	struct text_input *const t = in->text;
+	const size_t from = piece->from, n = (size_t)lesser(piece->bytes - from, t->block);
+	const uint64_t offset = job_offset(s, j);
 
-	in->text->own = NULL;
-	if (b)
-		block_done(s, b);
+	if (t->stopped) { /* nothing of it is wanted */
+		piece_hold(piece, piece->bytes);
+		piece_release_unlocks(s, piece);
+		return;
+	}
+	struct text_work *const w = work_begin(s, in, q);
+	struct text_node *const p = w ? text_list_piece(&t->list, j->gap, offset) : NULL;
+	if (!p) {
+		text_no_memory(s, in);
+		if (w)
+			work_begun(w);
+		return;
+	}
+	w->base = j->at == UNKNOWN ? 0 : j->at + piece->begin + from; /* IN ORDER it is known */
+	w->packed_at =
+		j->cut.packed_bytes == UNKNOWN ? UNKNOWN : j->cut.offset + j->cut.packed_bytes;
+	w->bytes = n;
+	piece_hold(piece, from + n);
+	if (s->wait.sleepers > 0 && piece_next(s))
+		source_call(s); /* for the next piece */
+	lock_drop(&s->lock);
+	memcpy(w->buffer, piece->data + from, n);
+	const bool found = text_ends_find(&w->ends, w->buffer, n, offset);
+	lock_take(&s->lock);
+	if (found)
+		work_put(s, w, p);
+	else
+		text_no_memory(s, in);
+	work_begun(w);
+	piece_release_unlocks(s, piece);
+}
+
+/* Take a border that no piece has completed. */
+static struct text_work *take_due(struct source *s, struct input *in, struct request *q)
+{
+	struct text_work *const w = work_begin(s, in, q);
+
+	if (!w)
+		return NULL;
+	w->node[w->n++] = text_list_due(&in->text->list);
+	work_begun(w);
+	return w;
+}
+
+/* -n has ended at the last line that was read. */
+static void end_limit(struct source *s, struct text_work *w)
+{
+	struct input *const in = w->in;
+	struct text_input *const t = in->text;
+
+	if (t->stopped)
+		return;
+	t->enough = true;
+	text_settle(s, in); /* the bad lines left out before it */
+	t->stopped = true;
+	if (in->zstd) {
+		in->limit = w->at;
+		t->left_at = w->packed_at;
+	}
 	if (!in->ended)
 		input_end(s, in);
 }
 
-static void text_turn_unlocks(struct source *s, struct input *in, struct request *q)
+/* Make the samples of the work's next lines. Without the lock. */
+static size_t work_read(const struct source *s, struct text_work *w, const struct request *q)
 {
+	const struct input *const in = w->in;
 	struct text_input *const t = in->text;
-	const size_t record = s->use.record;
-	const size_t cap = (size_t)lesser(q->cap, in->limit - in->at);
-	struct fail fail = {.status = STATUS_OK};
+	unsigned char *const buffer = q->want->buffer;
 	size_t got = t->parted;
 
-	if (in->at >= in->limit) {
-		end_in_order(s, in);
-		return;
-	}
-	if (!t->own && !(t->own = block_new(s, in))) {
-		fail_errno(&fail, "%s", in->name);
-		source_fail(s, in, 0, &fail);
-		return;
-	}
-	in->busy = true;
-	lock_drop(&s->lock);
-	memcpy(q->want->buffer, t->part, got);
-	const int rc = make_chunk(s, in, q, cap, &got, &fail);
-	t->parted = got % record;
+	if (!t->in_order)
+		return work_take(&s->spec.text, &t->table, w, buffer, q->cap);
+	const size_t cap = (size_t)lesser(q->cap, t->limit - t->made);
+	if (got > 0)
+		memcpy(buffer, t->part, got);
+	got += work_take(&s->spec.text, &t->table, w, buffer + got, cap - got);
+	t->parted = got % s->use.record;
 	got -= t->parted;
-	memcpy(t->part, (unsigned char *)q->want->buffer + got, t->parted);
-	lock_take(&s->lock);
-	in->busy = false;
-	struct text_block *const b = t->own;
-	t->left_at = t->at - t->carried + b->added - (uint64_t)(b->lines.end - b->lines.at);
-	if (got > 0) {
-		*q->chunk = (struct chunk){.data = q->want->buffer,
-					   .bytes = got,
-					   .path = in->index,
-					   .record = input_record(s, in, in->at)};
-		if (s->spec.ordered) { /* the input does not end before the chunk is returned */
-			q->chunk->input = in;
-			in->lent++;
-		}
-		in->at += got;
-	} else {
-		in->at += t->parted;
-		if (rc < 0 && b->lines.why[0] != '\0')
-			b->fatal = true;
-		else if (rc < 0)
-			source_fail(s, in, b->offset, &fail);
-		end_in_order(s, in);
+	memcpy(t->part, buffer + got, t->parted);
+	return got;
+}
+
+static void hand_out(const struct source *s, struct input *in, struct request *q, size_t got)
+{
+	struct text_input *const t = in->text;
+
+	*q->chunk = (struct chunk){.data = q->want->buffer,
+				   .bytes = got,
+				   .path = in->index,
+				   .record = t->in_order ? input_record(s, in, t->made) : 0};
+	if (s->spec.ordered) { /* the input does not end before the chunk is returned */
+		q->chunk->input = in;
+		in->lent++;
 	}
-	source_call(s);
+	t->made += got;
+}
+
+static void parse_unlocks(struct source *s, struct text_work *w, struct request *q)
+{
+	struct input *const in = w->in;
+	struct text_input *const t = in->text;
+	const bool turns = by_turns(t);
+	const unsigned from = w->i;
+	size_t got = 0;
+
+	w->decided = t->decided;
+	t->turn |= turns;
+	if (t->stopped) {
+		w->n = w->i;
+	} else {
+		lock_drop(&s->lock);
+		got = work_read(s, w, q);
+		lock_take(&s->lock);
+	}
+	if (turns) {
+		t->turn = false;
+		t->decided = w->decided;
+		if (!in->zstd)
+			t->left_at = w->at;
+	}
+	if (got > 0)
+		hand_out(s, in, q, got);
+	if (t->made >= t->limit && w->set)
+		end_node(w, false);
+	for (unsigned i = from; i < w->i; i++)
+		text_list_done(&t->list, w->node[i]);
+	if (w->no_memory)
+		text_no_memory(s, in);
+	if (t->made >= t->limit)
+		end_limit(s, w);
+	if (w->i == w->n || t->stopped) {
+		w->n = 0;
+		t->works--;
+	} else if (turns && !by_turns(t)) { /* its lines are this reader's now */
+		t->own = q->reader->work;
+		q->reader->work = w;
+	}
+	if (turns && !by_turns(t))
+		source_call_all(s);
 }
 
 static void text_run_unlocks(struct source *s, struct request *q)
 {
-	struct input *const left = input_with_left(s, q->reader), *const in = next_input(s);
+	struct text_work *w = has_lines(q->reader) ? q->reader->work : NULL;
+	struct input *in = w ? w->in : with_lines(s);
 
-	if (!q->reader->block && left)
-		take_left(left, q->reader);
-	if (q->reader->block)
-		parse_unlocks(s, q->reader->block, q);
-	else if (in->text->in_order)
-		text_turn_unlocks(s, in, q);
-	else
-		text_claim_unlocks(s, in, q);
+	if (!w && in)
+		w = by_turns(in->text) && in->text->own->n > 0 ? in->text->own : take_due(s, in, q);
+	if (w)
+		parse_unlocks(s, w, q);
+	else if (!in) {
+		in = s->current;
+		claim_unlocks(s, q);
+	}
+	call_for_more(s, in, q);
 }
 
 const struct task text_task = {text_ready, text_run_unlocks};
@@ -586,71 +700,70 @@ static int text_start(struct source *s, struct input *in, struct fail *fail)
 {
 	struct text_input *const t = in->text = calloc(1, sizeof(*t));
 	const uint64_t share = s->use.memory / s->use.threads / 4;
-
-	if (!t || !(t->part = malloc(s->use.record)))
-		return fail_errno(fail, "%s", in->name);
-	t->last = &t->blocks;
-	const struct zstd_reader_rules rules = {.window = s->use.memory,
-						.no_check = s->spec.no_check};
 	bool is_zstd;
+
+	if (!t || !text_list_begin(&t->list) || !(t->own = work_new(in)) ||
+	    !(t->part = malloc(s->use.record)))
+		return fail_errno(fail, "%s", in->name);
+	t->limit = in->limit;
+	in->limit = NO_END; /* of decoded bytes: where -n ends is known when its line is read */
+	t->block = (size_t)larger(lesser(TEXT_BLOCK, share), lesser(TEXT_BLOCK, BLOCK_LEAST));
+	t->in_order =
+		s->spec.ordered || t->limit != NO_END || s->use.record != text_bytes(&s->spec.text);
+	in->at = 0;
 	const int rc = zstd_reader_detect(in->bytes, &is_zstd, fail);
 	if (rc != 0)
 		return rc;
-	if (is_zstd && !(t->zstd = zstd_reader_open(in->bytes, &rules, fail)))
-		return -1;
-	if (t->zstd)
-		__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
-	t->size = in->is_file && !t->zstd ? bytes_size(in->bytes) : 0;
-	t->block = (size_t)larger(lesser(TEXT_BLOCK, share), lesser(TEXT_BLOCK, BLOCK_LEAST));
-	t->in_order = s->spec.ordered || in->limit != NO_END ||
-		      s->use.record != text_bytes(&s->spec.text);
-	in->at = 0;
-	return 0;
+	t->size = in->is_file && !is_zstd ? bytes_size(in->bytes) : 0;
+	if (!is_zstd)
+		return 0;
+	__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
+	return zstd_kind.begin(s, in, fail);
 }
 
 static void text_free(struct source *s, struct input *in)
 {
 	struct text_input *const t = in->text;
 
+	zstd_kind.free(s, in);
 	if (!t)
 		return;
-	for (struct text_block *b; (b = t->blocks) != NULL;) {
-		t->blocks = b->next;
-		block_free(s, b);
-	}
-	zstd_reader_close(t->zstd);
+	s->budget.live_bytes -= t->held;
+	text_list_free(&t->list);
+	free(t->sum.fail);
+	text_work_free(t->own);
 	free(t->part);
-	free(t->carry);
 	free(t);
 }
 
 static bool text_idle(const struct source *s, const struct input *in)
 {
-	(void)s;
-	return !in->text->blocks || (in->text->own && in->text->blocks == in->text->own);
+	const struct text_input *const t = in->text;
+
+	return (t->stopped || !t->list.first) && t->works == 0 &&
+	       (!in->zstd || zstd_kind.idle(s, in));
 }
 
 static bool text_backlog(const struct source *s, const struct input *in)
 {
 	const struct text_input *const t = in->text;
 
-	if (t->zstd)
-		return s->wait.sleepers == 0;
-	/* Another reader may be reading, with the input's turn. */
-	return in->is_file ? __atomic_load_n(&t->at, __ATOMIC_RELAXED) + t->block <= t->size
-			   : t->full >= FULL_READS;
+	if (in->zstd)
+		return jobs_backlog(s);
+	return in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS;
 }
 
 static struct input_sums text_sums(const struct source *s, const struct input *in)
 {
 	const struct text_input *const t = in->text;
+	const bool at_line = t->in_order && (!in->zstd || (t->enough && t->left_at != UNKNOWN));
 
 	(void)s;
-	return (struct input_sums){.left_at = t->zstd       ? zstd_reader_at(t->zstd)
-					      : t->in_order ? t->left_at
-							    : t->at,
-				   .bytes = in->at,
-				   .tail = t->in_order ? t->parted : 0};
+	return (struct input_sums){.left_at = at_line    ? t->left_at
+					      : in->zstd ? in->zstd->pos
+							 : t->at,
+				   .bytes = t->made + t->parted,
+				   .tail = t->parted};
 }
 
 static int text_check_rest(struct input *in, struct fail *fail)

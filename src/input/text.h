@@ -16,6 +16,7 @@
 
 #define TEXT_LINE_MOST ((size_t)16 << 20) /* bytes of the longest line */
 #define TEXT_SHOWN 60                     /* bytes of a bad line in a message */
+#define TEXT_WHY 1024                     /* bytes of the text why a line is bad */
 #define TEXT_PAD ((size_t)64)             /* bytes after the lines that may be read */
 #define TEXT_KEY 4u                       /* bytes of a key's index */
 #define TEXT_WORDS 128u                   /* words of 64 bytes that are marked at a time */
@@ -64,7 +65,7 @@ struct text_lines {
 	uint64_t taken;       /* lines read */
 	uint64_t bad;         /* bad lines among them, if these are skipped */
 	uint64_t bad_line;    /* number of the first bad line, from 1; or 0 */
-	char why[1024];       /* "", or the rest of a message, after FILE or the line's number */
+	char why[TEXT_WHY];   /* "", or the rest of a message, after FILE or the line's number */
 	struct text_marks marks;
 };
 

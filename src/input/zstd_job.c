@@ -52,6 +52,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	}
 	*in->zstd->last = j;
 	in->zstd->last = &j->next;
+	if (in->text)
+		text_job_begin(s, j);
 	return j;
 }
 
@@ -96,7 +98,7 @@ void job_add(struct source *s, struct zstd_piece *p)
 	if (!j->ready)
 		j->ready = p;
 	/* Waking a thread takes some microseconds, for two pieces as long as for one. */
-	if (j->at != UNKNOWN && (s->spec.ordered || piece_next(s) != p))
+	if ((j->at != UNKNOWN || j->in->text) && (s->spec.ordered || piece_next(s) != p))
 		source_call(s);
 }
 
@@ -121,7 +123,7 @@ static bool conclude(struct source *s, struct zstd_job *j)
 	const uint64_t end = j->decoded < OFFSET_MOST - j->at ? j->at + j->decoded : OFFSET_MOST;
 	const bool fails = j->fail.status != STATUS_OK && end < in->limit;
 
-	if (fails)
+	if (fails && !in->text)
 		source_fail(s, in, j->cut.offset, &j->fail);
 	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
 		input_end(s, in);
@@ -183,8 +185,11 @@ static void retire(struct source *s, struct zstd_job **link)
 	*link = j->next;
 	if (z->last == &j->next)
 		z->last = link;
+	if (j->in->text)
+		text_job_end(s, j);
+	else
+		check_sum(s, j);
 	budget_give(&s->budget, j);
-	check_sum(s, j);
 	if (s->spec.ordered) /* the next frame's pieces may have waited for the checksum */
 		source_call_all(s);
 	else
@@ -232,7 +237,7 @@ bool source_unpacks(struct source *s)
 	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
 	bool unpacks = first && first->is_file && first->content.is_zstd;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE && job_is_long(j);
+		unpacks |= j->cut.from == FROM_FILE && job_is_long(j) && !j->in->text;
 	lock_drop(&s->lock);
 	return unpacks;
 }
@@ -242,7 +247,7 @@ static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
 
-	if (j->cut.declared == UNKNOWN || j->at == UNKNOWN)
+	if (j->cut.declared == UNKNOWN || j->at == UNKNOWN || j->in->text)
 		return 0;
 	if (!how_is_libzstd(j->cut.how))
 		return offset_sum(j->at, j->cut.declared);
@@ -260,7 +265,7 @@ uint64_t source_expected(struct source *s)
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		const uint64_t all = lesser(expected(j), j->in->limit);
 		/* Whether to use a device for a long frame was decided when the frame was cut. */
-		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE)
+		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE && !j->in->text)
 			bytes = source_counted(s);
 		else if (all > 0)
 			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +

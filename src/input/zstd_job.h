@@ -71,6 +71,7 @@ struct cut {
 	 * CALLS; with no_check, of all.
 	 */
 	bool checksum;
+	bool text;             /* its records do not span pieces */
 	uint64_t offset;       /* packed offset of the first frame */
 	uint64_t packed_bytes; /* or UNKNOWN */
 	uint64_t declared;     /* decoded bytes, by its headers, or UNKNOWN */
@@ -115,8 +116,9 @@ struct checksum {
 	struct xxh64 hash;
 };
 
-struct decoder; /* zstd_decode.h */
-struct blocks;  /* zstd_blocks.c */
+struct decoder;   /* zstd_decode.h */
+struct blocks;    /* zstd_blocks.c */
+struct text_node; /* text_list.h */
 
 struct zstd_job {
 	struct zstd_job *next; /* the next job of its input, or the next free job */
@@ -129,6 +131,7 @@ struct zstd_job {
 	bool broken;      /* --finish ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
+	struct text_node *gap;         /* of text: its place in text_list.h */
 	struct zstd_piece own[PIECES]; /* pieces of CALLS and STEPS */
 	/* decoded pieces in order, until they are counted and in the checksum */
 	struct zstd_piece *made, **made_end;
@@ -268,6 +271,10 @@ bool jobs_wait(const struct source *s);
 
 /* Return the piece that is handed out next, or NULL if it is not ready. */
 struct zstd_piece *piece_next(const struct source *s);
+
+/* Hold a piece while a thread copies or counts its bytes up to `to`; then release it. */
+void piece_hold(struct zstd_piece *p, size_t to);
+void piece_release_unlocks(struct source *s, struct zstd_piece *p);
 
 /* Take back a piece that was lent. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);

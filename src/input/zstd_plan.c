@@ -37,6 +37,8 @@ static uint64_t bytes_wanted(const struct planner *p)
 /* May -n or --part end in the frame? */
 static bool ends_in(const struct planner *p, const struct frame *f)
 {
+	if (p->in->text)
+		return text_limited(p->in);
 	return p->in->limit != NO_END &&
 	       (p->at == UNKNOWN || f->header.declared >= bytes_wanted(p));
 }
@@ -106,7 +108,7 @@ static void plan_libzstd(const struct source_use *use, struct cut *c, enum how h
 	c->memory.context = context;
 	c->memory.blocks = 0;
 	for (c->pieces = calls || use->threads == 1 ? 1 : PIECES;; c->pieces = 1) {
-		c->memory.seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
+		c->memory.seams = record <= SEAM_SMALL || c->text ? 0 : 2 * (uint64_t)record;
 		c->need = huge_grown(c->piece_bytes) * c->pieces + huge_grown(c->memory.packed) +
 			  c->memory.context + c->memory.seams;
 		if (c->pieces == 1 || c->need <= use->memory)
@@ -282,7 +284,7 @@ static unsigned device_of(const struct planner *p, const struct frame *f)
 	const struct unpacker *const u = p->use->unpacker;
 	size_t bytes;
 
-	if (!u || !p->device_takes || f->header.window > UNPACKER_WINDOW)
+	if (!u || p->in->text || !p->device_takes || f->header.window > UNPACKER_WINDOW)
 		return DEVICE_NONE;
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
@@ -438,7 +440,7 @@ void cut_plan(const struct planner *p, struct cut *c)
 	struct zstd_input *const z = p->in->zstd;
 	struct frame f;
 
-	*c = (struct cut){.declared = UNKNOWN, .packed_bytes = UNKNOWN};
+	*c = (struct cut){.declared = UNKNOWN, .packed_bytes = UNKNOWN, .text = p->in->text};
 	enum find found = next_header(p, &f, &c->fail);
 	c->offset = z->pos;
 	if (found == FIND_FRAME) {

@@ -52,7 +52,7 @@ static size_t piece_wanted(const struct source *s, const struct zstd_job *j)
 		return bytes;
 	if (at >= in->limit)
 		return j->decoded > 0 && j->decoded == j->cut.declared;
-	if (at > in->begin && s->use.record <= bytes && j->cut.how == HOW_STEPS)
+	if (!in->text && at > in->begin && s->use.record <= bytes && j->cut.how == HOW_STEPS)
 		bytes -= (size_t)((at + bytes - in->begin) % s->use.record);
 	return (size_t)lesser(bytes, in->limit - at);
 }

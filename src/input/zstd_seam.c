@@ -244,8 +244,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 
 /* ---- pieces ---- */
 
-/* Hold a piece while a thread copies or counts its bytes up to `to`. */
-static void hold(struct zstd_piece *p, size_t to)
+void piece_hold(struct zstd_piece *p, size_t to)
 {
 	p->out++;
 	p->from = to;
@@ -253,7 +252,7 @@ static void hold(struct zstd_piece *p, size_t to)
 		p->job->ready = p->next;
 }
 
-static void release_unlocks(struct source *s, struct zstd_piece *p)
+void piece_release_unlocks(struct source *s, struct zstd_piece *p)
 {
 	p->out--;
 	if (p->out == 0 && p->from == p->bytes)
@@ -273,7 +272,7 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 	struct checksum *const sum = &p->job->sum;
 	const struct input *const in = p->job->in;
 
-	hold(p, from + n);
+	piece_hold(p, from + n);
 	*q->chunk = (struct chunk){.data = p->data + from,
 				   .bytes = n,
 				   .path = in->index,
@@ -310,7 +309,7 @@ struct zstd_piece *piece_next(const struct source *s)
 			break;
 		if (s->spec.ordered && source_is_behind_failure(s, j->in, j->cut.offset))
 			break;
-		if (j->ready && j->at != UNKNOWN)
+		if (j->ready && (j->in->text ? text_may_take(s, j) : j->at != UNKNOWN))
 			return j->ready;
 		const bool unsure = j->sum.follows && j->sum.adds && j->next;
 		if (s->spec.ordered && (j->ready || !j->ended || unsure))
@@ -329,7 +328,7 @@ static bool piece_ready(const struct source *s, const struct request *q)
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_piece *const p = piece_next(s);
-	const struct input *const in = p->job->in;
+	struct input *const in = p->job->in;
 	const uint32_t record = s->use.record;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
 	/* A partial record at the end of the samples is never completed. */
@@ -339,11 +338,15 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const uint64_t begin = larger(at + p->from, in->begin),
 		       end = lesser(offset_sum(at, p->bytes), whole);
 
+	if (in->text) {
+		text_piece_unlocks(s, p, q);
+		return;
+	}
 	if (p->from == 0)
 		keep_rest(p, at);
 	if (begin >= end) { /* nothing of it is wanted */
-		hold(p, p->bytes);
-		release_unlocks(s, p);
+		piece_hold(p, p->bytes);
+		piece_release_unlocks(s, p);
 		return;
 	}
 	const size_t from = (size_t)(begin - at), left = (size_t)(end - begin),
@@ -352,21 +355,21 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	size_t n;
 	if (rest < record || left < record) {
 		n = (size_t)lesser(rest, left);
-		hold(p, from + n);
+		piece_hold(p, from + n);
 		add_part_unlocks(s, p, begin, bytes, n, q);
 	} else if (may_lend(p, q)) {
 		lend_unlocks(s, p, from, left - left % record, q);
 		return;
 	} else {
 		n = (size_t)lesser(left - left % record, q->cap - q->got);
-		hold(p, from + n);
+		piece_hold(p, from + n);
 		copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, bytes, n);
 		q->got += n;
 	}
 	/* If another reader has taken the rest meanwhile, it may have left other work. */
 	if ((p->from < p->bytes || p->from > from + n) && (q->chunk->bytes > 0 || q->got == q->cap))
 		source_call(s); /* to take the rest */
-	release_unlocks(s, p);
+	piece_release_unlocks(s, p);
 }
 
 const struct task piece_task = {piece_ready, piece_run_unlocks};
@@ -386,5 +389,5 @@ void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 		sum->busy = false;
 		sum->added += p->bytes;
 	}
-	release_unlocks(s, p);
+	piece_release_unlocks(s, p);
 }

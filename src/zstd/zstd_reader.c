@@ -202,8 +202,3 @@ enum zstd_reader_state zstd_reader_state(const struct zstd_reader *z, struct fai
 		*why = z->why;
 	return z->state;
 }
-
-uint64_t zstd_reader_at(const struct zstd_reader *z)
-{
-	return z->pos;
-}

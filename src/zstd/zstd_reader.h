@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_reader: decodes a compressed input in order, on the thread that calls, without a lock: the
- * first bytes of an input (content.c), and text (source_text.c).
+ * zstd_reader: decodes the first bytes of a compressed input, on the thread that calls, without a
+ * lock (content.c).
  */
 #ifndef GPUHIST_ZSTD_READER_H
 #define GPUHIST_ZSTD_READER_H
@@ -49,8 +49,5 @@ int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_
 
 /* If the frame is cut or bad, *why gets the reason, unless it is NULL. */
 enum zstd_reader_state zstd_reader_state(const struct zstd_reader *z, struct fail *why);
-
-/* Return the packed offset of the next byte to decode. */
-uint64_t zstd_reader_at(const struct zstd_reader *z);
 
 #endif

@@ -184,6 +184,17 @@ for end in '' '\n'; do
 	shell "{ printf '1,2\n'; cat letters; printf ',$end'; } | gpuhist --text=2 $b --flow"
 	shell "{ printf '# '; cat letters; printf '$end'; } | gpuhist --text=2"
 done
+# A line of 16 MiB is none too long, wherever it stands; a longer one is refused, after bad lines before it
+for n in 1 30000 150000; do
+	{ seq $n && head -c 16777215 /dev/zero | tr '\0' ' ' && echo 7 && seq $n; } >long
+	shell "gpuhist --text -r 0:1000000 -b 1 --no-header -T 3 long; cat long | gpuhist --text -r 0:1000000 -b 1 --no-header"
+	{ seq $n && head -c 16777216 /dev/zero | tr '\0' ' ' && echo 7; } >long
+	shell 'gpuhist --text -T 3 long; cat long | gpuhist --text'
+done
+{ seq 300000 && echo bad && cat long; } >bad
+shell 'gpuhist --text -T 3 bad; cat bad | gpuhist --text'
+shell 'gpuhist --text --skip-bad -T 3 bad; cat bad | gpuhist --text --skip-bad'
+rm long bad
 # A name in the header that is cut by the end of a read
 for n in 65535 196605 196606 196607; do
 	for last in 'lat\n' '3\n'; do
@@ -216,6 +227,32 @@ run $t wrong.zst
 run $t --no-check wrong.zst
 { cat parts.zst && echo 5; } >rest.zst
 run $t rest.zst
+# A frame that lacks a part of its checksum lacks a part of itself, whether it is checked or not
+run $t --no-check cut.zst
+# Windows of 128 MiB are taken as the memory allows
+for n in 1 2 3 4 5 6 7 8; do
+	head -c 400000 /dev/zero | tr '\0' '\n' | zstd -qc --long=27 >window$n.zst
+	seq 9 | zstd -qc --long=27 >>window$n.zst
+done
+run $t -M 300M -T 8 window?.zst
+# A line that an input of 100 frames holds a part of; empty frames
+for n in 1 2 3 4 5 6 7 8 9 0; do
+	printf '' | zstd -qc --check
+	printf '%s' $n | zstd -qc --check
+done >>digits.zst
+echo | zstd -qc >>digits.zst
+run gpuhist --text -r 1234567890:1234567891 -b 1 --no-header digits.zst
+# With --finish, a bad line is reported before its frame ends
+{
+	exec 3>pipe
+	printf '(\265/\375\0\0\060\0\0001\n2\nx\n' >&3
+	n=0
+	until [ -e reported ] || [ $n -eq 1000 ]; do sleep 0.01 && n=$((n + 1)); done
+	[ $n -lt 1000 ] || echo 'not reported'
+} &
+run gpuhist --finish --text pipe
+touch reported
+wait
 
 echo
 echo '# Bad lines left out; a dash is a missing number'
@@ -228,6 +265,10 @@ run gpuhist --text=b --skip-bad -t u8 $b --flow line
 gpuhist -q --text=b --skip-bad -r 0:9 -b 3 -f json line >bad.json
 shell 'grep -o "\"bad_lines\": *[0-9]*" bad.json'
 shell 'gpuhist --merge -f json bad.json bad.json | grep -o "\"bad_lines\": *[0-9]*"'
+# --skip-bad names the first FILE with a bad line
+{ seq 300000 && echo last; } >late
+bytes 'early\n1\n' >early
+for n in 1 2 3 4 5; do gpuhist --text --skip-bad -r 0:1 -b 1 -T 3 -o out late early early early 2>&1; done | sort | uniq -c | sed 's/ *//; s/^/! /'
 bytes 'x\ny\n' >line
 run gpuhist --text --skip-bad line
 # A first line with an unclosed quote is left out like any other, and the next one decides; a missing column is not.

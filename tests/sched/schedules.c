@@ -63,6 +63,25 @@ static const struct scene SCENES[] = {
 	{.name = "text, damaged",
 	 .command = "-t u8 --text -T $T -o out text text.bad text",
 	 .status = 3},
+	{.name = "text in frames, up to a record",
+	 .command = "-t u8 --text -T $T -n 3001 -o out texts.zst text"},
+	{.name = "rows of text in frames",
+	 .command = "-t u8 -b 8 --text -T $T --each=150 -f csv -o out texts.zst text.zst"},
+	{.name = "text in frames of a pipe",
+	 .command = "-t u8 --text -T $T -o out",
+	 .fed = "texts.zst",
+	 .piece = 3000},
+	{.name = "text in frames, damaged",
+	 .command = "-t u8 --text --skip-bad -T $T -o out text.bad texts.bad.zst text",
+	 .status = 3},
+	{.name = "a bad line in frames",
+	 .command = "-t u8 --text -T $T -o out text texts.x.zst texts.bad.zst",
+	 .status = 3},
+	{.name = "bad lines",
+	 .command = "-t u8 --text --skip-bad -T $T -o out texts.x.zst text.bad texts.x.zst"},
+	{.name = "long lines", .command = "-t u8 --text=2 -T $T -M 100K -o out long.csv longs.zst"},
+	{.name = "a long line in frames, up to a record",
+	 .command = "-t u8 --text=2 -T $T -M 100K -n 3 -o out longs.zst long.csv"},
 	{.name = "bytes of a pipe",
 	 .command = "-t u8 -b 4 --mod -T $T -o out",
 	 .fed = "tiny",
@@ -188,7 +207,23 @@ static void put_file(const char *name, const void *bytes, size_t n)
 	}
 }
 
-/* Write 6000 lines, plain, in zstd, and with a bad line. */
+/* Write frames of a text, some of which declare no size, and the same with one damaged. */
+static void make_texts(const char *name, const char *text, size_t n, size_t most)
+{
+	struct pack packed = {.state = 1};
+	char path[40];
+
+	for (size_t at = 0; at < n; at += most)
+		pack_frame(&packed, text + at, n - at < most ? n - at : most, 1, at / most % 3 > 0,
+			   true, 14);
+	snprintf(path, sizeof(path), "%s.zst", name);
+	put_file(path, packed.data, packed.bytes);
+	packed.data[packed.bytes / 2] ^= 16;
+	snprintf(path, sizeof(path), "%s.bad.zst", name);
+	put_file(path, packed.data, packed.bytes);
+}
+
+/* Write 6000 lines, plain, in zstd, and with a bad line; and lines of some 2000 bytes. */
 static void make_text(void)
 {
 	struct pack packed = {.state = 1};
@@ -200,8 +235,17 @@ static void make_text(void)
 	put_file("text", text, n);
 	pack_frame(&packed, text, n, 1, true, true, 14);
 	put_file("text.zst", packed.data, packed.bytes);
+	make_texts("texts", text, n, 1500);
 	text[n / 2] = 'x';
 	put_file("text.bad", text, n);
+	make_texts("texts.x", text, n, 1500);
+	for (n = 0; n < sizeof(text) / 3 - 10; n++)
+		text[n] = 'y';
+	for (unsigned i = 0; i < 4; i++)
+		memcpy(text + n / 4 * i, &"\n,1,\n,2,\n,3,"[i % 3 * 4], 4);
+	memcpy(text + n - 4, ",1,\n", 4);
+	put_file("long.csv", text + 1, n - 1);
+	make_texts("longs", text + 1, n - 1, 3000);
 }
 
 /* Write a WAVE file of 20,000 samples and a list after them, in frames that declare no size. */

@@ -126,7 +126,7 @@ static void make_tensors(void)
 	free(file.at);
 }
 
-/* Write lines of two columns, and one that is longer than any buffer. */
+/* Write lines of two columns, and one that is longer than any buffer; the same in frames. */
 void make_text(void)
 {
 	FILE *const f = fopen("text", "wb"), *const few = fopen("few-text", "wb");
@@ -140,6 +140,11 @@ void make_text(void)
 		fprintf(few, i % 8 ? "x %u\n" : "\"x \"\"\" %u\n", below(65536));
 	if (fclose(f) != 0 || fclose(few) != 0)
 		die("text");
+	struct bytes text = slurp("text");
+	struct pack packed = pack_all((unsigned char *)text.data, text.n, 3);
+	spill("texts", packed.data, packed.bytes);
+	free(packed.data);
+	free(text.data);
 }
 
 void make_headed(void)
