@@ -11,13 +11,14 @@
 static double entropy_of_bins(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
 	const struct profile bins = profile_of_bins(h, channel);
-	const struct hist_flow *const flow = &h->flow[channel];
+	uint64_t n = 0;
 
-	return axis_divides(&h->axis) ? profile_entropy(&bins,
-							hist_samples(h, channel) - flow->under -
-								flow->over - flow->nan,
-							terms)
-				      : -1;
+	if (!axis_divides(&h->axis))
+		return -1;
+	/* A run does not know the samples of a key yet. */
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		n += hist_count(h, channel, i);
+	return profile_entropy(&bins, n, terms);
 }
 
 int hist_ask(struct hist *h, const struct quantiles *asked)

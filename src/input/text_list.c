@@ -389,10 +389,15 @@ void text_list_pop(struct text_list *l)
 	node_remove(l, l->first);
 }
 
-/* The first bad line and the first failure are kept apart: bad lines may be left out. */
+/*
+ * The first bad line and the first failure are kept apart: bad lines may be left out. A line that
+ * cannot be left out is the one to report.
+ */
 void text_sum_add(struct text_sum *a, struct text_sum *b)
 {
-	if (a->why[0] == '\0' && b->why[0] != '\0') {
+	const bool ends = b->fatal && !a->fatal && !b->fail;
+
+	if ((a->why[0] == '\0' || ends) && b->why[0] != '\0') {
 		a->bad_line = b->bad_line > 0 ? a->lines + b->bad_line : 0;
 		memcpy(a->why, b->why, strlen(b->why) + 1);
 	}
