@@ -15,9 +15,11 @@ int main(void)
 	char *text = malloc(room);
 
 	while (text && (some = fread(text + n, 1, room - n, stdin)) > 0) {
+		char *const grown = n + some < room ? text : realloc(text, room *= 2);
 		n += some;
-		if (n == room)
-			text = realloc(text, room *= 2);
+		if (!grown)
+			free(text);
+		text = grown;
 	}
 	if (!text || fwrite(text, 1, n, stdout) < n || fflush(stdout) != 0) {
 		perror("well_formed");
