@@ -34,7 +34,7 @@ enum skew {
 	GAUSS,
 	SORTED,
 	TWO_HOT,
-	LATE, /* a sixteenth is noise, the rest is one value, as in a recording that ends in silence */
+	LATE, /* a sixteenth is noise, the rest one value: a recording that ends in silence */
 	/* In each chunk, noise and then one value, or 32; values that share an entry of far.cuh. */
 	NOISE_ONE,
 	NOISE_32,
@@ -319,7 +319,7 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 	}
 }
 
-/* Add the CPU's counts of a piece, which is there `times` times, to want. */
+/* Add the CPU's counts of a piece, of which there are `times` copies, to want. */
 static void count_piece(const struct counting *c, const struct piece *s, size_t piece,
 			uint64_t times, uint64_t *want)
 {

@@ -85,7 +85,7 @@ static int open_sides(struct side *sides, u32 cells, u32 shared)
 	must(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "no GPU");
 	must(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
 	if (shared > (u32)most)
-		refuse(2, "so many bins do not fit this GPU's shared memory");
+		refuse(2, "BINS is too large for this GPU's shared memory");
 	must(cudaFuncSetAttribute(histogram, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
 	for (int k = 0; k < STREAMS; k++) {
 		must(cudaStreamCreate(&sides[k].stream));

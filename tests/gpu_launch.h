@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_launch: kernels launched in this process, for what the program does rarely: samples at odd
- * addresses, hot cells that get no entry in a block's table, and 64-bit counters that begin just
+ * gpu_launch: kernels launched in this process, for cases that are rare in the program: samples at
+ * odd addresses, hot cells that get no entry in a block's table, and 64-bit counters that begin just
  * below 2^32.
  */
 #ifndef GPUHIST_GPU_LAUNCH_H

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# examples/stream.cu beside the program: the same bytes for files and pipes of many sizes, bins and counters; and what it
-# refuses. Without a GPU, only that it says so.
+# examples/stream.cu and the program: the same bytes for files and pipes of many sizes, bins and counters; and the
+# input that it refuses. Without a GPU, only its messages.
 # usage: tests/stream.sh GPUHIST STREAM
 set -u
 gpuhist=$(realpath "$1") stream=$(realpath "$2")
@@ -39,9 +39,9 @@ read -r passed failed <counts
 
 "$stream" 8 1 </dev/null >out 2>err
 if [ $? -eq 4 ] && grep -q '^stream: no GPU' err; then
-	echo 'left out: stream.cu beside the program (no GPU)'
+	echo 'left out: stream.cu compared with the program (no GPU)'
 else
-	refused 2 'so many bins do not fit' 8 1000000 </dev/null
+	refused 2 'BINS is too large' 8 1000000 </dev/null
 	printf abc | refused 3 'the last 3 bytes' 8 16
 	# A slice of the program's own bytes, some of them in the bins, and a few values that saturate.
 	cat "$gpuhist" "$gpuhist" >bytes
