@@ -72,7 +72,7 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	run->report.header = *source_said(*source);
 	run->report.style = job->style;
 	if (job->source.tensor && !job->titled) {
-		snprintf(run->report.title, TITLE_TEXT, "%s %s",
+		snprintf(run->report.title, TITLE_TEXT, "%s: %s",
 			 path_name(source_totals(*source)->first), job->source.tensor);
 		run->report.style.canvas.title = run->report.title;
 	}

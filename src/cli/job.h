@@ -115,6 +115,7 @@ struct job {
 	enum progress progress;
 	enum voice voice;
 
+	char *title; /* of pictures, unless one is given; NULL: none. Freed by options_free */
 	/* options that select samples and bins, in a fixed order. Freed by options_free */
 	char *options;
 };

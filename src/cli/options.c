@@ -448,6 +448,7 @@ void options_free(struct job *job)
 {
 	free(job->edges);
 	free(job->options);
+	free(job->title);
 	job->edges = NULL;
-	job->options = NULL;
+	job->options = job->title = NULL;
 }

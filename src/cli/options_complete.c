@@ -35,19 +35,20 @@ static void choose_memory(struct job *job)
 	job->machine.memory_text = "default";
 }
 
-/*
- * The requested title, or else the first FILE's name, unless each FILE has its own rows. NULL if
- * that is "" or standard input.
- */
-static const char *title_of(const struct job *job, const char *asked)
+/* "out.000.f64 and 39 more", "sales.csv: price"; NULL for standard input without a column. */
+static char *make_title(const struct job *job)
 {
-	const char *const path = job->source.paths[0];
-	const bool several = job->each > 0 && job->source.path_count > 1;
-	const char *const title = asked                            ? asked
-				  : several || path_is_stdin(path) ? ""
-								   : path_name(path);
+	const char *const path = job->source.paths[0], *const column = job->style.canvas.value;
+	const bool none = path_is_stdin(path);
+	char more[40] = "", *title = NULL;
 
-	return *title ? title : NULL;
+	if (job->source.path_count > 1)
+		snprintf(more, sizeof(more), " and %zu more", job->source.path_count - 1);
+	if ((none && !column && !*more) ||
+	    asprintf(&title, "%s%s%s%s", none ? *more ? "standard input" : "" : path_name(path),
+		     more, column && !(none && !*more) ? ": " : "", column ? column : "") < 0)
+		return NULL;
+	return title;
 }
 
 static void fill_in(struct given *g)
@@ -56,7 +57,11 @@ static void fill_in(struct given *g)
 
 	job->titled = given(g, "title");
 	job->tabled = given(g, "stats");
-	job->style.canvas.title = title_of(job, given_text(g, "title"));
+	if (job->source.text.on && job->source.text.number == 0)
+		job->style.canvas.value = job->source.text.column;
+	const char *const title =
+		job->titled ? given_text(g, "title") : (job->title = make_title(job));
+	job->style.canvas.title = title && *title ? title : NULL;
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
 	if (job->machine.memory == 0)

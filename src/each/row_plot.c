@@ -148,17 +148,20 @@ static void write_legend(struct output *out, const struct row_spec *spec)
 static void write_title(struct output *out, const struct row_spec *spec)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
+	const char *const title = canvas->title ? canvas->title : "";
 	const uint32_t bins = axis_bins(spec->axis);
-	char line[512], number[40] = "";
+	char line[512], number[40] = "", rest[128];
 
-	if (!spec->asked)
-		snprintf(number, sizeof(number), ", %lu bin%s", (unsigned long)bins,
-			 bins == 1 ? "" : "s");
-	snprintf(line, sizeof(line), "%.300s%s%s%s%s", canvas->title ? canvas->title : "",
-		 canvas->title ? ": " : "", spec->axis->type.name, number,
+	if (!spec->asked && bins != 1)
+		snprintf(number, sizeof(number), ", %lu bins", (unsigned long)bins);
+	snprintf(rest, sizeof(rest), "%s%s%s%s", *title ? ": " : "", spec->axis->type.name, number,
 		 canvas->log ? ", log counts" : "");
+	if (*title && picture_width(title) + strlen(rest) > canvas->columns)
+		strcpy(rest, canvas->log ? ": log counts" : "");
+	picture_shorten(line, sizeof(line) - sizeof(rest), title, canvas->columns - strlen(rest),
+			"...");
 	utf8_make_plain(line);
-	output_print(out, "%.*s\n", (int)picture_cut(line, canvas->columns), line);
+	output_print(out, "%s%s\n", line, rest);
 }
 
 /* Write the names of the channels above the panels of the first line. */

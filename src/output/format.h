@@ -45,6 +45,7 @@ struct canvas {
 	unsigned columns;  /* width in characters, 40 to 200 */
 	unsigned lines;    /* maximum height in lines of text */
 	const char *title; /* any text, borrowed; NULL: none */
+	const char *value; /* the name of the values, such as a column's; borrowed; NULL: none */
 };
 
 /* How the output should look; each writer uses the members that apply to its format. */

@@ -271,6 +271,21 @@ size_t picture_width(const char *text)
 	return n;
 }
 
+void picture_shorten(char *text, size_t size, const char *name, size_t columns, const char *dots)
+{
+	const size_t all = strlen(name), width = picture_width(name), gap = picture_width(dots);
+	size_t head = all, tail = all;
+
+	while ((width > columns || all >= size) && columns > gap) {
+		head = picture_cut(name, (columns - gap + 1) / 2);
+		tail = picture_cut(name, width - (columns - gap) / 2);
+		if (head + strlen(dots) + all - tail < size)
+			break;
+		columns--;
+	}
+	snprintf(text, size, "%.*s%s%s", (int)head, name, head < all ? dots : "", name + tail);
+}
+
 void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
 {
 	const unsigned thousandth =

@@ -105,6 +105,9 @@ double picture_round(double x);
 size_t picture_cut(const char *text, size_t columns); /* bytes of the characters that fit */
 size_t picture_width(const char *text);               /* columns of a terminal */
 
+/* Copy a name that fits into so many columns, without its middle if it is longer. */
+void picture_shorten(char *text, size_t size, const char *name, size_t columns, const char *dots);
+
 /* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
 void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples);
 

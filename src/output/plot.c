@@ -125,45 +125,88 @@ static void end_line(const struct plot *plot, const char *text)
 	output_text(plot->out, plot->canvas->redraws ? "\033[K\n" : "\n");
 }
 
-/* Write the line above the rows. A title that does not fit is truncated with "...". */
+/* A phrase of the title line, of which those that need not be kept are left out if it is long. */
+struct phrases {
+	unsigned n;
+	struct {
+		bool keep;
+		char text[96];
+	} of[8];
+};
+
+static void add_phrase(struct phrases *p, bool keep, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_phrase(struct phrases *p, bool keep, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(p->of[p->n].text, sizeof(p->of[0].text), format, arguments);
+	va_end(arguments);
+	p->of[p->n++].keep = keep;
+}
+
+/* Write the line above the rows: a long title loses its middle only after phrases are left out. */
+static void put_phrases(const struct plot *plot, struct phrases *p)
+{
+	const char *const title = plot->canvas->title ? plot->canvas->title : "";
+	const size_t columns = plot->canvas->columns;
+	char line[TEXT] = "";
+	size_t rest = *title ? 2 : 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		rest += picture_width(p->of[i].text) + (i > 0 ? 2 : 0);
+	for (unsigned i = p->n; i-- > 0;)
+		if (!p->of[i].keep && picture_width(title) + rest > columns) {
+			rest -= picture_width(p->of[i].text) + 2;
+			p->of[i].text[0] = '\0';
+		}
+	if (*title) {
+		picture_shorten(line, TEXT / 2, title,
+				rest + TITLE < columns ? columns - rest : TITLE, "...");
+		utf8_make_plain(line);
+	}
+	const char *before = *line ? ": " : "";
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->of[i].text[0]) {
+			append(line, "%s%s", before, p->of[i].text);
+			before = ", ";
+		}
+	end_line(plot, line);
+}
+
 static void put_title(const struct plot *plot, const struct provenance *from)
 {
 	const struct picture *const p = &plot->p;
 	const struct axis *const axis = &p->hist->axis;
 	const uint32_t bins = axis_bins(axis);
-	const char *const title = plot->canvas->title;
-	char text[TEXT] = "", line[TEXT] = "", lo[NUMBER_TEXT], hi[NUMBER_TEXT], unit[UNIT_TEXT];
+	struct phrases of = {.n = 0};
+	char lo[NUMBER_TEXT], hi[NUMBER_TEXT], number[NUMBER_TEXT], unit[UNIT_TEXT];
 
-	append(text, "%s%s", from->partial ? "partial: still counting, " : "", axis->type.name);
+	number_format_count(number, bins);
+	add_phrase(&of, from->partial, "%s%s", from->partial ? "partial: still counting, " : "",
+		   axis->type.name);
 	if (from->parts > 1)
-		append(text, " part %u of %u", from->part, from->parts);
+		add_phrase(&of, true, "part %u of %u", from->part, from->parts);
 	if (p->hist->channels > 1)
-		append(text, ", %u channels", p->hist->channels);
-	append(text, ", %u bin%s", bins, bins == 1 ? "" : "s");
-	if (bins > 0 && !axis_kind_of(axis)->ordered) {
-		append(text, ", modulo %u", bins);
-	} else if (bins > 0) {
-		edge_text(lo, axis, 0);
-		edge_text(hi, axis, bins);
-		append(text, " from %s to %s", lo, hi);
-	}
+		add_phrase(&of, false, "%u channels", p->hist->channels);
+	edge_text(lo, axis, 0);
+	edge_text(hi, axis, bins);
+	if (bins > 0 && axis_kind_of(axis)->ordered)
+		add_phrase(&of, false, bins == 1 ? "%sfrom %s to %s" : "%s bins from %s to %s",
+			   bins == 1 ? "" : number, lo, hi);
+	else
+		add_phrase(&of, false, bins > 0 ? "%s bins, modulo %s" : "%s bins", number, number);
 	if (p->per > 1)
-		append(text, ", %s%u per row", p->axis.edges.auto_bins.log ? "up to " : "", p->per);
+		add_phrase(&of, false, "%s%u per row", p->axis.edges.auto_bins.log ? "up to " : "",
+			   p->per);
 	picture_unit(unit, p);
 	if (p->bars > 0 && !p->ruler.counted)
-		append(text, ", bars per %s", unit);
+		add_phrase(&of, true, "bars per %s", unit);
 	if (p->bars > 0 && plot->canvas->log)
-		append(text, ", log counts");
-	if (title) {
-		const size_t rest = picture_width(text) + 2, columns = plot->canvas->columns;
-		const size_t most = rest + TITLE < columns ? columns - rest : TITLE;
-		const bool cut = picture_width(title) > most;
-		append(line, "%.*s%s: ", (int)picture_cut(title, cut ? most - 3 : most), title,
-		       cut ? "..." : "");
-		utf8_make_plain(line);
-	}
-	append(line, "%s", text);
-	end_line(plot, line);
+		add_phrase(&of, true, "log counts");
+	put_phrases(plot, &of);
 }
 
 /* Report the empty bins at both ends, which have no rows. */

@@ -167,32 +167,23 @@ void svg_name(struct output *out, const char *attributes, double x, double y, co
 
 /* ---- parts of every picture ---- */
 
-/* Write the title or else the command, truncated to `most` characters. */
-static void put_title(struct output *out, const char *title, const char *options, size_t most)
-{
-	const char *const text = title ? title : options;
-	const size_t used = picture_cut(text, most);
-
-	output_text(out, title ? "" : "gpuhist ");
-	output_escaped(out, text, used, escape);
-	output_text(out, text[used] ? "\u2026" : "");
-}
-
 void svg_open(struct output *out, int height, const char *title, const char *options)
 {
+	char head[4 * HEADING + 4];
+
 	options = options ? options : "";
 	output_print(out,
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
 		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
 		     WIDTH, height, WIDTH, height);
-	put_title(out, title, options, SIZE_MAX);
+	output_escaped(out, title ? title : "gpuhist", strlen(title ? title : "gpuhist"), escape);
 	output_text(out, "</title>\n<desc>gpuhist ");
 	output_escaped(out, options, strlen(options), escape);
 	output_text(out, "</desc>\n");
 	output_text(out, STYLE);
-	output_print(out, "<text class=\"head\" x=\"%d\" y=\"28\">", LEFT);
-	put_title(out, title, options, HEADING);
-	output_print(out, "</text>\n");
+	picture_shorten(head, sizeof(head), title ? title : "", HEADING, "\u2026");
+	if (*head)
+		svg_name(out, "class=\"head\"", LEFT, 28, head);
 }
 
 void svg_say(struct caption *c, const char *format, ...)
@@ -222,7 +213,8 @@ void svg_say_samples(struct caption *c, uint64_t samples, const struct axis *axi
 		snprintf(of, sizeof(of), " of %u channels", channels);
 	svg_say(c, "%llu %s sample%s%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s",
 		of);
-	svg_say(c, "%u bin%s", bins, bins == 1 ? "" : "s");
+	if (bins != 1)
+		svg_say(c, "%u bins", bins);
 }
 
 /* Convert a position from 0 to 1 to hundredths on a line `units` long. */
@@ -333,14 +325,18 @@ void svg_close(struct output *out, const struct panel *p, const char *below, con
 	output_text(out, "</svg>\n");
 }
 
-void svg_values(char name[SVG_NAME], const struct axis *axis, const struct scale *x)
+void svg_values(char name[SVG_NAME], const struct canvas *canvas, const struct axis *axis,
+		const struct scale *x)
 {
-	char modulo[32] = "";
+	char modulo[32] = "", column[SVG_NAME / 2];
 
 	if (!axis_kind_of(axis)->ordered)
 		snprintf(modulo, sizeof(modulo), " modulo %u", axis_bins(axis));
-	snprintf(name, SVG_NAME, "value%s (%s)%s", modulo, axis->type.name,
-		 x->log ? ", logarithmic" : "");
+	if (canvas->value)
+		picture_shorten(column, sizeof(column), canvas->value, 40, "\u2026");
+	else
+		snprintf(column, sizeof(column), "value%s (%s)", modulo, axis->type.name);
+	snprintf(name, SVG_NAME, "%s%s", column, x->log ? ", logarithmic" : "");
 }
 
 void svg_ticks(struct scale *x, const struct axis *axis, unsigned most)
@@ -547,7 +543,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 		svg_axes(out, &panel, c + 1 == channels);
 	}
 	name_heights(left, &p, y.log);
-	svg_values(below, &hist->axis, &p.ruler.x);
+	svg_values(below, &style->canvas, &hist->axis, &p.ruler.x);
 	svg_close(out, &panel, below, left, (TOP + PANEL_TOP + stack.end) / 2, stack.end);
 	picture_free(&p);
 	free(o);

@@ -35,7 +35,7 @@ struct panel {
 	bool map; /* y goes down, and no lines are drawn across */
 };
 
-/* Write everything before the panels but the line below the title. */
+/* Write everything before the panels but the line below the title; title NULL: none. */
 void svg_open(struct output *out, int height, const char *title, const char *options);
 
 /* A line of phrases; those that do not fit are left out. Begin with {0}. */
@@ -85,7 +85,8 @@ void svg_axes(struct output *out, const struct panel *p, bool below);
 void svg_ticks(struct scale *x, const struct axis *axis, unsigned most);
 
 /* The name of the axis of values. */
-void svg_values(char name[SVG_NAME], const struct axis *axis, const struct scale *x);
+void svg_values(char name[SVG_NAME], const struct canvas *canvas, const struct axis *axis,
+		const struct scale *x);
 
 /* The values of bars, and their two ends from 0 to 1. */
 struct outline {

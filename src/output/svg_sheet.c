@@ -44,15 +44,7 @@ static void name_row(char text[TICK_TEXT], const struct sheet *s, uint32_t row)
 		snprintf(text, TICK_TEXT, "%llu", (ull)first);
 		return;
 	}
-	size_t all = picture_width(name), head = strlen(name), tail = head;
-	if (all > NAME_COLUMNS || head >= TICK_TEXT) {
-		head = picture_cut(name, NAME_COLUMNS / 2 - 1);
-		tail = picture_cut(name, all - NAME_COLUMNS / 2);
-		head = head < 22 ? head : 22; /* bytes: of other characters fewer fit */
-		tail = strlen(name) - tail < 21 ? tail : strlen(name) - 21;
-	}
-	snprintf(text, TICK_TEXT, "%.*s%s%s", (int)head, name, name[tail] ? "\u2026" : "",
-		 name + tail);
+	picture_shorten(text, TICK_TEXT, name, NAME_COLUMNS, "\u2026");
 }
 
 /* Do rows have names: each its own, or those of several FILEs? */
@@ -219,7 +211,7 @@ static void write_panels(struct output *out, const struct sheet *s)
 			      : "unit",
 		 s->canvas->log ? ", logarithmic" : "");
 	char below[SVG_NAME];
-	svg_values(below, s->axis, &x);
+	svg_values(below, s->canvas, s->axis, &x);
 	svg_close(out, &p, below, name, (TOP + PANEL_TOP + stack.end) / 2, stack.end);
 	free(o);
 }
@@ -638,7 +630,7 @@ static void write_map(struct output *out, const struct sheet *s)
 		svg_axes(out, &p, p.width > 60);
 		p.y = &none; /* has its numbers by now */
 	}
-	svg_values(name, s->axis, &x);
+	svg_values(name, s->canvas, s->axis, &x);
 	p.left = left;
 	p.y = &y;
 	svg_close(out, &p, name, name_of_rows(s), p.top + height / 2, p.top + height);

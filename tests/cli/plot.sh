@@ -13,6 +13,9 @@ run gpuhist -t u8 -c 2 -f plot hill
 run env COLUMNS=40 LC_ALL=C.UTF-8 gpuhist -t u8 -c 16 -f plot hill
 # The scale fits the rows in range; longer bars end in an arrow. Lines that are too long are cut
 run env COLUMNS=50 gpuhist -t u8 -r 100:104 -b 4 -qf plot --title='a hill of which little is shown' hill
+run env COLUMNS=50 gpuhist -t u8 -r 100:104 -b 4 -qf plot --title='a hill of which very little is shown, if anything' hill
+cp hill hill.2
+shell 'gpuhist -t u8 -f plot hill hill.2 | head -n 1; seq 9 | gpuhist --text -f plot | head -n 1'
 for columns in 1 40 93 201 many; do
 	shell "COLUMNS=$columns LINES=5 gpuhist -t u8 -f plot hill | wc -L"
 done

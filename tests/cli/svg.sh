@@ -45,7 +45,14 @@ titles -t u8 -b 5000 six
 titles -t u8 --edges=0,1,3,10 six
 titles -t u8 --edges=1,2,2000 six
 titles -t u8 --mod -b 3 six
-# The title, or the command if there is none. Any bytes become characters of XML, and are cut between characters
+# The first FILE and how many more, and the column, which names the axis; a single bin is not mentioned. A given title
+printf 'price,size\n1,2\n3,4\n' >sales.csv
+cp sales.csv more.csv
+titles --text=price sales.csv more.csv
+titles --text=size --log=1:9 -b 1 sales.csv
+titles --text=2 -r 0:9 -b 3 sales.csv
+titles -t u8 -b 4 --each=1 -c 2 six six six
+# Any bytes become characters of XML, and are cut between characters
 for title in 'Two words, & <more>' '' "$(printf 'a<b>&"\047c \001\033[31m\r\t!')" "$(printf '\377\376\200 \303')" \
 	"$(printf '\357\277\276 \355\240\200 \364\220')" "$(printf '%062d\360\237\223\212\303\251&\303\251\303\251' 0)"; do
 	gpuhist -t u8 -b 4 -q -f svg --title="$title" six | well_formed | sed -n '2,3p; s/.*class="head"[^>]*>//p'
