@@ -115,41 +115,23 @@ static int read_like(struct job *job, struct document *like, struct fail *fail)
 {
 	*like = (struct document){.options = NULL};
 	if (job->compare) {
+		/* Limits with x need no bins of the reference. */
+		const bool apart = alarms_have(&job->alarms, ALARM_TIMES) &&
+				   !alarms_have(&job->alarms, ALARM_KS);
 		job->like = like;
-		job->reference = &like->hist;
 		if (document_only(like, job->compare, fail) == 0 &&
-		    compare_refuses(&like->hist, job->compare, fail) == 0)
+		    ((apart && compare_is_blind(&like->hist.axis)) ||
+		     compare_refuses(&like->hist, job->compare, fail) == 0) &&
+		    alarms_take(&job->alarms, &like->hist, job->compare, fail) == 0) {
+			job->reference = compare_is_blind(&like->hist.axis) ? NULL : &like->hist;
 			return 0;
+		}
 		document_free(like);
 		return -1;
 	}
 	const int there = job->into ? into_read(job->into, like, fail) : 0;
 	job->like = there > 0 ? like : NULL;
 	return there < 0 ? -1 : 0;
-}
-
-/* --alarm: fail after all is written if the histogram is too far from the reference. */
-static void raise_alarm(const struct job *job, const struct hist *hist, struct fail *fail)
-{
-	char channel[32] = "";
-	uint32_t c;
-
-	if (!hist->compared)
-		return;
-	const uint32_t lacking = hist_keys_lacking(hist, job->reference, &c);
-	if (lacking > 0 && 1 > job->alarm) {
-		fail_set(fail, STATUS_ALARM, "key %.60s of %s has no samples here (--alarm %s)",
-			 job->reference->key[c].name, job->compare, job->alarm_text);
-		return;
-	}
-	if (!(comparison_worst(hist, &c) > job->alarm))
-		return;
-	if (hist->by)
-		snprintf(channel, sizeof(channel), " of key %.20s", hist->key[c].name);
-	else if (hist->channels > 1)
-		snprintf(channel, sizeof(channel), " of channel %lu", (unsigned long)c);
-	fail_set(fail, STATUS_ALARM, "KS%s is %.6g, more than --alarm %s allows (%s)", channel,
-		 hist->compared[c].ks, job->alarm_text, job->compare);
 }
 
 /* A finished histogram, and where it goes. */
@@ -173,7 +155,7 @@ static void finish(const struct job *job, const struct result *r, struct fail *f
 	/* If empty data cannot be measured or compared, the output is written all the same. */
 	if (job->linearity != WAVE_NONE)
 		(void)linearity_measure(hist, job->linearity, &apart);
-	if (job->compare)
+	if (job->reference)
 		(void)hist_compare(hist, job->reference, job_draws(job), &apart);
 	if (apart.status != STATUS_OK && apart.status != STATUS_DATA) {
 		output_abort(r->out);
@@ -201,9 +183,11 @@ static void finish(const struct job *job, const struct result *r, struct fail *f
 	if (job->into && fail->status == STATUS_OK &&
 	    into_add(job->into, hist, job->style.nonzero, r->from, &sum, fail) == 0)
 		report_into(job, sum.samples, sum.inputs);
-	if (apart.status != STATUS_OK)
+	/* --alarm=empty stands for the comparison's complaint. */
+	if (apart.status != STATUS_OK &&
+	    (hist->samples > 0 || !alarms_have(&job->alarms, ALARM_EMPTY)))
 		fail_pass(fail, &apart);
-	raise_alarm(job, hist, fail);
+	alarms_raise(&job->alarms, hist, fail);
 }
 
 void command_count(const struct job *asked, struct fail *fail)

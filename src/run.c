@@ -90,6 +90,14 @@ int run_reference(const struct job *job, const struct hist *hist, const char *wh
 		hist->by || !job_draws(job) ? 0 : compare_bytes(&hist->axis, hist->channels);
 	char why[AXIS_WHY];
 
+	const struct hist *const limits = job->alarms.reference;
+	if (!job->reference && limits &&
+	    (strcmp(limits->axis.type.name, hist->axis.type.name) != 0 ||
+	     !limits->by != !hist->by || (!hist->by && limits->channels != hist->channels)))
+		return fail_set(fail, STATUS_DATA,
+				"%s cannot be compared with %s, which has another type, other "
+				"channels or other keys",
+				what, job->compare);
 	if (!job->reference)
 		return 0;
 	if (!sum_fits(why, job->reference, hist))

@@ -235,8 +235,12 @@ def check_edges(program):
             ("an alarm alone", [*options, "--alarm=0.1"], b"\1", 2),
             ("a wrong alarm", [*options, "--compare=ref.json", "--alarm=1.1"], b"\1", 2)):
         result = run(program, *args, "-o", "never.csv", data=data)
-        check(result.returncode == status and result.stderr and not os.path.exists("never.csv"),
+        # A run without samples is written, without the comparison.
+        written = what in ("empty side", "only NaN")
+        check(result.returncode == status and result.stderr and os.path.exists("never.csv") == written,
               f"{what}: {result.returncode}: {result.stderr}")
+        if written:
+            os.unlink("never.csv")
     # All samples are below the range: the shares differ where the bins begin.
     result = run(program, "-t", "i8", "-r", "0:10", "-b", "5", "-f", "json", data=bytes([200, 250]))
     with open("low.json", "wb") as file:
@@ -256,6 +260,45 @@ def check_edges(program):
               json.load(file)["channel0"]["writer_info"]["gpuhist"]["samples"] == 4, f"an alarm: {result.stderr}")
 
 
+def rank(samples, q):
+    return sorted(samples)[max(1, math.ceil(Fraction(q) * len(samples) / 100)) - 1]
+
+
+def check_alarms(program, random):
+    """Limits next to what they limit, of channels and of a reference."""
+    for case in range(60):
+        channels, n = random.choice([1, 1, 3]), random.choice([1, 7, 200, 1000])
+        kind, name = random.choice([("H", "u16"), ("h", "i16")])
+        low, high = (0, 65535) if kind == "H" else (-32768, 32767)
+        width = random.choice([3, 300, 60000])
+        sides = [[[min(high, max(low, random.randrange(-width, width) + 50)) for _ in range(n)] for _ in range(channels)] for _ in range(2)]
+        data = [pack(kind, [x for record in zip(*side) for x in record]) for side in sides]
+        lo, hi = low, random.choice([10, 60, 5000])
+        options = ["-t", name, "-c", str(channels), "-r", f"{lo}:{hi}", "-b", "4", "-o", "out.csv"]
+        with open("ref.json", "wb") as file:
+            file.write(run(program, *options[:-2], "--stats", "-f", "json", data=data[1]).stdout)
+        q, below = random.choice(["50", "0", "100", "99.9", "12.5"]), random.random() < 0.5
+        values = [rank(side, q) for side in sides[0]]
+        worst, limit = (min if below else max)(values), random.choice([0, 0, 1, -1, Fraction(1, 2), Fraction(-1, 2)])
+        limit += worst
+        passed = worst < limit if below else worst > limit
+        factor = Fraction(random.randrange(1, 64), 8)
+        times = any((x < factor * rank(y, q)) if below else (x > factor * rank(y, q)) for x, y in zip(values, sides[1]))
+        parts = max(sum(not lo <= x < hi for x in side) for side in sides[0])
+        share = random.choice([Fraction(parts, n), Fraction(1, 100), Fraction(random.randrange(0, 1000001), 1000000)])
+        share = Fraction(math.floor(share * 1000000), 1000000)  # up to four decimals of a percentage
+        sign = "<" * below
+        limits = {f"p{q}:{sign}{float(limit)!r}": passed, f"p{q}:{sign}{float(factor)!r}x": times,
+                  f"out:{float(share * 100):.4f}%": Fraction(parts, n) > share, "nan:0%": False, "empty": False}
+        result = run(program, *options, "--compare=ref.json", "--alarm=" + ",".join(limits), data=data[0])
+        said = result.stderr.decode()
+        check(result.returncode == (6 if any(limits.values()) else 0) and os.path.exists("out.csv"),
+              f"case {case}: {limits}: {result.returncode}: {said}")
+        for limit, passed in limits.items():
+            check((f"--alarm {limit} allows" in said) == passed, f"case {case}: {limit}, worst {worst}: {said}")
+        os.unlink("out.csv")
+
+
 def main():
     program = os.path.realpath(sys.argv[1])
     generator = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
@@ -264,6 +307,7 @@ def main():
         check_ranges(program, generator)
         check_automatic(program, generator)
         check_edges(program)
+        check_alarms(program, generator)
         os.chdir("/")
     return report()
 

@@ -13,7 +13,7 @@ enum status {
 	STATUS_DATA = 3,      /* partial record, compressed or truncated input */
 	STATUS_DEVICE = 4,    /* the device of --device is unavailable */
 	STATUS_LIMIT = 5,     /* counter overflow under u32, memory limit */
-	STATUS_ALARM = 6,     /* --alarm: the histograms differ by more */
+	STATUS_ALARM = 6,     /* --alarm: a limit was passed */
 	STATUS_INTERNAL = 70, /* the audit failed: a bug in gpuhist */
 };
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bins/axis.h"
+#include "cli/alarm.h"
 #include "bins/sample.h"
 #include "cli/terminal.h"
 #include "count/keys.h"
@@ -99,8 +100,8 @@ struct job {
 	const char *into;    /* --into: document to add to; NULL: none */
 	bool output_none;    /* --into without -o and -f: write nothing else */
 	const char *compare; /* --compare: document of the reference; NULL: none */
-	double alarm;        /* --alarm; NaN: not given */
-	const char *alarm_text;
+	struct alarms alarms;
+	const char *alarm_text; /* --alarm; NULL: not given */
 	/*
 	 * --compare, else --into: it has the type, bins and channels that nothing else gives; or
 	 * NULL

@@ -101,9 +101,9 @@ static const struct known KNOWN[] = {
 	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into)},
 	{"compare", 0, "=REF.json", WRITES, .text = TO(job.compare),
 		.apart = {{"each", "rows are histograms of their own"}}},
-	{"alarm", 0, "=KS", WRITES, READ(read_alarm, job.alarm), .text = TO(job.alarm_text),
-		.must = "must be a number from 0 to 1, such as 0.01",
-		.needs = {"compare", "needs --compare, whose KS may be so large"}},
+	{"alarm", 0, "=LIMIT,...", WRITES, READ(read_alarm, job.alarms), .text = TO(job.alarm_text),
+		.must = "must be limits such as p99:500, p1:<3, p99:2x, out:1%, nan:0.1%, empty, or a KS from 0 to 1, with commas between them",
+		.apart = {{"each", "rows are histograms of their own"}}},
 	{"merge", 0, NULL, WRITES, FLAG(job.merge)},
 	{"tee", 0, NULL, COUNTS, FLAG(job.tee)},
 	{"finish", 0, NULL, COUNTS, FLAG(job.finish)},
@@ -436,7 +436,6 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.source.paths = STDIN,
 		.source.path_count = 1,
 		.layout_options.limit = UINT64_MAX,
-		.alarm = NAN,
 		.style.header = true,
 	};
 	const enum options_result result = read_words(&g, argc, argv);

@@ -408,11 +408,35 @@ static int settle_output(struct given *g, struct fail *fail)
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
+/* Imply --stats for limits of quantiles; those of a reference need one. */
+static int settle_alarms(struct given *g, struct fail *fail)
+{
+	struct job *const job = &g->job;
+	const bool times = alarms_have(&job->alarms, ALARM_TIMES),
+		   quantiles = times || alarms_have(&job->alarms, ALARM_QUANTILE);
+
+	if (!job->compare && (times || alarms_have(&job->alarms, ALARM_KS)))
+		return given_refuse("alarm", job->alarm_text,
+				    "needs --compare, the reference of KS and of limits with x",
+				    fail);
+	if (quantiles && given(g, "mod"))
+		return given_refuse("alarm", job->alarm_text,
+				    "cannot be combined with --mod: residues are not the samples; "
+				    "for the low bits of words, use --mask=0xfff",
+				    fail);
+	return alarms_ask(&job->alarms, &job->quantiles)
+		       ? 0
+		       : given_refuse("alarm", job->alarm_text,
+				      "makes too many quantiles with those of --stats", fail);
+}
+
 int options_complete(struct given *g)
 {
 	struct fail *const fail = g->fail;
 	struct job *const job = &g->job;
 
+	if (settle_alarms(g, fail) != 0)
+		return -1;
 	if (check_tensors(g, fail) != 0)
 		return -1;
 	/* X.sigmf-meta means the data next to it. */

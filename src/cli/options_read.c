@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bins/number.h"
+#include "hist/quantile.h"
 #include "cli/edges_arg.h"
 #include "each/formats.h"
 #include "each/row.h"
@@ -320,23 +321,6 @@ int read_plot(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Add a quantile in increasing order, unless it is a duplicate. False: too many. */
-static bool add_quantile(struct quantiles *asked, uint32_t at)
-{
-	unsigned i = asked->n;
-
-	while (i > 0 && asked->at[i - 1] > at)
-		i--;
-	if (i > 0 && asked->at[i - 1] == at)
-		return true;
-	if (asked->n == QUANTILES_MAX)
-		return false;
-	memmove(asked->at + i + 1, asked->at + i, (asked->n - i) * sizeof(asked->at[0]));
-	asked->at[i] = at;
-	asked->n++;
-	return true;
-}
-
 /* Percentages have only digits and a dot; e4 converts them to whole 1/10000ths of a percent. */
 int read_stats(struct given *g, const struct known *o, const char *text)
 {
@@ -351,7 +335,7 @@ int read_stats(struct given *g, const struct known *o, const char *text)
 		const size_t length = strspn(p, "0123456789.");
 		snprintf(word, sizeof(word), "%.*se4", (int)length, p);
 		if (length > 12 || number_parse(&n, word, strlen(word)) != 0 || !n.exact ||
-		    n.integer > QUANTILE_ALL || !add_quantile(asked, (uint32_t)n.integer))
+		    n.integer > QUANTILE_ALL || !quantiles_add(asked, (uint32_t)n.integer))
 			break;
 		p += length;
 		if (*p == '\0')
@@ -364,12 +348,7 @@ int read_stats(struct given *g, const struct known *o, const char *text)
 
 int read_alarm(struct given *g, const struct known *o, const char *text)
 {
-	struct number n;
-
-	if (number_parse(&n, text, strlen(text)) != 0 || !(n.value >= 0) || !(n.value <= 1))
-		return -1;
-	*(double *)to(g, o) = n.value;
-	return 0;
+	return alarms_read(to(g, o), text);
 }
 
 int read_device(struct given *g, const struct known *o, const char *text)

@@ -148,8 +148,7 @@ static uint64_t count_of(const struct walk *w, const struct step *step, int side
 	return step->has[side] ? hist_count(w->of[side], w->channel[side], step->bin[side]) : 0;
 }
 
-/* Does one bin hold all finite samples? */
-static bool is_blind(const struct axis *axis)
+bool compare_is_blind(const struct axis *axis)
 {
 	const struct sample_type *const type = &axis->type;
 	const bool real = type->kind == SAMPLE_FLOAT, closed = axis->edges.closed;
@@ -277,7 +276,7 @@ static int refuse_empty(const struct hist *h, const char *name, struct fail *fai
 
 int compare_refuses(const struct hist *reference, const char *name, struct fail *fail)
 {
-	if (is_blind(&reference->axis))
+	if (compare_is_blind(&reference->axis))
 		return fail_set(fail, STATUS_DATA,
 				"%s has one bin for all samples, so --compare cannot tell how far "
 				"it is; count both with bins, such as -r LO:HI",

@@ -3,11 +3,28 @@
 #include "hist/quantile.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define DIGITS_LEAST 3 /* of a quantile that is not exact */
 #define DIGITS_MOST 17 /* enough for every binary64 */
+
+bool quantiles_add(struct quantiles *asked, uint32_t at)
+{
+	unsigned i = asked->n;
+
+	while (i > 0 && asked->at[i - 1] > at)
+		i--;
+	if (i > 0 && asked->at[i - 1] == at)
+		return true;
+	if (asked->n == QUANTILES_MAX)
+		return false;
+	memmove(asked->at + i + 1, asked->at + i, (asked->n - i) * sizeof(asked->at[0]));
+	asked->at[i] = at;
+	asked->n++;
+	return true;
+}
 
 uint64_t quantile_rank(uint64_t n, uint32_t at)
 {

@@ -14,6 +14,9 @@
 #include "count/stats.h"
 #include "hist/hist.h"
 
+/* Ask for one more, unless it is there. False: they are too many. */
+bool quantiles_add(struct quantiles *asked, uint32_t at);
+
 /* The rank, from 1, of quantile `at` (in units of a millionth) of n samples. */
 uint64_t quantile_rank(uint64_t n, uint32_t at);
 
