@@ -21,7 +21,7 @@ export LC_ALL TERM
 	sub normal { my $s = -6; $s += rand for 1 .. 12; $s }
 	out("hill.u8", pack "C*", map { int(100 + 30 * normal()) & 255 } 1 .. 40000);
 	out("other.u8", pack "C*", map { int(110 + 25 * normal()) & 255 } 1 .. 20000);
-	out("ratings.txt", join "", map { "$_\n" x 200 } 1 .. 5);
+	out("ratings.dat", join "", map { "$_\n" x 200 } 1 .. 5);
 	out("latency.f32", pack "f<*", map { exp(3 + normal()) } 1 .. 20000);
 	out("signs.f32", pack "f<*", 0, 0, 0, map { ($_ % 3 ? 1 : -1) * exp(4 * normal()) } 1 .. 20000);
 	out("wide.f64", pack "d<*", map { 1e6 + normal() } 1 .. 5000);
@@ -76,7 +76,7 @@ page '<!DOCTYPE html><meta charset=utf-8><title>pictures</title><style>body { fo
 pre { font: 11px/1.05 "DejaVu Sans Mono", monospace } figcaption { max-width: 800px }</style>'
 
 both bars hill.u8
-both ratings --text ratings.txt
+both ratings --text ratings.dat
 both barslog --plot=log hill.u8
 both range -r 30:131 -b 101 hill.u8
 both out -r 80:120 hill.u8
@@ -87,7 +87,6 @@ both edgeslog --edges=1,2,5,10,20,50,100,200 latency.f32
 both edges --edges=0,1,3,7,50,60,100 latency.f32
 both wide --auto wide.f64
 both column --text=latency_ms table.csv
-both columns --text=latency_ms,size -b 64 table.csv
 both compare --compare=other.json hill.u8
 both comparelog --compare=other.json --plot=log hill.u8
 both empty -t u8 /dev/null

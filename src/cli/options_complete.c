@@ -3,7 +3,9 @@
  * options_complete: makes a job of the given options: refuses contradictions, and resolves settings
  * that depend on several options. Notes that the program waits for a terminal.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -35,23 +37,35 @@ static void choose_memory(struct job *job)
 	job->machine.memory_text = "default";
 }
 
-/* "out.000.f64 and 39 more", "sales.csv: price"; NULL for standard input without a column. */
-static char *make_title(const struct job *job)
+/*
+ * Make "out.000.f64 and 39 more" or "sales.csv: price"; none for standard input without a column.
+ * -1: no memory.
+ */
+static int make_title(struct job *job, struct fail *fail)
 {
-	const char *const path = job->source.paths[0], *const column = job->style.canvas.value;
-	const bool none = path_is_stdin(path);
-	char more[40] = "", *title = NULL;
+	const char *const path = job->source.paths[0];
+	const char *const column = job->style.canvas.value ? job->style.canvas.value : "";
+	const size_t more = job->source.path_count - 1;
+	const char *const name = !path_is_stdin(path) ? path_name(path)
+				 : more > 0           ? "standard input"
+						      : "";
+	const size_t bytes = strlen(name) + strlen(column) + 48;
 
-	if (job->source.path_count > 1)
-		snprintf(more, sizeof(more), " and %zu more", job->source.path_count - 1);
-	if ((none && !column && !*more) ||
-	    asprintf(&title, "%s%s%s%s", none ? *more ? "standard input" : "" : path_name(path),
-		     more, column && !(none && !*more) ? ": " : "", column ? column : "") < 0)
-		return NULL;
-	return title;
+	if (!*name && !*column)
+		return 0;
+	job->title = malloc(bytes);
+	if (!job->title) {
+		errno = ENOMEM;
+		return fail_errno(fail, "options");
+	}
+	size_t used = (size_t)snprintf(job->title, bytes, "%s", name);
+	if (more > 0)
+		used += (size_t)snprintf(job->title + used, bytes - used, " and %zu more", more);
+	snprintf(job->title + used, bytes - used, "%s%s", *name && *column ? ": " : "", column);
+	return 0;
 }
 
-static void fill_in(struct given *g)
+static int fill_in(struct given *g)
 {
 	struct job *const job = &g->job;
 
@@ -59,8 +73,9 @@ static void fill_in(struct given *g)
 	job->tabled = given(g, "stats");
 	if (job->source.text.on && job->source.text.number == 0)
 		job->style.canvas.value = job->source.text.column;
-	const char *const title =
-		job->titled ? given_text(g, "title") : (job->title = make_title(job));
+	if (!job->titled && make_title(job, g->fail) != 0)
+		return -1;
+	const char *const title = job->titled ? given_text(g, "title") : job->title;
 	job->style.canvas.title = title && *title ? title : NULL;
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
@@ -68,6 +83,7 @@ static void fill_in(struct given *g)
 		choose_memory(job);
 	if (job->each > 0 && job->machine.device == DEVICE_AUTO)
 		job->machine.device = DEVICE_CPU;
+	return 0;
 }
 
 /* ---- bins and records ---- */
@@ -444,8 +460,7 @@ int options_complete(struct given *g)
 		if (!job->merge && !job->source.raw && !job->source.text.on &&
 		    sigmf_names(job->source.paths[i], SIGMF_META))
 			memcpy(strrchr(job->source.paths[i], '.'), SIGMF_DATA, sizeof(SIGMF_DATA));
-	fill_in(g);
-	if (settle_names(g, fail) != 0)
+	if (fill_in(g) != 0 || settle_names(g, fail) != 0)
 		return -1;
 	if (job->source.text.skip_bad && !job->source.text.on)
 		return fail_set(fail, STATUS_USAGE,

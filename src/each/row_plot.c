@@ -338,7 +338,7 @@ uint64_t row_plot_joined(const struct row_spec *spec, uint64_t rows)
 	    !spec->style->canvas.terminal)
 		return 1;
 	while ((rows - 1) / joined + 1 > most) /* 1, 2, 3, 4, 6, 8, 12 ... */
-		joined += joined & (joined - 1) ? joined / 3 : (joined + 1) / 2;
+		joined += (joined & (joined - 1)) > 0 ? joined / 3 : (joined + 1) / 2;
 	return joined;
 }
 

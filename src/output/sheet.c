@@ -99,7 +99,7 @@ void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
 			    .curves = asked,
 			    .quantiles = asked && asked->named ? asked : NULL,
 			    .options = options};
-	s->width = s->quantiles ? 1 + asked->n : CURVE_WIDTH;
+	s->width = s->quantiles ? 1 + s->quantiles->n : CURVE_WIDTH;
 	if (asked)
 		return;
 	strip_make(&s->strip, axis, CELLS_ACROSS / channels);

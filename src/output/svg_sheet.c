@@ -536,7 +536,7 @@ static void write_lines(struct output *out, const struct sheet *s)
 	const int each = PANEL_TOP + height + PANEL_GAP, end = TOP + panels * each - PANEL_GAP;
 	struct scale x = has_names(s) ? scale_of_names(s, ACROSS - NAMED, 1)
 				      : scale_of_rows(s, 10, X_CHARACTERS),
-		     y;
+		     y = {.lo = 0};
 	struct panel panel = {.left = LEFT,
 			      .width = ACROSS - NAMED,
 			      .height = height,
@@ -614,7 +614,9 @@ static void write_map(struct output *out, const struct sheet *s)
 		const struct figures f = figures_of(s, (uint32_t)i);
 		p.left = left + i * (across + gap) / panels;
 		p.margin = panels == 1 ? MARGIN : gap / 2 - 3;
-		snprintf(name, sizeof(name), panels > 1 ? "channel %lu" : "", (unsigned long)c);
+		name[0] = '\0';
+		if (panels > 1)
+			snprintf(name, sizeof(name), "channel %lu", (unsigned long)c);
 		if (s->curves) {
 			x = scale_of_figures(s, &f);
 			if (x.lo < x.hi)
