@@ -28,7 +28,7 @@ _gpuhist() {
 	--each) values='file tensor' ;;
 	--color) values='auto always never' ;;
 	--plot) [[ $given ]] && values=log ;;
-	-b | --bins | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)
+	-b | --bins | -S | --skip | -n | --count | --record | --offset | --rows | --every | --missing | --title | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return
 		;;
@@ -41,7 +41,7 @@ _gpuhist() {
 	if [[ $values ]]; then
 		COMPREPLY=($(compgen -W "$values" -- "$cur"))
 	elif [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --abs --mask --mod --auto --clamp --closed
+		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --abs --missing --mask --mod --auto --clamp --closed
 			-S --skip -n --count -c --channels --text --record --offset --by --rows --part --tensor --each --skip-bad --ignore-tail --raw --zstd
 			-C --counter -f --format -o --output --every --into --compare --alarm --merge --tee --finish -p --plot --title --color --stats
 			--flow --nonzero --no-header --device --no-check -T --threads -M --memory -q --quiet -v --verbose

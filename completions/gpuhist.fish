@@ -8,6 +8,7 @@ complete -c gpuhist -s r -l range -x -a full -d 'equal bins over LO:HI, or LO:HI
 complete -c gpuhist -l log -x -a auto -d 'bins of equal ratio over LO:HI, or from the samples'
 complete -c gpuhist -l edges -r -d 'explicit edges, or @FILE'
 complete -c gpuhist -l abs -d 'count absolute values, or magnitudes of complex samples'
+complete -c gpuhist -l missing -x -d 'values that stand for missing samples'
 complete -c gpuhist -l mask -x -d 'count only these bits of words of 8 or 16'
 complete -c gpuhist -l mod -d 'bin = value modulo the number of bins'
 complete -c gpuhist -l auto -d 'the range comes from the samples'

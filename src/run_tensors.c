@@ -179,7 +179,7 @@ int run_tensors(const struct job *job, struct output *out, struct fail *fail)
 		rc = count_file(&c, i, fail);
 	if (rc != 0)
 		return -1;
-	report_outside(&c.flow, c.samples, "");
+	report_outside(&c.flow, c.samples, true, "");
 	if (job->voice == VOICE_VERBOSE)
 		msg_note("%llu tensors, %llu samples, %llu bytes, %.3f s: %.2f GB/s",
 			 (ull)c.tensors, (ull)c.samples, (ull)c.bytes, clock_seconds() - began,

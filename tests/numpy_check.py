@@ -487,11 +487,39 @@ def check_abs():
     same_parts("|complex128| of a .npy", list(document.values()), [size[c::3] for c in range(3)], edges)
 
 
+def check_missing():
+    """A missing float is like NaN, a missing integer like none at all."""
+    edges = numpy.linspace(-100, 100, 51)
+    options = ["--closed", "-r-100:100", "-b50", "--stats"]
+    for form, dtype in {"i8": "i1", "u8": "u1", "i16": "<i2", "u16be": ">u2", "f16": "<f2", "f32": "<f4", "f32be": ">f4",
+                        "f64": "<f8", "f64be": ">f8"}.items():
+        x = draw_numbers(dtype, 6930)
+        values = [float(v) for v in rng.choice(x[numpy.isfinite(x.astype("f8"))], 3)] + [0.0, 1.0]
+        x[7::11] = values[0]
+        option = "--missing=" + ",".join(f"{v:.17g}" for v in values)
+        wide = x.astype("f8")
+        wide[numpy.isin(wide, values)] = numpy.nan
+        for channels in (1, 3):
+            for absolute in ([], ["--abs"] if form[0] in "if" else []):
+                parts = [wide[c::channels] for c in range(channels)]
+                same_parts(f"{form} -c {channels} {option} {absolute}",
+                           parts_of(x.tobytes(), ["-t", form, f"-c{channels}", option, *options, *absolute]),
+                           [abs(part) for part in parts] if absolute else parts, edges)
+    x = draw_numbers("<i2", 8400)
+    x[3::7] = -32768
+    wide = x.astype("f8").reshape(-1, 2)
+    size = numpy.sqrt(wide[:, 0] * wide[:, 0] + wide[:, 1] * wide[:, 1])
+    size[(wide == -32768).any(axis=1)] = numpy.nan
+    edges = numpy.linspace(0, 50000, 51)
+    same_parts("|ci16|", parts_of(x.tobytes(), ["-t", "ci16", "--abs", "--missing=-32768", "-r0:50000", "-b50", "--closed", "--stats"]),
+               [size], edges)
+
+
 def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
     checks = [check_ranges, check_edges, check_log, check_mod, check_packed, check_auto, check_log_auto, check_npy_output, check_channels,
-              check_abs, check_stats, check_few_quantiles, check_npy_input, check_wave_input]
+              check_abs, check_missing, check_stats, check_few_quantiles, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for one in checks:

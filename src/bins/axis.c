@@ -98,6 +98,7 @@ int axis_join(struct axis *axis, uint32_t bins)
 	if (rc != 0)
 		return -1;
 	edges_free(&axis->edges);
+	joined.missing = axis->missing;
 	*axis = joined;
 	return 0;
 }
@@ -155,6 +156,8 @@ bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *m
 	if (strcmp(axis->type.name, more->type.name) != 0)
 		snprintf(why, AXIS_WHY, "its samples are %s, not %s", more->type.name,
 			 axis->type.name);
+	else if (!missing_equal(&axis->missing, &more->missing))
+		snprintf(why, AXIS_WHY, "they differ in --missing");
 	else if (kind->from_samples != is_auto || (is_auto && axis->kind != more->kind))
 		snprintf(why, AXIS_WHY, "its bins %s from --%s", is_auto ? "come" : "do not come",
 			 AXIS_KINDS[is_auto ? more->kind : axis->kind].name);

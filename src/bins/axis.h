@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 #include "bins/edges.h"
+#include "bins/missing.h"
 #include "bins/sample.h"
 
 struct axis {
 	enum axis_kind kind;
 	struct sample_type type;
 	struct edges edges;
-	bool clamp; /* samples out of range go to the first or the last bin */
+	bool clamp;             /* samples out of range go to the first or the last bin */
+	struct missing missing; /* values before --abs that are counted with NaN */
 };
 
 /*

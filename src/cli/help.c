@@ -72,6 +72,7 @@ static const char INPUT_OPTIONS[] =
 "      --mod               the bin is the sample modulo N\n"
 "      --mask=BITS         only these bits of each word, as 0xfff\n"
 "      --abs               absolute values; of complex samples the magnitude\n"
+"      --missing=VALUE,... count these values with NaN, as -9999 or 255\n"
 "      --clamp             count samples out of range in the first and last bin\n"
 "      --closed            the last bin includes HI\n"
 "\n";

@@ -416,6 +416,8 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 		return "only the cores count packed samples of more than 8 bits";
 	if (type->abs && type->code_bytes > 2)
 		return "only the cores take absolute values of more than 16 bits";
+	if (shape->axis.missing.n > 0 && type->code_bytes > 2)
+		return "only the cores look for missing samples of more than 16 bits";
 	if (job->quantiles.n > 0 && type->code_bytes > 2)
 		return "with --stats, the cores must read all samples of more than 16 bits anyway";
 	return NULL;
@@ -488,6 +490,37 @@ static int set_abs(struct sample_type *type, bool pair, struct fail *fail)
 		   : 0;
 }
 
+/* --missing, for an axis that has its type */
+static int set_missing(struct shape *shape, const struct job *job, struct fail *fail)
+{
+	struct axis *const axis = &shape->axis;
+	const struct sample_type before = sample_type_signed(&axis->type);
+	const char *what;
+
+	if (!job->missing_text) {
+		if (job->like && strcmp(job->like->hist.axis.type.name, axis->type.name) == 0)
+			axis->missing = job->like->hist.axis.missing;
+		return 0;
+	}
+	const char *const refused = before.kind == SAMPLE_FLOAT ? NULL
+				    : job->source.text.on ? "with --text it needs a float type"
+				    : before.code_bytes > 2
+					    ? "it takes floats and integers of up to 16 bits"
+				    : layout_is_many(shape->channels)
+					    ? "it takes only floats with more than 64 channels"
+					    : NULL;
+	if (refused)
+		return fail_set(fail, STATUS_USAGE,
+				"--missing cannot be combined with --type %s: %s", axis->type.name,
+				refused);
+	const char *const why = missing_parse(&axis->missing, &before, job->missing_text, &what);
+	if (!why)
+		return 0;
+	return fail_set(fail, STATUS_USAGE, "--missing %.*s %s (the type is %s)",
+			*what == '\0' || *what == ',' ? 2 : (int)strcspn(what, ","),
+			*what == '\0' || *what == ',' ? "''" : what, why, before.name);
+}
+
 int job_shape(struct shape *shape, const struct job *job, const struct header *said,
 	      struct fail *fail)
 {
@@ -519,7 +552,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	type.binned = (type.code_bytes == 2 && layout_is_many(shape->channels)) ||
 		      (type.code_bytes <= 2 && job->by_text);
 	const bool rows = job->each > 0 || job->by_text || layout_is_many(shape->channels);
-	if (make_axis(&shape->axis, job, &type, rows, fail) != 0)
+	if (make_axis(&shape->axis, job, &type, rows, fail) != 0 ||
+	    set_missing(shape, job, fail) != 0)
 		return -1;
 	const char *const why = job->linearity != WAVE_NONE
 					? linearity_refuses(&shape->axis, shape->channels)

@@ -75,6 +75,7 @@ struct job {
 	uint32_t mask;             /* --mask; 0: not given */
 	bool pair;                 /* -t names complex numbers */
 	bool abs;                  /* --abs */
+	const char *missing_text;  /* --missing; NULL: not given */
 	struct layout_options layout_options;
 	const char *by_text; /* --by as given; NULL: not given */
 	/* --by=TYPE@OFFSET; in text the reader makes the records (job_shape) */

@@ -33,25 +33,26 @@ static void note_saturated(const struct style *style, const struct hist *hist)
 	msg_note(COUNTED "%s saturated at %llu", COUNT(bins, "bin"), more, max);
 }
 
-void report_outside(const struct hist_flow *flow, uint64_t samples, const char *advice)
+void report_outside(const struct hist_flow *flow, uint64_t samples, bool real, const char *advice)
 {
+	const char *const none = real ? "NaN" : "missing";
 	const uint64_t outside = flow->under + flow->over + flow->nan;
 	char nan[48] = "";
 
 	if (flow->nan > 0)
-		snprintf(nan, sizeof(nan), ", %llu NaN", (ull)flow->nan);
+		snprintf(nan, sizeof(nan), ", %llu %s", (ull)flow->nan, none);
 	if (outside > 0)
-		msg_warning("%llu of %llu samples %s out of range%s: %llu under, %llu over%s%s",
+		msg_warning("%llu of %llu samples %s out of range%s%s: %llu under, %llu over%s%s",
 			    (ull)outside, (ull)samples, outside == 1 ? "is" : "are",
-			    flow->nan > 0 ? " or NaN" : "", (ull)flow->under, (ull)flow->over, nan,
-			    advice);
+			    flow->nan > 0 ? " or " : "", flow->nan > 0 ? none : "",
+			    (ull)flow->under, (ull)flow->over, nan, advice);
 }
 
 static void warn_outside(const struct hist *hist, const char *advice)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
 
-	report_outside(&flow, hist->samples, advice);
+	report_outside(&flow, hist->samples, hist->axis.type.kind == SAMPLE_FLOAT, advice);
 }
 
 #define ADVICE 384

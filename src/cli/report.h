@@ -66,7 +66,7 @@ void report_linearity(const struct hist *hist);
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
 /* Warn if some of `samples` samples are in no bin. */
-void report_outside(const struct hist_flow *flow, uint64_t samples, const char *advice);
+void report_outside(const struct hist_flow *flow, uint64_t samples, bool real, const char *advice);
 
 /* Warn about samples out of range and saturated bins in a sum of histograms (--merge). */
 void report_sum(const struct job *job, const struct sum *sum);

@@ -45,8 +45,11 @@ static void figures_name(char text[NUMBER_TEXT], const struct hist *hist, size_t
 	char name[NUMBER_TEXT];
 
 	(void)figures_list(f, IN_REPORT, &hist->asked, NULL, 0);
-	strcpy(text,
-	       row == 0 ? "channel" : figure_name(name, &f[row - 1], IN_REPORT, &hist->asked));
+	const bool missing =
+		row > 0 && f[row - 1].row->id == FIGURE_NAN && hist->axis.type.kind != SAMPLE_FLOAT;
+	strcpy(text, row == 0  ? "channel"
+		     : missing ? "missing"
+			       : figure_name(name, &f[row - 1], IN_REPORT, &hist->asked));
 }
 
 /* Format a cell of the table; may be "". */

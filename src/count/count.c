@@ -113,7 +113,7 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 		.binning = edges->binning,
 		.layout = *layout,
 		.bytes = bytes,
-		.load = load_of(type),
+		.load = load_of(type, &(struct missing){.n = 0}),
 		.channels = layout->channels,
 		.channel_cells = each,
 		.cells = each * layout->channels,
@@ -122,6 +122,11 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 		count_codes(c);
 	else
 		count_bins(c, edges, shared);
+}
+
+void counting_set_missing(struct counting *c, const struct missing *missing)
+{
+	c->load = load_of(&c->type, missing);
 }
 
 void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)

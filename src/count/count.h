@@ -74,6 +74,9 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
 		   const struct layout *layout, bool shared);
 
+/* Count NaN for these values of floats of 32 and 64 bits, and in magnitudes. */
+void counting_set_missing(struct counting *c, const struct missing *missing);
+
 /*
  * Count statistics of each channel too, and digests with that many digits. The caller also calls
  * counts_keep_stats.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * load: numbers in an input to samples that are counted, if these are others: the absolute values
- * of floats of 32 and 64 bits, and magnitudes (--abs). Codes are counted as they are (hist.c).
+ * of floats of 32 and 64 bits, and magnitudes (--abs); NaN for floats that stand for missing samples
+ * (--missing). Codes are counted as they are (hist.c).
  */
 #ifndef GPUHIST_LOAD_H
 #define GPUHIST_LOAD_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bins/sample.h"
+#include "bins/missing.h"
 
 struct load {
 	bool on;                 /* false: samples are the numbers themselves */
@@ -19,9 +20,12 @@ struct load {
 	struct sample_type word;
 	uint32_t bytes; /* bytes of a sample in the input */
 	uint64_t keep;  /* other numbers: the bits to keep, in the byte order of the input */
+	uint64_t nan;   /* a NaN in that order */
+	/* those that are missing: of MAGNITUDE numbers, otherwise in the byte order of the input */
+	struct missing missing;
 };
 
-struct load load_of(const struct sample_type *type);
+struct load load_of(const struct sample_type *type, const struct missing *missing);
 
 /* Make n samples; `to` has room for 8 bytes of each. */
 void load_samples(const struct load *load, unsigned char *to, const unsigned char *from, size_t n);

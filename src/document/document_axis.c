@@ -160,6 +160,12 @@ const char *document_axis(struct axis *axis, const struct documents *d, uint64_t
 		return "its number of bins does not fit its binning";
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
+	const struct sample_type before = sample_type_signed(&type);
+	if (d->value[MISSING] > 0 &&
+	    missing_parse(&made.missing, &before, members_text(d, MISSING), &why) != NULL) {
+		edges_free(&made.edges);
+		return "its missing values are none";
+	}
 	*axis = made;
 	spec.definition = false;
 	spec.list = spec.kind == AXIS_EDGES ? axis->edges.list : NULL;

@@ -56,6 +56,7 @@
 	X(MOST, "most", METADATA)                \
 	X(CLOSED, "closed", METADATA)            \
 	X(CLAMP, "clamp", METADATA)              \
+	X(MISSING, "missing", METADATA)          \
 	X(CHANNELS, "channels", METADATA)        \
 	X(OPTIONS, "options", METADATA)          \
 	X(SAID_BINS, "bins", METADATA)           \

@@ -61,7 +61,7 @@ static bool has_few(const struct each *e, const struct counting *c)
 {
 	const uint32_t samples = e->spec->record / 2;
 
-	return c->type.bits == 16 && c->type.word == 0 &&
+	return c->type.bits == 16 && c->type.word == 0 && e->spec->axis->missing.n == 0 &&
 	       layout_is_contiguous(&c->layout, c->bytes) &&
 	       e->spec->size <= c->cells / 4 / samples;
 }

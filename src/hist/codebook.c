@@ -18,7 +18,10 @@ static int widen(struct codebook *book, const struct axis *axis)
 	if (!book->words || (ranks && !book->ranks))
 		return -1;
 	for (uint32_t code = 0; code < CODES; code++) {
-		const uint32_t word = book->words[code] = sample_widened(type, &word_type, code);
+		const bool missing = missing_has(&axis->missing, sample_swapped(&word_type, code));
+		const uint32_t word = book->words[code] =
+			missing ? bits_of_float((float)NAN)
+				: sample_widened(type, &word_type, code);
 		if (ranks) /* finite samples have the ranks of their type */
 			book->ranks[code] = isfinite(float_of_bits(word))
 						    ? sample_of_code(type, &word_type, code)

@@ -118,10 +118,38 @@ static void split_bytes(struct hist *h, uint64_t *cell, size_t cells, uint64_t *
 	h->samples *= packed;
 }
 
-/* Turn the counts of words (--mask, --abs) into counts of samples, in place. */
-static void unmask(const struct hist *h, uint64_t *cell)
+/* Count missing samples with NaN, which integers do not have. */
+static void add_missing(struct hist *h, uint32_t channel, uint64_t *cell, uint64_t n)
 {
-	const struct sample_type *const type = &h->axis.type, word = sample_type_word(type);
+	const struct sample_type *const type = &h->axis.type;
+	const uint32_t nan = (1u << (type->bits - 1)) - 1;
+
+	if (type->kind == SAMPLE_FLOAT)
+		cell[sample_swapped(type, nan)] += n;
+	else
+		h->flow[channel].nan += n;
+}
+
+/* Take the counts of missing samples out of the counts of all. */
+static void drop_missing(struct hist *h, uint64_t *cell, size_t stride)
+{
+	const struct missing *const missing = &h->axis.missing;
+
+	for (uint32_t c = 0; c < h->channels; c++, cell += stride)
+		for (uint32_t i = 0; i < missing->n; i++) {
+			uint64_t *const own =
+				&cell[sample_swapped(&h->axis.type, (uint32_t)missing->code[i])];
+			const uint64_t n = *own;
+			*own = 0;
+			add_missing(h, c, cell, n);
+		}
+}
+
+/* Turn the counts of words (--mask, --abs) into counts of samples, in place. */
+static void unmask(struct hist *h, uint64_t *cell)
+{
+	const struct sample_type *const type = &h->axis.type, word = sample_type_word(type),
+					before = sample_type_signed(type);
 	const uint32_t words = 1u << type->word;
 
 	for (uint32_t c = 0; c < h->channels; c++, cell += words) {
@@ -133,27 +161,42 @@ static void unmask(const struct hist *h, uint64_t *cell)
 				cell[own] = n;
 			}
 		}
+		uint64_t missing = 0;
 		/* No sample is above its word, so the counts still to come are still words. */
 		for (uint32_t own = 0; own < words; own++) {
 			const uint64_t n = cell[own];
 			cell[own] = 0;
-			cell[sample_masked(type, own)] += n;
+			if (h->axis.missing.n > 0 &&
+			    missing_has(&h->axis.missing,
+					before.word > 0 ? sample_masked(&before, own) : own))
+				missing += n;
+			else
+				cell[sample_masked(type, own)] += n;
 		}
+		add_missing(h, c, cell, missing);
 	}
 }
 
-/* Are codes not samples, but hold some? */
-static bool folds(const struct sample_type *type)
+/* Are codes not samples, but hold some, or stand for missing ones? */
+static bool folds(const struct axis *axis)
 {
-	return sample_is_code(type) && (type->bits < 8 || type->word > 0);
+	const struct sample_type *const type = &axis->type;
+
+	return sample_is_code(type) && (type->bits < 8 || type->word > 0 || axis->missing.n > 0);
 }
 
-static void unfold(struct hist *h, uint64_t *cell, size_t cells, struct hist_scratch *scratch)
+static void unfold(struct hist *h, uint64_t *cell, size_t cells, const struct codebook *book,
+		   struct hist_scratch *scratch)
 {
-	if (h->axis.type.word > 0)
+	for (uint32_t c = 0; c < h->channels; c++)
+		h->flow[c].nan = 0;
+	if (h->axis.type.word > 0) {
 		unmask(h, cell);
-	else
+		return;
+	}
+	if (h->axis.type.bits < 8)
 		split_bytes(h, cell, cells, scratch->sums);
+	drop_missing(h, cell, book->stride);
 }
 
 /* Set seen to the codes that were counted, in the order of values; return their number. */
@@ -209,13 +252,15 @@ static void split_cells(struct hist *h)
 {
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
+	const bool codes = folds(&h->axis);
 
 	for (uint32_t c = 0; c < h->channels; c++) {
 		uint64_t *const count = h->count + c * h->stride;
 		struct hist_flow *const flow = &h->flow[c];
 		flow->under = count[cell_under(&edges->binning)];
 		flow->over = count[cell_over(&edges->binning)];
-		flow->nan = count[cell_nan(&edges->binning)];
+		/* Missing integers are there already. */
+		flow->nan = (codes ? flow->nan : 0) + count[cell_nan(&edges->binning)];
 		*(edges->edge_cell == EDGE_IS_LAST    ? &count[bins - 1]
 		  : edges->edge_cell == EDGE_IS_UNDER ? &flow->under
 						      : &flow->over) += count[bins];
@@ -275,8 +320,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	const int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
 
-	if (folds(&h->axis.type))
-		unfold(h, cell, cells, scratch);
+	if (folds(&h->axis))
+		unfold(h, cell, cells, book, scratch);
 	if (coded) {
 		extent = extent_of_codes(h, cell, book, scratch->seen);
 		h->extent = !extent_is_none(&extent);
@@ -336,7 +381,7 @@ static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 	if (sums)
 		stats_clear(sums);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!folds(&h->axis.type))
+		if (!folds(&h->axis))
 			totals->cell[first + seen[i]] += count[seen[i]];
 		count[seen[i]] = 0;
 	}
@@ -346,9 +391,9 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 		   const struct codebook *book, struct hist_scratch *scratch, uint64_t *marks)
 {
 	h->samples = counts->samples;
-	if (folds(&h->axis.type)) {
+	if (folds(&h->axis)) {
 		counts_add_counts(totals, counts);
-		unfold(h, counts->cell, counts->cells, scratch);
+		unfold(h, counts->cell, counts->cells, book, scratch);
 	} else {
 		totals->samples += counts->samples;
 	}
@@ -402,6 +447,8 @@ int hist_audit(const struct hist *h, struct fail *fail)
 	uint64_t sum = flow.under + flow.over + flow.nan;
 
 	bool digested = true; /* do digests hold all samples? */
+	/* Missing integers have no code. */
+	const bool codes = sample_is_code(&h->axis.type) && h->axis.type.kind == SAMPLE_FLOAT;
 
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
@@ -410,8 +457,7 @@ int hist_audit(const struct hist *h, struct fail *fail)
 		const struct stats_result *const of = &h->stats[c].of;
 		const uint64_t others = of->below + of->above + of->nan;
 		digested &= !h->stats[c].digest.touched ||
-			    digest_sum(&h->stats[c].digest) ==
-				    of->number + (sample_is_code(&h->axis.type) ? others : 0);
+			    digest_sum(&h->stats[c].digest) == of->number + (codes ? others : 0);
 	}
 	if (!digested)
 		return fail_set(fail, STATUS_INTERNAL,

@@ -62,7 +62,10 @@ static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *c
 {
 	struct hist_stats *const s = &h->stats[channel];
 
-	s->entropy = profile_entropy(codes, stats_samples(&s->of), terms);
+	/* Missing integers have no code. */
+	const uint64_t n = h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(&s->of) : s->of.number;
+
+	s->entropy = profile_entropy(codes, n, terms);
 	profile_keep_finite(codes);
 	profile_ends(codes, s);
 	profile_quantiles(codes, h, channel);
@@ -100,6 +103,8 @@ void hist_stats_of_codes(struct hist *h, uint32_t channel, struct stats *sums,
 
 	stats_add_codes(sums, scratch->seen, n, count);
 	set_sums(h, s, sums);
+	if (type->kind != SAMPLE_FLOAT) /* missing */
+		s->of.nan = h->flow[channel].nan;
 	digest_clear(&s->digest);
 	for (uint32_t i = 0; i < n && s->digest.touched; i++) {
 		const uint32_t place = codebook_place(type, scratch->seen[i]);

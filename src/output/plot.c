@@ -91,7 +91,9 @@ static void label_rows(struct plot *plot, bool flows)
 	}
 	for (int digits = 3; !done && digits <= DIGITS; digits++)
 		done = write_labels(plot, digits);
-	plot->label_width = flows ? 5 : 1; /* "under" */
+	const struct hist *const h = plot->p.hist;
+	const bool missing = h->axis.type.kind != SAMPLE_FLOAT && hist_flow_sum(h).nan > 0;
+	plot->label_width = missing ? 7 : flows ? 5 : 1; /* "under" */
 	for (uint32_t k = 0; k < plot->p.bars; k++) {
 		snprintf(text, sizeof(text), "*%s", plot->label[k]);
 		if (picture_is_short(&plot->p, k))
@@ -326,7 +328,8 @@ static uint64_t row_count(const struct plot *plot, uint32_t channel, uint32_t k)
 /* Draw one row across all panels of a block; samples in no bin have no bar. */
 static void draw_row(const struct plot *plot, uint32_t block, uint32_t k)
 {
-	static const char *const FLOW[] = {"under", "over", "nan"};
+	const bool real = plot->p.hist->axis.type.kind == SAMPLE_FLOAT;
+	const char *const FLOW[] = {"under", "over", real ? "nan" : "missing"};
 	const bool flow = k >= plot->p.bars;
 	const char *const side = flow ? " " : plot->canvas->utf8 ? "\u2502" : "|";
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;

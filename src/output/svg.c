@@ -436,9 +436,10 @@ struct stack svg_stack(int panels)
 	return (struct stack){each, height, TOP + panels * each - PANEL_GAP};
 }
 
-static void say_flow(struct caption *c, const struct hist_flow *flow)
+static void say_flow(struct caption *c, const struct hist *hist, const struct hist_flow *flow)
 {
-	static const char *const NAMES[] = {"under", "over", "NaN"};
+	const bool real = hist->axis.type.kind == SAMPLE_FLOAT;
+	const char *const NAMES[] = {"under", "over", real ? "NaN" : "missing"};
 	const uint64_t counts[] = {flow->under, flow->over, flow->nan};
 
 	for (int i = 0; i < 3; i++)
@@ -455,7 +456,7 @@ void svg_describe(struct output *out, const struct hist *hist, const struct prov
 	svg_say_samples(&c, hist->samples, &hist->axis, hist->channels);
 	if (hist->axis.clamp)
 		svg_say(&c, "the first and last bins include samples out of range");
-	say_flow(&c, &flow);
+	say_flow(&c, hist, &flow);
 	if (hist->reference)
 		svg_say(&c, "line: the reference, if it had as many samples");
 	if (from->parts > 1)
@@ -481,7 +482,7 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 					: "no bins: no finite sample was counted");
 	}
 	if (many)
-		say_flow(&c, &p->hist->flow[channel]);
+		say_flow(&c, p->hist, &p->hist->flow[channel]);
 	svg_text(out, "class=\"note\"", LEFT, y, c.text);
 }
 

@@ -298,6 +298,12 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 		member_count(out, "most", axis->edges.auto_bins.most);
 	member_bool(out, "closed", axis->edges.closed);
 	member_bool(out, "clamp", axis->clamp);
+	if (axis->missing.n > 0) {
+		const struct sample_type before = sample_type_signed(&axis->type);
+		char values[MISSING_TEXT];
+		missing_format(values, &axis->missing, &before);
+		member_text(out, "missing", values);
+	}
 	member_text(out, "counter", "u64");
 	if (hist->by) {
 		member_text(out, "key", hist->by);

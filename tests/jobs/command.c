@@ -250,6 +250,10 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 	layout_options(c, oracle, j);
 	if (j->masked)
 		mask_options(c, oracle, j);
+	if (j->missing[0]) {
+		arg(c, "--missing=%s", j->missing);
+		arg(oracle, "--missing=%s", j->missing);
+	}
 	if (j->abs) {
 		arg(c, "--abs");
 		arg(oracle, j->magnitude ? "--abs=pair" : "--abs");

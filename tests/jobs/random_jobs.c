@@ -195,6 +195,31 @@ static void draw_abs(struct job *j, bool gpu)
 	j->abs = once_in(possible ? 6 : 300);
 }
 
+/* Draw up to three values of --missing near the data, or at times what is refused. */
+static void draw_missing(struct job *j, bool gpu)
+{
+	const struct type *const type = j->type;
+	const bool possible =
+		type->kind == FLOAT || (type->bits <= 16 && j->channels <= 64 && !j->text);
+
+	if (!once_in(possible ? 8 : 300) || (gpu && type->bits > 16) || (!possible && j->text))
+		return;
+	for (unsigned n = 1 + (unsigned)below(3); n > 0; n--) {
+		const size_t used = strlen(j->missing);
+		const uint64_t key = j->edge_keys > 0 && once_in(2)
+					     ? j->edge_key[below(j->edge_keys)]
+					     : draw() & mask_of(type);
+		if (type->kind != FLOAT)
+			snprintf(
+				j->missing + used, sizeof(j->missing) - used, "%s%lld",
+				used ? "," : "",
+				(long long)(j->masked ? (wide)below(8) : min_of(type) + (wide)key));
+		else
+			snprintf(j->missing + used, sizeof(j->missing) - used, "%s%.17g",
+				 used ? "," : "", once_in(4) ? 0.0 : real_of_key(type, key));
+	}
+}
+
 static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -217,6 +242,7 @@ static void draw_job(struct job *j, bool gpu)
 	draw_binning(j);
 	draw_edge_keys(j);
 	draw_abs(j, gpu);
+	draw_missing(j, gpu);
 	if (once_in(5) && !j->text)
 		j->skip =
 			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
@@ -231,8 +257,8 @@ static void draw_job(struct job *j, bool gpu)
 	j->quiet = once_in(4);
 	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
-	if (j->layout == RECORDS && !j->channels_given && !j->text && !gpu && j->bins < 1000 &&
-	    j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
+	if (j->layout == RECORDS && !j->missing[0] && !j->channels_given && !j->text && !gpu &&
+	    j->bins < 1000 && j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
 		j->key_bits = 8u << below(3);
 		j->key_byte = below(j->stride - j->key_bits / 8 + 1);
 		/* Small floats have the quantiles of f32. */

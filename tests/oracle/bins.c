@@ -58,7 +58,7 @@ static int sign_of(const struct job *job, struct sample s)
 
 void note_extremes(struct job *job, struct sample s)
 {
-	if (job->type->kind == FLOAT && !isfinite(s.real))
+	if (s.missing || (job->type->kind == FLOAT && !isfinite(s.real)))
 		return;
 	if (!job->finite || is_less(job, s, job->least))
 		job->least = s;
@@ -299,7 +299,7 @@ void count_sample(struct job *job, unsigned channel, struct sample s)
 	uint64_t *count = job->count + channel * job->bins;
 	wide n = (wide)job->bins;
 
-	if (job->type->kind == FLOAT && isnan(s.real)) {
+	if (s.missing || (job->type->kind == FLOAT && isnan(s.real))) {
 		job->nan[channel]++;
 	} else if (job->axis == RESIDUE) {
 		count[(s.whole % n + n) % n]++;

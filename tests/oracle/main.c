@@ -6,7 +6,7 @@
  * with the edges to find its bin. Everything is done in the plainest way; nothing is meant to be
  * fast.
  *
- *   oracle [-t TYPE] [--mask=BITS] [--abs[=pair]] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
+ *   oracle [-t TYPE] [--mask=BITS] [--abs[=pair]] [--missing=VALUE,...] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
@@ -98,6 +98,7 @@ enum {
 	TENSOR,
 	MASK,
 	ABS,
+	MISSING,
 };
 
 static const struct option longs[] = {
@@ -124,6 +125,7 @@ static const struct option longs[] = {
 	{"tensor", required_argument, NULL, TENSOR},
 	{"mask", required_argument, NULL, MASK},
 	{"abs", optional_argument, NULL, ABS},
+	{"missing", required_argument, NULL, MISSING},
 	{NULL, 0, NULL, 0},
 };
 
@@ -219,6 +221,9 @@ static int parse_options(struct job *job, int argc, char **argv)
 		case MASK:
 			job->mask = parse_count(optarg, '\0');
 			job->masked = true;
+			break;
+		case MISSING:
+			job->missing = optarg;
 			break;
 		case ABS:
 			job->abs = true;
@@ -395,6 +400,36 @@ static struct sample number_at(const struct job *job, const unsigned char *at, u
 		      (unsigned char[]){(unsigned char)code, (unsigned char)(code >> 8)}, 0);
 }
 
+/* After set_mask: are these values of the type? */
+static void check_missing(const struct job *job)
+{
+	wide half = (wide)1 << (job->number->bits - 1);
+	bool sign = job->number->kind == SIGNED;
+
+	if (!job->missing)
+		return;
+	if (job->by_key.bytes ||
+	    (job->number->kind != FLOAT &&
+	     (job->word->bits > 16 || job->channels > FEW_CHANNELS || job->rows.no_offset)))
+		fail(FAIL_USAGE, "--missing", "no place for missing samples");
+	for (const char *at = job->missing; at && job->number->kind != FLOAT;
+	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		wide x = strtoll(at, NULL, 10);
+		if (x < (sign ? -half : 0) || x >= (sign ? half : 2 * half))
+			fail(FAIL_USAGE, "--missing", "not a value of the type");
+	}
+}
+
+/* Is a number one of --missing? These are written exactly. */
+static bool is_missing(const struct job *job, struct sample s)
+{
+	for (const char *at = job->missing; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (job->number->kind == FLOAT ? s.real == strtod(at, NULL)
+					       : s.whole == strtoll(at, NULL, 10))
+			return true;
+	return false;
+}
+
 /* The distance from the centre, as a binary64. */
 static double part_of(const struct type *type, struct sample s)
 {
@@ -408,12 +443,14 @@ static double part_of(const struct type *type, struct sample s)
 static struct sample sample_at(const struct job *job, const unsigned char *at, uint64_t i)
 {
 	struct sample s = number_at(job, at, job->parts * i);
+	bool missing = is_missing(job, s);
 
 	if (job->parts == 2) {
-		double x = part_of(job->number, s);
-		double y = part_of(job->number, number_at(job, at, 2 * i + 1));
+		struct sample second = number_at(job, at, 2 * i + 1);
+		double x = part_of(job->number, s), y = part_of(job->number, second);
 
-		s.real = sqrt(x * x + y * y);
+		missing |= is_missing(job, second);
+		s.real = missing ? (double)NAN : sqrt(x * x + y * y);
 		memcpy(&s.code, &s.real, sizeof(s.code));
 	} else if (job->abs) {
 		if (s.whole < 0)
@@ -421,6 +458,11 @@ static struct sample sample_at(const struct job *job, const unsigned char *at, u
 		s.real = fabs(s.real);
 		s.code = job->type->kind == FLOAT ? s.code & ~((uint64_t)1 << (job->type->bits - 1))
 						  : (uint64_t)s.whole;
+	}
+	s.missing = missing && job->type->kind != FLOAT;
+	if (missing && job->type->kind == FLOAT) {
+		s.real = (double)NAN;
+		s.code = ((uint64_t)1 << (job->type->bits - 1)) - 1;
 	}
 	return s;
 }
@@ -547,6 +589,7 @@ int main(int argc, char **argv)
 	set_layout(&job);
 	set_mask(&job);
 	set_abs(&job);
+	check_missing(&job);
 	set_axis(&job);
 	if (job.stats && job.by.mod)
 		fail(FAIL_USAGE, "--mod", "residues have no figures");

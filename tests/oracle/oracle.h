@@ -43,6 +43,7 @@ struct sample {
 	wide whole;    /* the value of an integer sample */
 	double real;   /* the value of a float sample, NaN too */
 	uint64_t code; /* its bits */
+	bool missing;  /* an integer of --missing; a float is NaN instead */
 };
 
 /* One end of the range, as the user wrote it. */
@@ -96,6 +97,7 @@ struct job {
 	uint64_t mask;                  /* bits of a word that are the sample; 0: all */
 	bool masked;                    /* --mask */
 	bool abs;                       /* --abs */
+	const char *missing;            /* --missing; NULL: not given */
 	unsigned parts;                 /* words of a sample: 2 for --abs=pair, else 1 */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
 	bool type_given;                /* -t */

@@ -106,7 +106,7 @@ struct sample decode(const struct type *type, bool big_endian, const unsigned ch
 		     uint64_t i)
 {
 	uint64_t code = code_at(type, big_endian, bytes, i);
-	struct sample s = {0, 0, code};
+	struct sample s = {.code = code};
 
 	if (type->kind == FLOAT) {
 		s.real = decode_float(code, type);

@@ -29,6 +29,10 @@ void keep_sample(struct job *job, unsigned channel, struct sample s)
 {
 	struct seen *a = &seen[channel];
 
+	if (s.missing) {
+		a->nan++;
+		return;
+	}
 	if (!is_finite(job, s))
 		++*(isnan(s.real) ? &a->nan : s.real < 0 ? &a->below : &a->above);
 	if (!is_finite(job, s) && !is_small(job))
