@@ -47,6 +47,8 @@ for options in '' '-r 0:256 -b 128' '-r 3:99 -b 2' '-t i8 --stats --auto -b 3'; 
 done
 # Of bins alone, there is a count
 shell 'gpuhist -q -t u8 -c 66 -b 100 -f json probe.i16 | gpuhist --merge -b 25 --stats -q -f json | gpuhist --merge --stats - | sed -n "1,2p"'
+refused gpuhist --merge --nonzero -f csv sum.json
+shell 'gpuhist --merge --nonzero -f json sum.json | gpuhist --merge | cksum; gpuhist --merge sum.json | cksum'
 refused gpuhist --into sum.json -c 65 -q --stats -r 0:660 -b 4 -n 1 probe.i16
 # Options that cannot be combined with so many channels
 refused gpuhist -c 66 --device=gpu probe.i16

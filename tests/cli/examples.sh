@@ -37,6 +37,7 @@ numbers 40 65536 2 >ev.bin
 { printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 75), }" && cat power.f32; } >act.npy
 zstd -q a.f32
 cp power.f32 b.f32
+cp power.f32 temperature.f32
 cp power.f32 big.f32
 cp power.f32 iq.sigmf-data
 printf '{"global": {"core:datatype": "cf32_le"}}' >iq.sigmf-meta
@@ -55,7 +56,9 @@ for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
-cp hour.i16 day.i16
+gpuhist -q -t i16 -r full -b 4096 --stats=50,99 -o good.json hour.i16
+cp hour.i16 capture.ci16
+printf 'ms\n45\n491\n' >access.csv
 numbers 400 4096 2 >adc.bin
 numbers 300 256 1 >adc.u12bit
 numbers 400 256 1 >capture.bin

@@ -212,10 +212,8 @@ shell 'printf "\\1\\2\\2\\2" | LC_ALL=C gpuhist --compare=ref.json -f plot'
 shell 'printf "\\1\\2\\2\\2" | gpuhist -q --compare=ref.json -f svg 2>/dev/null | well_formed | grep -A1 "class=.reference.*d="'
 # The last bin may end at 2^1024; all samples are in range
 compared() { # NUMBERS of the reference and of the run
-	printf "$1" | gpuhist -q --text --log=auto -b 9 -o far.json
+	printf '%b' "$1" | gpuhist -q --text --log=auto -b 9 -o far.json
 	shell "printf '$2' | gpuhist -q --text --log=auto -b 9 --compare=far.json -f csv -o /dev/null"
-	printf '%b' "$1" | gpuhist -q --text --log=auto -b 9 -o ref.json
-	shell "printf '$2' | gpuhist -q --text --log=auto -b 9 --compare=ref.json -f csv -o /dev/null"
 }
 compared '1\n1.7e308\n1.79e308\n' '1\n1\n1.79e308\n'
 compared '0\n-1.79e308\n1.79e308\n' '0\n1.79e308\n1.79e308\n'
