@@ -114,9 +114,8 @@ static int take_sums(struct documents *d, struct sums **sums, const struct sampl
 				  members_text(d, SQUARE));
 	if (rc < 0)
 		return fail_errno(fail, "statistics");
-	if (rc == 0 || of->number == 0 ||
-	    !sums_result(*sums, counted, of->number, &exact) || !near(exact.mean, of->mean) ||
-	    !near(exact.deviation, of->deviation))
+	if (rc == 0 || of->number == 0 || !sums_result(*sums, counted, of->number, &exact) ||
+	    !near(exact.mean, of->mean) || !near(exact.deviation, of->deviation))
 		return members_refuse(d, fail,
 				      "its mean and std do not follow from \"stats_sum\" and "
 				      "\"stats_square\" (did "
