@@ -33,7 +33,7 @@ static void add_to_sheet(struct output *out, struct sheet *sheet, const struct h
 		output_fail(out);
 }
 
-/* What is summed for channels that are drawn as one. */
+/* The sums over channels that are drawn as one. */
 struct joined {
 	struct hist_flow flow;
 	struct hist_stats stats;

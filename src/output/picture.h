@@ -105,7 +105,7 @@ double picture_round(double x);
 size_t picture_cut(const char *text, size_t columns); /* bytes of the characters that fit */
 size_t picture_width(const char *text);               /* columns of a terminal */
 
-/* Copy a name that fits into so many columns, without its middle if it is longer. */
+/* Copy a name; if it is wider than `columns`, cut out its middle. */
 void picture_shorten(char *text, size_t size, const char *name, size_t columns, const char *dots);
 
 /* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */

@@ -127,7 +127,7 @@ static void end_line(const struct plot *plot, const char *text)
 	output_text(plot->out, plot->canvas->redraws ? "\033[K\n" : "\n");
 }
 
-/* A phrase of the title line, of which those that need not be kept are left out if it is long. */
+/* The phrases of the title line; a long line leaves out those without `keep`. */
 struct phrases {
 	unsigned n;
 	struct {
@@ -438,7 +438,7 @@ static void lay_out(struct plot *plot, uint32_t flows)
 
 #define DNL 8 /* columns of a number */
 
-/* Draw DNL of codes first .. end - 1 as a bar from the least to the greatest, of which 0 is a part. */
+/* Draw DNL of codes first .. end - 1 as a bar from the least through 0 to the greatest. */
 static void draw_dnl(const struct plot *plot, const struct linearity *l, uint32_t first,
 		     uint32_t end, const double scale[2])
 {

@@ -47,7 +47,7 @@ static void name_row(char text[TICK_TEXT], const struct sheet *s, uint32_t row)
 	picture_shorten(text, TICK_TEXT, name, NAME_COLUMNS, "\u2026");
 }
 
-/* Do rows have names: each its own, or those of several FILEs? */
+/* Does each row, or each FILE of several, have a name? */
 static bool has_names(const struct sheet *s)
 {
 	return s->named || s->files > 1;
@@ -63,15 +63,16 @@ static uint32_t same_until(const struct sheet *s, uint32_t row)
 	return end;
 }
 
-/* Make an axis of rows with their names, of which some are left out if they are too close. */
+/* Make an axis of rows with their names; leave some out if they are too close. */
 static struct scale scale_of_names(const struct sheet *s, int units, double least)
 {
-	static const uint32_t ROUND[] = {1, 2, 5};
 	struct scale y = {.hi = 1, .names = true};
-	uint32_t every = 1;
+	uint32_t every = 1, ten = 1; /* every is 1, 2 or 5 times ten */
 
-	for (unsigned i = 0; s->named && every * (double)units < least * s->rows; i++)
-		every = ROUND[i % 3] * (uint32_t)pow(10, i / 3);
+	while (s->named && every * (double)units < least * s->rows) {
+		ten *= every == 5 * ten ? 10 : 1;
+		every = every < ten ? ten : every == ten ? 2 * ten : 5 * ten;
+	}
 	for (uint32_t r = 0, end; r < s->rows && y.ticks < TICKS_MAX; r = end) {
 		end = same_until(s, r);
 		const double at = (r + end) / 2.0 / s->rows;
