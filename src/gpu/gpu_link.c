@@ -39,7 +39,9 @@
  */
 #define START_LOOKS 60u
 /* Another program may keep a shared GPU busy for seconds; a chunk takes milliseconds. */
+#ifndef ANSWER_LOOKS /* the checks of kernels wait longer */
 #define ANSWER_LOOKS 20u
+#endif
 #define LOOK_MS 1000
 /* Limit for an end, as a number of checks a millisecond apart: too few to be noticed. */
 #define END_LOOKS 20u
