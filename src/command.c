@@ -135,7 +135,7 @@ static int read_like(struct job *job, struct document *like, struct fail *fail)
 }
 
 /* A finished histogram, and where it goes. */
-struct result {
+struct outcome {
 	struct hist *hist;
 	const struct provenance *from;
 	struct style style;
@@ -145,7 +145,7 @@ struct result {
 };
 
 /* What counting and merging end with: write, report, add to --into's FILE, look at --alarm. */
-static void finish(const struct job *job, const struct result *r, struct fail *fail)
+static void finish(const struct job *job, const struct outcome *r, struct fail *fail)
 {
 	struct hist *const hist = r->hist;
 	struct style style = r->style;
@@ -220,7 +220,7 @@ void command_count(const struct job *asked, struct fail *fail)
 	const int rc = count(job, out, &hist, &report, fail);
 	msg_interrupted(NULL);
 	const struct provenance from = run_provenance(job, &report.totals);
-	struct result result = {&hist, &from, report.style, out, &report, NULL};
+	struct outcome result = {&hist, &from, report.style, out, &report, NULL};
 	if (rc == 0)
 		finish(job, &result, fail);
 	else
@@ -264,7 +264,7 @@ void command_merge(const struct job *asked, struct fail *fail)
 	struct document like;
 	struct output *out;
 	struct sum sum;
-	struct result result = {&sum.total.hist, &sum.total.from, job->style, NULL, NULL, &sum};
+	struct outcome result = {&sum.total.hist, &sum.total.from, job->style, NULL, NULL, &sum};
 	char title[64];
 
 	if (read_like(&with_like, &like, fail) != 0)

@@ -13,7 +13,7 @@
 #define MASK UINT32_MAX
 
 struct sums {
-	struct sum {
+	struct range {
 		uint32_t first, n; /* place of the first digit, and number of digits */
 		const uint32_t *digit;
 	} sum, square;
@@ -22,7 +22,7 @@ struct sums {
 };
 
 /* A sum and a sum of squares in digits of 32 bits, the least significant first. */
-struct work {
+struct digits {
 	int128_t sum[SUM_DIGITS], square[SQUARE_DIGITS];
 	size_t n, squares; /* digits of each */
 	bool minus;        /* minus the sum; no digit is negative */
@@ -57,7 +57,7 @@ static void settle(int128_t *digit, size_t n)
 }
 
 /* Make the digits of a sum of any sign positive. */
-static void set_sign(struct work *w)
+static void set_sign(struct digits *w)
 {
 	settle(w->sum, w->n);
 	settle(w->square, w->squares);
@@ -80,7 +80,7 @@ static void add_product(int128_t *digit, size_t place, uint64_t a, uint64_t b)
  * Set the sums of the values. For integers, subtract the offset of each key: the sum of k - o is
  * K - o n, and that of the squares S - 2 o K + o o n.
  */
-static void work_of(struct work *w, const struct stats *s)
+static void work_of(struct digits *w, const struct stats *s)
 {
 	const uint64_t offset = s->type.kind == SAMPLE_FLOAT ? 0 : (uint64_t)-sample_min(&s->type);
 	uint128_t all = (uint128_t)s->number * offset;
@@ -135,7 +135,7 @@ static uint128_t quotient(const int128_t *a, size_t digits, uint64_t n, int time
 }
 
 /* Set sum, mean and deviation; return false if no samples have these sums. */
-static bool moments(const struct work *w, uint64_t number, int exponent, struct stats_result *r)
+static bool moments(const struct digits *w, uint64_t number, int exponent, struct stats_result *r)
 {
 	int128_t spread[SQUARE_DIGITS] = {0}, digit[SQUARE_DIGITS + 1];
 	const size_t squares = w->squares;
@@ -169,7 +169,7 @@ static bool moments(const struct work *w, uint64_t number, int exponent, struct 
 
 void stats_result(const struct stats *s, struct stats_result *r)
 {
-	struct work w;
+	struct digits w;
 
 	*r = (struct stats_result){s->number, s->below, s->above, s->nan, s->zeros, .mean = 0};
 	if (s->number == 0)
@@ -189,7 +189,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 /* ---- sparse sums ---- */
 
 /* The digits that a sum needs. */
-static struct sum range_of(const int128_t *digit, size_t n)
+static struct range range_of(const int128_t *digit, size_t n)
 {
 	size_t first = 0;
 
@@ -197,12 +197,12 @@ static struct sum range_of(const int128_t *digit, size_t n)
 		first++;
 	while (n > first && digit[n - 1] == 0)
 		n--;
-	return (struct sum){.first = (uint32_t)first, .n = (uint32_t)(n - first)};
+	return (struct range){.first = (uint32_t)first, .n = (uint32_t)(n - first)};
 }
 
-static struct sums *pack(const struct work *w)
+static struct sums *pack(const struct digits *w)
 {
-	struct sum sum = range_of(w->sum, w->n), square = range_of(w->square, w->squares);
+	struct range sum = range_of(w->sum, w->n), square = range_of(w->square, w->squares);
 	struct sums *const s = malloc(sizeof(*s) + (sum.n + square.n) * sizeof(*s->digits));
 
 	if (!s)
@@ -220,9 +220,9 @@ static struct sums *pack(const struct work *w)
 }
 
 /* Set w to the sum of one or two. */
-static void unpack(struct work *w, const struct sums *a, const struct sums *b)
+static void unpack(struct digits *w, const struct sums *a, const struct sums *b)
 {
-	*w = (struct work){.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1};
+	*w = (struct digits){.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1};
 	for (const struct sums *s = a; s; s = s == a ? b : NULL) {
 		for (uint32_t i = 0; i < s->sum.n; i++)
 			w->sum[s->sum.first + i] +=
@@ -235,7 +235,7 @@ static void unpack(struct work *w, const struct sums *a, const struct sums *b)
 
 struct sums *sums_of(const struct stats *stats)
 {
-	struct work w;
+	struct digits w;
 
 	work_of(&w, stats);
 	return pack(&w);
@@ -243,7 +243,7 @@ struct sums *sums_of(const struct stats *stats)
 
 struct sums *sums_add(const struct sums *a, const struct sums *b)
 {
-	struct work w;
+	struct digits w;
 
 	unpack(&w, a, b);
 	return pack(&w);
@@ -257,7 +257,7 @@ struct sums *sums_copy(const struct sums *s)
 bool sums_result(const struct sums *s, const struct sample_type *counted, uint64_t n,
 		 struct stats_result *r)
 {
-	struct work w;
+	struct digits w;
 
 	unpack(&w, s, NULL);
 	return moments(&w, n, exponent_of(counted), r);
@@ -268,7 +268,7 @@ bool sums_result(const struct sums *s, const struct sample_type *counted, uint64
 void sums_format(char text[SUMS_TEXT], const struct sums *s, const struct sample_type *counted,
 		 bool square)
 {
-	const struct sum sum = square ? s->square : s->sum;
+	const struct range sum = square ? s->square : s->sum;
 	const unsigned shift = sum.n > 0 ? (unsigned)__builtin_ctz(sum.digit[0]) : 0;
 	const int power =
 		32 * (int)sum.first + (int)shift + (square ? 2 : 1) * exponent_of(counted);
@@ -322,7 +322,7 @@ int sums_parse(struct sums **s, const struct sample_type *counted, uint64_t n, c
 	const uint32_t mantissa = counted->mantissa + 1, powers = counted->bits - mantissa;
 	const long each = real ? (1L << powers) + mantissa : (long)counted->bits,
 		   times = n > 0 ? 64 - __builtin_clzl(n) : 0;
-	struct work w = {.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1, .minus = minus};
+	struct digits w = {.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1, .minus = minus};
 
 	*s = NULL;
 	if (!parse(w.sum, sum + minus, exponent, each + times) ||

@@ -178,7 +178,7 @@ static void add_divergence(struct total *t, uint64_t a, double n, uint64_t b, do
 }
 
 /* The sums while a channel's bins are walked through. */
-struct sums {
+struct differences {
 	uint64_t n[2];     /* samples of each side but NaN */
 	uint64_t below[2]; /* samples of each side below the current edge */
 	uint128_t worst;   /* the largest difference of below[0] n[1] and below[1] n[0] */
@@ -186,14 +186,14 @@ struct sums {
 	double before; /* the middle of the step before; NaN at the first step */
 };
 
-static uint128_t difference(const struct sums *s)
+static uint128_t difference(const struct differences *s)
 {
 	const uint128_t a = (uint128_t)s->below[0] * s->n[1], b = (uint128_t)s->below[1] * s->n[0];
 
 	return a > b ? a - b : b - a;
 }
 
-static void sums_look(struct sums *s, struct comparison *c, double at)
+static void sums_look(struct differences *s, struct comparison *c, double at)
 {
 	const uint128_t d = difference(s);
 
@@ -210,7 +210,7 @@ static struct comparison compare_channel(struct walk w)
 	const double all[2] = {(double)hist_samples(w.of[0], w.channel[0]),
 			       (double)hist_samples(w.of[1], w.channel[1])};
 	struct comparison c = {.at = NAN};
-	struct sums s = {.before = NAN};
+	struct differences s = {.before = NAN};
 	struct step step;
 
 	for (int i = 0; i < 2; i++) {
