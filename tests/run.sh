@@ -180,6 +180,7 @@ if [ -z "$quick" ]; then
 	fi
 	test_in_python 'import prometheus_client.parser' prom_check "$here/prom_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' text_check "$here/text_check.py" "$gpuhist" "$seed"
+	test_in_python 'import fractions' formats_check "$here/formats_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' compare_check "$here/compare_check.py" "$gpuhist" "$seed"
 	test_in_python 'import fractions' linearity_check "$here/linearity_check.py" "$gpuhist" "$seed"
 	test_in_python 'import statistics' density_check "$here/density_check.py" "$gpuhist"

@@ -41,6 +41,7 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	const struct hist_stats *const s = &hist->stats[channel];
 	const struct stats_result *const of = &s->of;
 	const struct hist_flow *const flow = &hist->flow[channel];
+	const bool of_reals = hist->axis.type.kind == SAMPLE_FLOAT;
 	const bool exact = of->number > 0 && !hist->from_bins, codes = s->at_least > 0,
 		   few = !layout_is_many(hist->channels);
 
@@ -60,6 +61,9 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	value[FIGURE_MEAN] = rounded(of->mean, exact);
 	value[FIGURE_DEVIATION] = rounded(of->deviation, exact);
 	value[FIGURE_ENTROPY] = fixed(s->entropy);
+	value[FIGURE_INF] = count_of(of->below + of->above, true);
+	/* The digests of keys have one zero and one NaN. */
+	value[FIGURE_CHI2] = rounded(s->chi2, s->chi2 >= 0 && !(hist->by && of_reals));
 	value[FIGURE_QUANTILE] = (struct figure_value){.kind = VALUE_NONE};
 }
 
@@ -96,6 +100,13 @@ size_t figures_list(struct figure f[FIGURES_MOST], enum figure_place place,
 		}
 	}
 	return n;
+}
+
+void figures_gauges(void (*put)(void *to, const char *name, enum figure_id id), void *to)
+{
+	for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++)
+		if (ROWS[i].rule & GAUGE)
+			put(to, ROWS[i].name[IN_CSV], ROWS[i].id);
 }
 
 /* ---- text ---- */

@@ -12,27 +12,29 @@
 #include "hist/hist.h"
 
 /* clang-format off */
-/*      figure              csv, tsv   JSON                 report        columns    rule */
-#define FIGURES(FIGURE, PLACE)                                                                     \
-	FIGURE(SAMPLES,      "samples", "",                  "",           "samples", 7)                 \
-	FIGURE(UNDER,        "under",   "",                  "",           "",        0)                 \
-	FIGURE(OVER,         "over",    "",                  "",           "",        0)                 \
-	FIGURE(COUNT,        "",        "stats_count",       "count",      "",        0)                 \
-	FIGURE(BELOW,        "",        "stats_minus_inf",   "-inf",       "",        HIDE_ZERO | REALS) \
-	FIGURE(ABOVE,        "",        "stats_plus_inf",    "inf",        "",        HIDE_ZERO | REALS) \
-	FIGURE(NAN,          "nan",     "",                  "nan",        "",        HIDE_ZERO)         \
-	FIGURE(ZEROS,        "zeros",   "stats_zeros",       "zeros",      "",        HIDE_NONE)         \
-	FIGURE(LEAST,        "min",     "stats_minimum",     "minimum",    "min",     1)                 \
-	FIGURE(AT_LEAST,     "at_min",  "stats_at_minimum",  "at minimum", "",        0)                 \
-	FIGURE(GREATEST,     "max",     "stats_maximum",     "maximum",    "max",     2)                 \
-	FIGURE(AT_GREATEST,  "at_max",  "stats_at_maximum",  "at maximum", "",        0)                 \
-	FIGURE(NEVER_HIT,    "",        "stats_never_hit",   "never hit",  "",        0)                 \
-	FIGURE(MEAN,         "mean",    "stats_mean",        "mean",       "mean",    3)                 \
-	FIGURE(DEVIATION,    "std",     "stats_std",         "std",        "std",     4)                 \
-	FIGURE(ENTROPY,      "entropy", "stats_entropy",     "entropy",    "entropy", 6)                 \
-	PLACE(ZEROS,         "",        "",                  "",           "zeros",   6 | SHARE)         \
-	PLACE(NAN,           "",        "",                  "",           "nan",     8 | SHARE)         \
-	FIGURE(QUANTILE,     "%s%%",    "stats_quantile_%s", "%s%%",       "%s%%",    0)
+/*      figure              csv, prom    JSON                 report        columns    rule */
+#define FIGURES(FIGURE, PLACE)                                                                             \
+	FIGURE(SAMPLES,      "samples",   "",                  "",           "samples", 7)                 \
+	FIGURE(UNDER,        "under",     "",                  "",           "",        0)                 \
+	FIGURE(OVER,         "over",      "",                  "",           "",        0)                 \
+	FIGURE(COUNT,        "",          "stats_count",       "count",      "",        0)                 \
+	FIGURE(BELOW,        "",          "stats_minus_inf",   "-inf",       "",        HIDE_ZERO | REALS) \
+	FIGURE(ABOVE,        "",          "stats_plus_inf",    "inf",        "",        HIDE_ZERO | REALS) \
+	FIGURE(NAN,          "nan",       "",                  "nan",        "",        HIDE_ZERO | GAUGE) \
+	FIGURE(ZEROS,        "zeros",     "stats_zeros",       "zeros",      "",        HIDE_NONE | GAUGE) \
+	FIGURE(LEAST,        "min",       "stats_minimum",     "minimum",    "min",     1 | GAUGE)         \
+	FIGURE(AT_LEAST,     "at_min",    "stats_at_minimum",  "at minimum", "",        GAUGE)             \
+	FIGURE(GREATEST,     "max",       "stats_maximum",     "maximum",    "max",     2 | GAUGE)         \
+	FIGURE(AT_GREATEST,  "at_max",    "stats_at_maximum",  "at maximum", "",        GAUGE)             \
+	FIGURE(MEAN,         "mean",      "stats_mean",        "mean",       "mean",    3)                 \
+	FIGURE(DEVIATION,    "std",       "stats_std",         "std",        "std",     4 | GAUGE)         \
+	FIGURE(ENTROPY,      "entropy",   "stats_entropy",     "entropy",    "entropy", 6 | GAUGE)         \
+	PLACE(ZEROS,         "",          "",                  "",           "zeros",   6 | SHARE)         \
+	PLACE(NAN,           "",          "",                  "",           "nan",     8 | SHARE)         \
+	FIGURE(QUANTILE,     "%s%%",      "stats_quantile_%s", "%s%%",       "%s%%",    0)                 \
+	FIGURE(NEVER_HIT,    "never_hit", "stats_never_hit",   "never hit",  "",        GAUGE)             \
+	FIGURE(INF,          "inf",       "",                  "",           "",        GAUGE)             \
+	FIGURE(CHI2,         "chi2",      "stats_chi2",        "chi2",       "",        GAUGE)
 /* clang-format on */
 
 /* The rule of a row. */
@@ -43,6 +45,7 @@ enum {
 	HIDE_NONE = 32,    /* report: left out if it is 0 and no sample is finite */
 	REALS = 64,        /* JSON: only of float types, and not from bins */
 	SHARE = 128,       /* aligned columns: a count, as a percentage of the samples */
+	GAUGE = 256,       /* prom: a gauge, with the name in CSV */
 };
 
 #define FIGURE_ID(id, ...) FIGURE_##id,
@@ -97,6 +100,9 @@ struct figure_value figure_quantile(const struct hist *hist, uint32_t channel, u
 
 /* Write it in full; "" for VALUE_NONE. */
 size_t figure_format(char text[NUMBER_TEXT], struct figure_value value);
+
+/* The gauges of prom: call put for each in turn, with its name and number in figure_values. */
+void figures_gauges(void (*put)(void *to, const char *name, enum figure_id id), void *to);
 
 /* The nearest binary64; 0 for VALUE_NONE. */
 double figure_real(struct figure_value value);

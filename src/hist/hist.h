@@ -51,6 +51,7 @@ struct hist_stats {
 	uint64_t at_greatest; /* types of up to 16 bits: samples that equal the maximum */
 	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
 	double entropy;       /* in bits, of codes, or else of bins; negative: they tell nothing */
+	double chi2;          /* types of 8 bits: of all codes; negative: unknown */
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
 	struct sums *sums;    /* of the finite samples; owned; NULL: none, or not known */
 };

@@ -66,6 +66,7 @@ static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *c
 	const uint64_t n = h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(&s->of) : s->of.number;
 
 	s->entropy = profile_entropy(codes, n, terms);
+	s->chi2 = profile_chi2(codes, n);
 	profile_keep_finite(codes);
 	profile_ends(codes, s);
 	profile_quantiles(codes, h, channel);
@@ -90,6 +91,9 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)
 			     ? profile_entropy(&cells, stats_samples(&s->of), terms)
 			     : entropy_of_bins(h, channel, terms);
+	s->chi2 = cells_are_values(&h->axis.type, &s->digest)
+			  ? profile_chi2(&cells, stats_samples(&s->of))
+			  : -1;
 	if (s->digest.touched)
 		profile_quantiles(&cells, h, channel);
 }

@@ -146,6 +146,20 @@ void profile_quantiles(const struct profile *p, struct hist *h, uint32_t channel
 	p->digest ? quantiles(p, *p, h, channel) : quantiles(p, own, h, channel);
 }
 
+double profile_chi2(const struct profile *p, uint64_t n)
+{
+	uint128_t squares = 0; /* at most n^2 */
+	uint64_t count;
+
+	if (p->type.bits != 8 || n == 0)
+		return -1;
+	for (uint32_t at = p->first; profile_next(p, &at, &count); at++)
+		squares += (uint128_t)count * count;
+	if (n >> 59 > 0)
+		return (double)(256 * ((long double)squares / (long double)n) - (long double)n);
+	return (double)(256 * squares - (uint128_t)n * n) / (double)n;
+}
+
 /* The samples of an entry, for codes. */
 static uint64_t count_at(const struct profile *p, uint32_t at)
 {

@@ -62,6 +62,12 @@ void profile_keep_finite(struct profile *p);
 double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms);
 
 /*
+ * Return Pearson's chi square of n samples of a type of 8 bits against one share for each of the
+ * 256 codes, or a negative number for other types and if n is 0.
+ */
+double profile_chi2(const struct profile *p, uint64_t n);
+
+/*
  * For finite codes: count the samples that equal the least and the greatest value, and the values
  * between these that have no sample. -0 and 0 are two codes, but one value.
  */

@@ -10,10 +10,12 @@
 #include "output/format.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "hist/figures.h"
 
 #define WHOLE_MOST 0x1p64 /* no integer sample is larger */
 
@@ -185,6 +187,34 @@ static void put_sum(struct output *out, const struct hist *hist, const char *nam
 	output_text(out, "\n");
 }
 
+/* Gauges of figures, each a family of its own. */
+struct gauges {
+	struct output *out;
+	const struct hist *hist;
+	const char *metric;
+};
+
+static void put_gauge(void *to, const char *name, enum figure_id id)
+{
+	const struct gauges *const g = to;
+	struct figure_value value[FIGURE_IDS];
+	char text[NUMBER_TEXT], suffix[NUMBER_TEXT];
+	bool any = false;
+
+	snprintf(suffix, sizeof(suffix), "_%s", name);
+	for (uint32_t c = 0; c < g->hist->channels && !output_failed(g->out); c++) {
+		figure_values(value, g->hist, c);
+		if (figure_format(text, value[id]) == 0)
+			continue;
+		if (!any)
+			output_print(g->out, "# TYPE %s%s gauge\n", g->metric, suffix);
+		any = true;
+		put_series(g->out, g->hist, g->metric, suffix, c, NULL);
+		output_text(g->out, text);
+		output_text(g->out, "\n");
+	}
+}
+
 void write_prom(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
@@ -204,4 +234,6 @@ void write_prom(struct output *out, const struct hist *hist, const struct style 
 		put_series(out, hist, name, "_count", c, NULL);
 		put_count(out, count);
 	}
+	if (hist->stats)
+		figures_gauges(put_gauge, &(struct gauges){out, hist, name});
 }

@@ -60,6 +60,8 @@ static void put_columns(const struct job *job)
 
 		printf("%c%.*s%%", c, n, q);
 	}
+	if (job->stats)
+		printf("%cnever_hit%cinf%cchi2", c, c, c);
 	putchar('\n');
 }
 

@@ -279,10 +279,9 @@ static size_t place_of(size_t n, long long millionths)
 	return k - 1;
 }
 
-/* For a small type, print how many values between the extremes no sample has. */
-static void say_never_hit(const struct job *job, const struct sample *sorted, size_t n)
+/* For a small type: how many values between the extremes have no sample. */
+static uint64_t never_hit(const struct job *job, const struct sample *sorted, size_t n)
 {
-	char text[32];
 	uint64_t missing = 0;
 
 	for (uint64_t code = 0; code < (uint64_t)1 << job->type->bits; code++) {
@@ -294,8 +293,24 @@ static void say_never_hit(const struct job *job, const struct sample *sorted, si
 		missing += by_value(&s, &sorted[0]) >= 0 && by_value(&s, &sorted[n - 1]) <= 0 &&
 			   !bsearch(&s, sorted, n, sizeof(s), by_value);
 	}
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)missing);
-	say("never hit", text);
+	return missing;
+}
+
+/* Chi square of a type of 8 bits against equal shares of all codes; negative: it has none. */
+static double chi_square(const struct job *job, unsigned channel)
+{
+	const struct seen *a = &seen[channel];
+	wide codes[256] = {0}, sum = 0, all = (wide)a->n;
+
+	/* The zeros and NaNs of a key lose their bits. */
+	if (job->type->bits != 8 || a->n == 0 ||
+	    (!is_small(job) && (!job->by_key.bytes || job->type->kind == FLOAT)))
+		return -1;
+	for (size_t i = 0; i < a->n; i++)
+		codes[a->sample[i].code]++;
+	for (int i = 0; i < 256; i++)
+		sum += (256 * codes[i] - all) * (256 * codes[i] - all);
+	return (double)(sum / 256) / (double)all;
 }
 
 /* ---- quantiles ---- */
@@ -457,6 +472,14 @@ void put_figures(const struct job *job, unsigned channel)
 		format_quantile(job, text, sizeof(text), sorted, n, millionths);
 		printf("%s", text);
 	}
+	putchar(c);
+	if (n && is_small(job))
+		printf("%llu", (unsigned long long)never_hit(job, sorted, n));
+	printf("%c%llu%c", c, (unsigned long long)(a->below + a->above), c);
+	if (chi_square(job, channel) >= 0) {
+		format_real(text, sizeof(text), chi_square(job, channel));
+		printf("%s", text);
+	}
 	free(sorted);
 	a->n = a->below = a->above = a->nan = 0;
 }
@@ -481,8 +504,6 @@ static void put_channel(const struct job *job, unsigned channel)
 	if (n) {
 		say_end(job, "minimum", sorted[0], sorted, n);
 		say_end(job, "maximum", sorted[n - 1], sorted, n);
-		if (is_small(job))
-			say_never_hit(job, sorted, n);
 		format_moments(job, mean, std, sorted, n);
 		shorten(mean, sizeof(mean), 15);
 		shorten(std, sizeof(std), 15);
@@ -491,6 +512,15 @@ static void put_channel(const struct job *job, unsigned channel)
 	}
 	say_entropy(job, channel);
 	say_quantiles(job, sorted, n);
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)(n && is_small(job) ? never_hit(job, sorted, n) : 0));
+	if (n && is_small(job))
+		say("never hit", text);
+	if (chi_square(job, channel) >= 0) {
+		format_real(mean, sizeof(mean), chi_square(job, channel));
+		shorten(mean, sizeof(mean), 15);
+		say("chi2", mean);
+	}
 	free(sorted);
 	free(a->sample);
 }

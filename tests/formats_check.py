@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every figure of every series is in every format that shows figures, and is what this script computes from the samples.
+
+KINDS makes series: channels, keys, rows, files. FORMATS reads them back: the table below has a cell for each kind and
+format, None if that format has no such series.
+usage: figures_check.py GPUHIST [SEED]
+"""
+import csv
+import io
+import json
+import math
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+from check import check, report
+
+GPUHIST = os.path.realpath(sys.argv[1])
+rng = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+LETTERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i64": "q", "f32": "f"}
+
+
+def run(options):
+    done = subprocess.run([GPUHIST, *options], capture_output=True, check=False, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{options}: exit status {done.returncode}: {done.stderr}")
+    return done.stdout, done.stderr
+
+
+def draw(kind, n):
+    if kind == "f32":
+        odd = [0.0, -0.0, math.inf, -math.inf, math.nan]
+        samples = [rng.choice(odd) if rng.random() < 0.2 else rng.gauss(0, 9) for _ in range(n)]
+        return list(struct.unpack(f"<{n}f", struct.pack(f"<{n}f", *samples)))
+    bits = int(kind[1:])
+    low = -(1 << bits - 1) if kind[0] == "i" else 0
+    return [low + rng.randrange(1 << rng.randrange(1, bits + 1)) for _ in range(n)]
+
+
+def figures(kind, samples, codes):
+    """Compute the figures; codes: those that need the counts of codes are known."""
+    finite = [x for x in samples if math.isfinite(x)]
+    of = {"samples": len(samples), "count": len(finite), "zeros": finite.count(0), "nan": sum(map(math.isnan, samples)),
+          "inf": sum(map(math.isinf, samples))}
+    bits = int(kind[1:])
+    if bits <= 16:
+        of["50%"] = sorted(samples)[(len(samples) + 1) // 2 - 1]
+    if kind == "f32":
+        of["minus_inf"], of["plus_inf"] = samples.count(-math.inf), samples.count(math.inf)
+    if kind != "f32" and bits == 8:
+        share = len(samples) / 256
+        of["chi2"] = sum((Counter(samples)[x] - share) ** 2 for x in set(samples)) / share
+        of["chi2"] += (256 - len(set(samples))) * share
+    of["min"], of["max"] = min(finite), max(finite)
+    of["mean"] = math.fsum(finite) / len(finite)
+    of["std"] = math.sqrt(math.fsum((x - of["mean"]) ** 2 for x in finite) / len(finite))
+    if kind != "f32" and bits <= 16 and codes:
+        of["at_min"], of["at_max"] = samples.count(min(samples)), samples.count(max(samples))
+        of["never_hit"] = max(samples) - min(samples) + 1 - len(set(samples))
+    if kind != "f32" and bits <= 8 or bits == 16 and codes:
+        of["entropy"] = -sum(n / len(samples) * math.log2(n / len(samples)) for n in Counter(samples).values())
+    return of
+
+
+# ---- formats: return the figures of each series by its name ----
+
+
+def read_csv(options, names):
+    lines = csv.DictReader(io.StringIO(run(["-q", "-f", "csv", *options])[0]))
+    return {"/".join(line[name] for name in names): line for line in lines}
+
+
+def read_json(options, names):
+    found = {}
+    for line in run(["-q", "-f", "json", *options])[0].splitlines():
+        document = json.loads(line)
+        for name, one in document.items() if "uhi_schema" not in document else [("", document)]:
+            facts = one["writer_info"]["gpuhist"]
+            own = {"input": facts.get("row_of", ""), "first": str(facts.get("row_first", "")),
+                   "channel": name.removeprefix("channel"), "key": name.removeprefix("key=")}
+            found["/".join(own[n] for n in names)] = facts
+    return found
+
+
+def read_prom(options, names):
+    found = {}
+    for line in run(["-q", "-f", "prom", *options])[0].splitlines():
+        match = re.fullmatch(r'gpuhist_samples_(\w+)(?:\{(\w+)="([^"]*)"\})? (.*)', line)
+        if match and match[1] not in ("bucket", "sum"):
+            check([match[2] or ""] == (names or [""]), f"{options}: the label {match[2]}")
+            found.setdefault(match[3] or "", {})[match[1]] = match[4]
+    return found
+
+
+def read_report(options, names):
+    """Tables of up to 64 channels."""
+    rows = [(line[:12].strip(), line[12:].split()) for line in
+            re.findall(r"^gpuhist: stats: (.*)$", run(["-f", "json", *options])[1], re.M)]
+    channels = dict(rows).get("channel", [""])
+    found = {channel: {} for channel in channels}
+    for row, cells in rows:
+        for channel, cell in zip(channels, cells if len(cells) == len(channels) else []):
+            found[channel][row] = cell
+    return found
+
+
+JSON = {"inf": None, "min": "stats_minimum", "max": "stats_maximum", "50%": "stats_quantile_50",
+        "at_min": "stats_at_minimum", "at_max": "stats_at_maximum", "samples": "samples", "nan": "nan"}
+REPORT = {"minus_inf": "-inf", "plus_inf": "inf", "inf": None, "min": "minimum", "max": "maximum", "at_min": "at minimum",
+          "at_max": "at maximum", "never_hit": "never hit", "samples": None}
+# The name of a figure in a format, if it is not the same one; the last member: numbers are shortened.
+FORMATS = {
+    "csv": (read_csv, {"count": None, "minus_inf": None, "plus_inf": None}, False),
+    "json": (read_json, JSON, False),
+    "prom": (read_prom, {"count": None, "samples": None, "minus_inf": None, "plus_inf": None, "mean": None, "50%": None}, False),
+    "report": (read_report, REPORT, True),
+}
+
+# ---- kinds of series ----
+
+
+def write(path, letter, samples):
+    with open(path, "wb") as file:
+        file.write(struct.pack(f"<{len(samples)}{letter}", *samples))
+
+
+def one(kind):
+    samples = draw(kind, 200)
+    write("one", LETTERS[kind], samples)
+    return ["one"], {"": samples}
+
+
+def channels(kind):
+    samples = draw(kind, 3 * 100)
+    write("three", LETTERS[kind], samples)
+    return ["-c", "3", "three"], {str(c): samples[c::3] for c in range(3)}
+
+
+def rows(kind):
+    samples = draw(kind, 3 * 100)
+    write("rows", LETTERS[kind], samples)
+    return ["--each=100", "rows"], {str(i): samples[i:i + 100] for i in range(0, 300, 100)}
+
+
+def files(kind):
+    series = {name: draw(kind, 100) for name in ("a", "b c")}
+    for name, samples in series.items():
+        write(name, LETTERS[kind], samples)
+    return ["--each=file", *series], series
+
+
+def keys(kind):
+    samples = draw(kind, 300)
+    with open("keys", "wb") as file:
+        file.write(b"".join(struct.pack(f"<{LETTERS[kind]}B", x, i % 3 * 7) for i, x in enumerate(samples)))
+    size = struct.calcsize(f"<{LETTERS[kind]}B")
+    return [f"--record={size}", f"--by=u8@{size - 1}", "keys"], {str(7 * k): samples[k::3] for k in range(3)}
+
+
+# Of each kind: how its series are named in each format; None: the format has no such series. The last: codes are counted.
+KINDS = {
+    one: ({"csv": None, "json": [], "prom": [], "report": []}, True),
+    channels: ({"csv": None, "json": ["channel"], "prom": ["channel"], "report": ["channel"]}, True),
+    rows: ({"csv": ["first"], "json": ["first"], "prom": None, "report": None}, True),
+    files: ({"csv": ["input"], "json": ["input"], "prom": None, "report": None}, True),
+    keys: ({"csv": ["key"], "json": ["key"], "prom": ["key"], "report": None}, False),
+}
+
+
+def compare(label, cells, wanted, names, short):
+    for figure, value in wanted.items():
+        name = names.get(figure, f"stats_{figure}" if names is JSON else figure)
+        if name is None or (short and figure in ("nan", "minus_inf", "plus_inf") and value == 0):
+            continue
+        text = str(cells.get(name, ""))
+        near = 1e-5 if short else 1e-12
+        same = text != "" and abs(float(text) - value) <= near * abs(value) + (1e-6 if figure == "entropy" else 0)
+        check(same, f"{label}: {name} is {text or 'missing'}, not {value}")
+
+
+def check_kind(make, kind):
+    names, codes = KINDS[make]
+    options, series = make(kind)
+    options = ["-t", kind, "-r", "0:100", "-b", "4", "--stats", *options]
+    wanted = {name: figures(kind, samples, codes) for name, samples in series.items()}
+    for fmt, (read, figure_names, short) in FORMATS.items():
+        if names[fmt] is None:
+            continue
+        found = read(options, names[fmt])
+        label = f"{make.__name__} of {kind} in {fmt}"
+        check(sorted(found) == sorted(wanted), f"{label}: {sorted(found)} instead of {sorted(wanted)}")
+        for name in set(found) & set(wanted):
+            compare(f"{label}, {name}", found[name], wanted[name], figure_names, short)
+
+
+with tempfile.TemporaryDirectory() as place:
+    os.chdir(place)
+    for maker in KINDS:
+        for type_ in LETTERS:
+            check_kind(maker, type_)
+sys.exit(report())
