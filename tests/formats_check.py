@@ -4,7 +4,7 @@
 
 KINDS makes series: channels, keys, rows, files. FORMATS reads them back: the table below has a cell for each kind and
 format, None if that format has no such series.
-usage: figures_check.py GPUHIST [SEED]
+usage: formats_check.py GPUHIST [SEED]
 """
 import csv
 import io
