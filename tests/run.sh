@@ -163,7 +163,7 @@ if [ -z "$quick" ]; then
 	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 	# The jobs so far used the best instruction set; run fewer with each other one that this machine has.
 	for isa in $(echo "$sets" | sed 's/^[^,]*//; s/,//g'); do
-		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
+		test_of "random_jobs_$isa" env GPUHIST_ISA="$isa" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
 			$((jobs / 4)) $((seconds / 3))
 	done
 	# Most of their time is Python's; the transcripts also write these formats under the sanitizers.
