@@ -203,6 +203,13 @@ for n in 65535 196605 196606 196607; do
 	done >cut.csv
 	shell "gpuhist --text=lat $b cut.csv"
 done
+# Lines of 8 bytes: the reads of threads begin with a line. Lines of 7: they begin anywhere.
+seq 1000000 1299999 >even
+seq 100000 699999 >odd
+for threads in 1 4; do
+	run gpuhist --text -t u32 -r 1000000:1300000 -b 2 -T $threads --no-header even
+	run gpuhist --text -t u32 -r 100000:700000 -b 2 -T $threads --no-header odd
+done
 gzip -c numbers.txt >numbers.txt.gz
 run gpuhist --text numbers.txt.gz
 # The rows before it are written
