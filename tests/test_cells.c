@@ -3,7 +3,7 @@
  * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
  * sample by sample, at any alignment and length, and writes nothing after the last cell. The same
  * goes for the loops that find repeated samples. Each instruction set can be forced, and then its
- * own loops run, or those of the set before it if it has none.
+ * own loops run, or, if it has none, the loops of the set before it.
  */
 #include "count/cells.h"
 

@@ -35,7 +35,7 @@ shell 'seq 65536 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2 
 shell 'seq 65537 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:2 -b 2'
 shell 'seq 300 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 -r 0:1 -b 1000000'
 shell 'seq 3000 | awk "{ print \$1, 1 }" | gpuhist --text=2 --by=1 --stats -M 8M -T 1 2>&1 | sed "s/[0-9][0-9]*/N/g"'
-# Thousands of new keys in a block, and several threads that find them: no more figures are made than fit in -M.
+# A block holds thousands of new keys, and several threads find them: only figures that fit in -M are made.
 seq 100000 199999 >many
 shell 'gpuhist --raw --record=7 -t u24 --by=u32@2 --stats -M 8M -T 4 many many 2>&1 | sed "s/need 2[0-9]\{6\} /need 2N /; s/first [0-9]*/first N/"'
 # The texts of keys

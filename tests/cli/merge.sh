@@ -369,7 +369,7 @@ for type in u32 i64 f64be; do
 		gpuhist -q --merge --stats=3,50,97 $others short.json 2>&1 >/dev/null | tail -n 3 | diff one - && cat one
 	done
 done
-# Any of the same samples may come from rows and any from runs, also near 0, where a cell is a value
+# Samples may come from rows or from runs: the quantiles are the same, also near 0, where a cell is a value
 seq -3000 3000 >whole
 head -n 2500 whole >begin
 tail -n +2501 whole >rest

@@ -11,7 +11,7 @@ run cat h.prom
 run gpuhist -t u8 -r 3:5 -b 4 -f prom -q eight
 run gpuhist -t u8 -r 3:5 --clamp -f prom -q eight
 run gpuhist -t u8 -r 3:7 --closed -f prom -q eight
-# Listed edges and those of equal ratio: the largest whole number below an edge, or on a closed one
+# Listed edges and edges of equal ratio: the largest whole number below an edge, or on a closed one
 run gpuhist -t u8 --edges=1,2.5,4,7 -f prom -q eight
 run gpuhist -t u8 --edges=1,2.5,4,7 --closed -f prom -q eight
 shell 'gpuhist -t u16 --log=1:1000 -b 4 -f prom -q eight | grep bucket'

@@ -161,7 +161,7 @@ for n in 256 -1 1.5 NA inf nan 1e20 0.1e-30; do
 	echo "$n" >line
 	run gpuhist --text -t u8 line
 done
-# Of a line of bytes that are no UTF-8, a message shows the first ones.
+# A message shows the beginning of a line that is no UTF-8.
 {
 	head -c 200 /dev/zero | tr '\0' '\200'
 	printf '\nnext line\n'

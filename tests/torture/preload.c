@@ -126,7 +126,7 @@ static void resolve(void)
 #undef F
 }
 
-/* The next step is that of this line; NULL: none. */
+/* Take the next step from this line; NULL: there is none. */
 static void step_next(const char *line)
 {
 	step = line ? strchr(line, ':') + 1 : NULL;

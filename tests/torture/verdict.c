@@ -157,7 +157,7 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 	return right ? NULL : "the rescue file has other counts";
 }
 
-/* Is the file that of a whole run? */
+/* Has a whole run replaced the file? */
 static bool has_published(const struct plan *plan, const struct result *r)
 {
 	const struct job *const job = &JOBS[plan->job];
