@@ -142,8 +142,6 @@ def _start(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
 
 
 def _run(data: Any, options: dict[str, Any]) -> Any:
-    for name in _refused(options, _NO_DOCUMENT):
-        raise TypeError(f"gpuhist returns histograms, so it does not take {name}")
     files = _files(data)
     if files is None:
         samples, described = _samples(data)
@@ -153,6 +151,8 @@ def _run(data: Any, options: dict[str, Any]) -> Any:
 
 def _command(files: list[str], samples: memoryview | None, options: dict[str, Any]) -> Any:
     """Run the program for the files, with the samples as standard input; return its documents."""
+    for name in _refused(options, _NO_DOCUMENT):
+        raise TypeError(f"gpuhist returns histograms, so it does not take {name}")
     command = [program()]
     for name, value in (options | {"quiet": True, "format": "json"}).items():
         command += _option(name, value)
