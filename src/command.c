@@ -144,7 +144,7 @@ struct outcome {
 	const struct sum *sum;  /* NULL: it is a run */
 };
 
-/* What counting and merging end with: write, report, add to --into's FILE, look at --alarm. */
+/* End a count or a sum: write, report, add to --into's FILE, check --alarm. */
 static void finish(const struct job *job, const struct outcome *r, struct fail *fail)
 {
 	struct hist *const hist = r->hist;
@@ -152,7 +152,7 @@ static void finish(const struct job *job, const struct outcome *r, struct fail *
 	struct fail apart = {.status = STATUS_OK};
 	struct into_sum sum;
 
-	/* If empty data cannot be measured or compared, the output is written all the same. */
+	/* If empty data cannot be measured or compared, write the output anyway. */
 	if (job->linearity != WAVE_NONE)
 		(void)linearity_measure(hist, job->linearity, &apart);
 	if (job->reference)

@@ -9,7 +9,7 @@
 #include "bins/decimal.h"
 #include "bins/number.h"
 
-/* Add a code in order, unless it is there. False: there are too many. */
+/* Add a code in order, unless the list has it. False: the list is full. */
 static bool add(struct missing *m, uint64_t code)
 {
 	uint32_t i = m->n;

@@ -143,7 +143,7 @@ int alarms_take(struct alarms *alarms, struct hist *reference, const char *name,
 
 /* ---- limits ---- */
 
-/* What a limit says of a channel. */
+/* The value that a limit looks at, for a channel. */
 struct judged {
 	bool passed;
 	double excess; /* to find the worst */

@@ -163,7 +163,7 @@ bool job_reads_files(const struct job *job);
 /* Does --every draw each plot over the previous one on a terminal? */
 bool job_draws_in_place(const struct job *job);
 
-/* Is the result drawn, as the output or beside it? */
+/* Is there a picture, as the output or beside it? */
 bool job_draws(const struct job *job);
 
 /*

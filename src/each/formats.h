@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats: the table of formats, and which of them can do what a job asks for. */
+/* formats: the table of formats, and the refusal of a format that cannot do the job. */
 #ifndef GPUHIST_EACH_FORMATS_H
 #define GPUHIST_EACH_FORMATS_H
 
@@ -15,7 +15,7 @@ const struct format *format_find(const char *name); /* NULL: no such format */
  */
 const struct format *format_of_path(const char *path);
 
-/* What a job asks of its format. */
+/* Abilities that a job needs of its format. */
 struct format_asks {
 	unsigned can;        /* of enum format_can */
 	const char *counter; /* for messages: of -C */

@@ -64,7 +64,7 @@ bool row_begin_strip(struct strip *strip, const struct row_spec *spec);
 
 /* For plot: make the strip of all rows (row_plot.c). */
 void row_plot_strip(struct strip *strip, const struct row_spec *spec);
-/* How many of so many rows, which are not yet joined, must be one to fit a terminal: else 1. */
+/* The number of neighbouring rows to join into one so that `rows` rows fit a terminal; at least 1. */
 uint64_t row_plot_joined(const struct row_spec *spec, uint64_t rows);
 
 /* The parts of struct format. */

@@ -14,7 +14,7 @@
 #include "count/stats.h"
 #include "hist/hist.h"
 
-/* Ask for one more, unless it is there. False: they are too many. */
+/* Add a quantile, unless the list has it. False: the list is full. */
 bool quantiles_add(struct quantiles *asked, uint32_t at);
 
 /* The rank, from 1, of quantile `at` (in units of a millionth) of n samples. */

@@ -143,7 +143,7 @@ static void report_sum(struct source *s, struct input *in)
 	text_report(s, in, sum->offset, &fail);
 }
 
-/* Count bad lines that were left out. The first one is that of the first such FILE. */
+/* Count bad lines that were left out; keep the first one of the first FILE with any. */
 static void note_bad(struct source *s, const struct input *in, uint64_t bad)
 {
 	const struct text_sum *const sum = &in->text->sum;

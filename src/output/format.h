@@ -94,7 +94,7 @@ bool prom_has_sum(const struct hist *hist); /* does write_prom write _sum? */
 /* -1: the names of keys, which become UTF-8, would be the same label (STATUS_DATA), or no memory. */
 int prom_check(const struct hist *hist, struct fail *fail);
 
-/* What a format can. A job asks for some of it (each/formats.h); the last ones are properties. */
+/* Abilities of a format. A job needs some of them (each/formats.h); the last ones are properties. */
 enum format_can {
 	CAN_TITLE = 1 << 0,
 	CAN_LINES = 1 << 1,    /* a line per bin: --flow, --no-header */
