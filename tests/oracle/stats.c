@@ -497,7 +497,7 @@ static void put_channel(const struct job *job, unsigned channel)
 	say("count", text);
 	say_count("-inf", a->below);
 	say_count("inf", a->above);
-	say_count("nan", a->nan);
+	say_count(job->type->kind == FLOAT ? "nan" : "missing", a->nan);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)count_zeros(job, sorted, n));
 	if (n)
 		say("zeros", text);
