@@ -225,6 +225,22 @@ static int settle_by(struct given *g, struct fail *fail)
 	return 0;
 }
 
+/* Without bins, --by writes figures, unless the format has none or a document gives the bins. */
+static void settle_by_figures(struct given *g)
+{
+	static const char *const BINS[] = {"bins",  "range",  "log",   "edges", "mod",    "auto",
+					   "clamp", "closed", "stats", "into",  "compare"};
+	const struct job *const job = &g->job;
+	const struct format *const format = job->format ? job->format : format_of_path(job->output);
+
+	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++)
+		if (given(g, BINS[i]))
+			return;
+	if (!format || !(format->can & CAN_FIGURES))
+		return;
+	given_stats(g);
+}
+
 /* A name may say that a FILE is text. */
 static int settle_names(struct given *g, struct fail *fail)
 {
@@ -469,6 +485,8 @@ int options_complete(struct given *g)
 		return -1;
 	if (job->by_text && settle_by(g, fail) != 0)
 		return -1;
+	if (job->by_text)
+		settle_by_figures(g);
 	job->source.type_said = job->source.typed || job_names_type(job);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))
 		return -1;

@@ -44,7 +44,12 @@ for key in '%04096d' '"%04095d"""' '%04097d' '"%04096d"""'; do
 	shell "printf '$key 1\n2 2\n' 7 | gpuhist --text=2 --by=1 --skip-bad --no-header -r 0:4 -b 1 | tail -c 8"
 done
 # Options that cannot be combined with keys
-refused gpuhist --record=4 -t u16 --by=u16@2 events
+# Without bins: figures, as with --stats; a document of --into gives its own
+shell 'gpuhist --record=4 -t u16 --by=u16@2 events >figures.csv; gpuhist --record=4 -t u16 --by=u16@2 --stats events | cmp - figures.csv; head -n 2 figures.csv'
+run gpuhist --text=ms --by=name -t i16 --skip-bad -q keys.csv
+shell 'gpuhist --record=4 -t u8 --by=u16@2 -f json events | gpuhist --merge | cut -c 1-60 | head -n 2'
+refused gpuhist --record=4 -t u16 --by=u16@2 -f npy -o k.npy events
+refused gpuhist --record=4 -t u16 --by=u16@2 --auto events
 refused gpuhist --record=4 -t u8 --by=u16@3 events
 refused gpuhist --record=4 -t u8 --by=i16@2 events
 refused gpuhist --record=4 -t u8 --by=u16 events

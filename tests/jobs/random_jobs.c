@@ -265,6 +265,8 @@ static void draw_job(struct job *j, bool gpu)
 		if ((once_in(3) || is_automatic(j)) &&
 		    (j->type->kind != FLOAT || j->type->bits > 16))
 			draw_quantiles(j);
+		if (!j->quantiles[0] && j->binning == DEFAULT_BINS && !j->bins_given)
+			j->key_bits = 0; /* it would write figures */
 		if (once_in(2) && !is_automatic(j)) {
 			j->slices = 1 + (unsigned)below(6);
 			if (can_join(j))
