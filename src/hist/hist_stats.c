@@ -18,7 +18,7 @@ static double entropy_of_bins(const struct hist *h, uint32_t channel, struct ent
 	/* A run does not know the samples of a key yet. */
 	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
 		n += hist_count(h, channel, i);
-	return profile_entropy(&bins, n, terms);
+	return profile_entropy(&bins, n, terms, NULL);
 }
 
 int hist_ask(struct hist *h, const struct quantiles *asked)
@@ -65,8 +65,7 @@ static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *c
 	/* Missing integers have no code. */
 	const uint64_t n = h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(&s->of) : s->of.number;
 
-	s->entropy = profile_entropy(codes, n, terms);
-	s->chi2 = profile_chi2(codes, n);
+	s->entropy = profile_entropy(codes, n, terms, &s->chi2);
 	profile_keep_finite(codes);
 	profile_ends(codes, s);
 	profile_quantiles(codes, h, channel);
@@ -88,12 +87,12 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	struct profile cells = profile_of_digest(&counted, &s->digest);
 
 	cells.others = &s->of;
+	s->chi2 = -1;
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)
-			     ? profile_entropy(&cells, stats_samples(&s->of), terms)
+			     ? profile_entropy(&cells, stats_samples(&s->of), terms, &s->chi2)
 			     : entropy_of_bins(h, channel, terms);
-	s->chi2 = cells_are_values(&h->axis.type, &s->digest)
-			  ? profile_chi2(&cells, stats_samples(&s->of))
-			  : -1;
+	/* Infinities and NaNs are no cells. */
+	s->chi2 = counted.kind == SAMPLE_FLOAT ? -1 : s->chi2;
 	if (s->digest.touched)
 		profile_quantiles(&cells, h, channel);
 }

@@ -84,15 +84,20 @@ INLINE void entropy_add(struct entropy *e, uint64_t count)
 }
 
 /* The body of profile_entropy. */
-INLINE double entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms)
+INLINE double entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms,
+		      uint128_t *squares)
 {
 	struct entropy e = {.terms = terms};
+	uint128_t sum = 0;
 	uint64_t count;
 
 	if (n != terms->n)
 		*terms = (struct entropy_terms){.n = n};
-	for (uint32_t at = p->first; profile_next(p, &at, &count); at++)
+	for (uint32_t at = p->first; profile_next(p, &at, &count); at++) {
 		entropy_add(&e, count);
+		sum += (uint128_t)count * count;
+	}
+	*squares = sum;
 	const uint64_t others[] = {p->others ? p->others->below : 0,
 				   p->others ? p->others->above : 0,
 				   p->others ? p->others->nan : 0};
@@ -132,11 +137,27 @@ static struct profile without_digest(const struct profile *p)
 	return own;
 }
 
-double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms)
+/* Chi square of n samples of a type of 8 bits; the sum of the squares of the counts is at most n^2. */
+static double chi2(const struct profile *p, uint64_t n, uint128_t squares)
+{
+	if (p->type.bits != 8 || n == 0)
+		return -1;
+	if (n >> 59 > 0)
+		return (double)(256 * ((long double)squares / (long double)n) - (long double)n);
+	return (double)(256 * squares - (uint128_t)n * n) / (double)n;
+}
+
+double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms,
+		       double *chi_square)
 {
 	const struct profile own = without_digest(p);
+	uint128_t squares;
+	const double bits =
+		p->digest ? entropy(p, n, terms, &squares) : entropy(&own, n, terms, &squares);
 
-	return p->digest ? entropy(p, n, terms) : entropy(&own, n, terms);
+	if (chi_square)
+		*chi_square = chi2(p, n, squares);
+	return bits;
 }
 
 void profile_quantiles(const struct profile *p, struct hist *h, uint32_t channel)
@@ -144,20 +165,6 @@ void profile_quantiles(const struct profile *p, struct hist *h, uint32_t channel
 	const struct profile own = without_digest(p);
 
 	p->digest ? quantiles(p, *p, h, channel) : quantiles(p, own, h, channel);
-}
-
-double profile_chi2(const struct profile *p, uint64_t n)
-{
-	uint128_t squares = 0; /* at most n^2 */
-	uint64_t count;
-
-	if (p->type.bits != 8 || n == 0)
-		return -1;
-	for (uint32_t at = p->first; profile_next(p, &at, &count); at++)
-		squares += (uint128_t)count * count;
-	if (n >> 59 > 0)
-		return (double)(256 * ((long double)squares / (long double)n) - (long double)n);
-	return (double)(256 * squares - (uint128_t)n * n) / (double)n;
 }
 
 /* The samples of an entry, for codes. */

@@ -58,14 +58,12 @@ void profile_keep_finite(struct profile *p);
  * negative, so nothing cancels. Terms are off by a few units in the last place, whatever libm's
  * log2, and the sum is compensated, so the error for 2^28 bins is below 10^-13; six digits are
  * shown. If all p are powers of two, the sum is exact, and can be halfway between two such texts.
+ *
+ * If chi_square is not NULL, set it to Pearson's chi square against an equal share of each of the
+ * 256 codes of a type of 8 bits, or to a negative number for other types and if n is 0.
  */
-double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms);
-
-/*
- * Return Pearson's chi square of n samples of a type of 8 bits against one share for each of the
- * 256 codes, or a negative number for other types and if n is 0.
- */
-double profile_chi2(const struct profile *p, uint64_t n);
+double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms *terms,
+		       double *chi_square);
 
 /*
  * For finite codes: count the samples that equal the least and the greatest value, and the values
