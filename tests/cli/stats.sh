@@ -50,7 +50,9 @@ bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q -o /dev/null clipped
 shell 'gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped 2>&1 | tail -n 3'
 # Zeros share a cell with the smallest numbers, and come before them
-shell "printf '0\\n-0\\n0\\n4e-324\\n1e-320\\n1\\n' | gpuhist --text --stats=1,50,51,80 -r 0:2 -b 1 -o /dev/null 2>&1 | grep %"
+for _ in $(seq 1000); do printf '0\n-0\n0\n4e-324\n1e-320\n1\n'; done >tiny.txt
+shell "head -n 6 tiny.txt | gpuhist --text --stats=1,50,51,80 -r 0:2 -b 1 -o /dev/null 2>&1 | grep %"
+shell "gpuhist --text --stats=1,50,51,80 -r 0:2 -b 1 tiny.txt -o /dev/null 2>&1 | grep %"
 # Both zeros are one value
 bytes '\000\200\000\000\000\200' >zeros
 run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null zeros
