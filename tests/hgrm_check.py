@@ -57,7 +57,7 @@ def table(kind, letter, samples, folder, merged):
 
 def check_whole(kind, folder):
     most = min(int(kind[1:]) - (kind[0] == "i"), rng.randrange(1, 53))
-    samples = [rng.randrange(1 << rng.randrange(1, most + 1)) for _ in range(rng.choice([5000, 6000, 30000]))]
+    samples = [rng.randrange(1 << rng.randrange(1, most + 1)) for _ in range(rng.choice([3, 400, 4096, 5000, 6000, 30000]))]
     samples += [rng.randrange(1 << most)] * rng.choice([0, 0, 5000])
     merged = rng.random() < 0.5
     label = f"{kind}, {len(samples)} samples below 2^{most}{', merged' * merged}"

@@ -358,7 +358,8 @@ def check_stats():
             # NumPy's rank is a rounded product, so it may name the neighbour.
             if percent in ("0", "50", "12.5", "100"):
                 check(f"--stats, {form}: {percent}% of NumPy", value == theirs)
-        check(f"--stats, {form}: {len(found)} figures", len(found) == 7 + len(percents) + 3 * small + 2 * (form[0] == "f"))
+        check(f"--stats, {form}: {len(found)} figures", len(found) ==
+              9 + len(percents) + 3 * small + 2 * (form[0] == "f") + (form == "u8"))
 
 
 def check_few_quantiles():

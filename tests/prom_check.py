@@ -68,7 +68,9 @@ def job(path):
     flow = {row["bin"]: row for row in rows if not row["bin"].isdigit()}
     rows = [row for row in rows if row["bin"].isdigit()]
     families = list(text_string_to_metric_families(text))
-    check([(f.name, f.type) for f in families] == [(name, "histogram")], f"{options}: one histogram named {name}")
+    histograms = [(f.name, f.type) for f in families if f.type != "gauge"]  # figures are gauges: formats_check.py
+    check(histograms == [(name, "histogram")], f"{options}: one histogram named {name}")
+    check(all(f.name.startswith(name + "_") for f in families[1:]), f"{options}: gauges of {name}")
     for c in range(channels):
         label = f"{options}: channel {c}: "
         count = "count" if channels == 1 else f"count{c}"
