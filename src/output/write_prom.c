@@ -102,6 +102,28 @@ int prom_check(const struct hist *hist, struct fail *fail)
 	return rc;
 }
 
+/*
+ * Write the name of the label of keys: that of their column in text, with '_' for characters that
+ * labels cannot have. A column given by its number has no name, and binary keys have no column.
+ */
+static void put_label_name(struct output *out, const struct hist *hist)
+{
+	const char *const by = hist->by;
+
+	if (hist->whole_keys || by[strspn(by, "0123456789")] == '\0') {
+		output_text(out, "key");
+		return;
+	}
+	for (const char *p = by; *p; p++) {
+		const char c = *p;
+		const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+		output_print(out, "%c", letter || (p > by && c >= '0' && c <= '9') ? c : '_');
+	}
+	/* These have a meaning of their own. */
+	if (strcmp(by, "le") == 0 || strcmp(by, "quantile") == 0)
+		output_text(out, "_");
+}
+
 /* Write the start of a line: the name, and the labels unless there are none. */
 static void put_series(struct output *out, const struct hist *hist, const char *name,
 		       const char *suffix, uint32_t channel, const char *le)
@@ -112,7 +134,9 @@ static void put_series(struct output *out, const struct hist *hist, const char *
 	output_text(out, suffix);
 	if (hist->by) {
 		const char *const key = hist->key[channel].name;
-		output_text(out, "{key=\"");
+		output_text(out, "{");
+		put_label_name(out, hist);
+		output_text(out, "=\"");
 		output_escaped(out, key, strlen(key), escape);
 		output_text(out, "\"");
 	} else if (named) {

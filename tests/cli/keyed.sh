@@ -39,6 +39,10 @@ run gpuhist --merge names.json
 run gpuhist --merge again.json all.json
 for format in raw npy; do refused gpuhist --merge names.json -f $format; done
 refused gpuhist --merge names.json --nonzero
+# prom names the label as the column
+for column in host le quantile 2x a-b; do
+	printf 'ms,%s\n1,a\n' "$column" | gpuhist --text=ms --by="$column" -r 0:4 -b 1 -f prom -q | sed -n 's/gpuhist_samples_count//p'
+done
 # Labels of prom are UTF-8: keys must not become equal, next to each other or not
 labels() { printf "$1" | gpuhist --text=2 --by=1 -t u8 -r 0:1 -b 1 -f prom -q - >.labels 2>&1; printf '%d ' $?; grep -a -v '_sum\|_bucket\|^#' .labels | sed 's, saved in .*, saved in FILE,'; rm -f ./*.rescue.json; }
 labels 'ca\351,0\nca\350,0\n'
