@@ -25,6 +25,26 @@ def run(data, bins, wave, *options):
     return list(csv.DictReader(io.StringIO(done.stdout.decode()))), done.stderr.decode()
 
 
+def arrays(data, bins, wave, *options):
+    """Return dnl and inl of the JSON of the same run, by name of the CSV's column."""
+    command = [program, "-t", "u16", "-b", str(bins), f"--linearity={wave}", "-q", "-f", "json", *options]
+    document = json.loads(subprocess.run(command, input=data, capture_output=True, check=True).stdout)
+    channels = [document] if "uhi_schema" in document else [document[f"channel{i}"] for i in range(len(document))]
+    return {column + (str(i) if len(channels) > 1 else ""): channel["writer_info"]["gpuhist"][column]
+            for i, channel in enumerate(channels) for column in ("dnl", "inl")}
+
+
+def check_said(what, line, counts):
+    """Check the codes that a line on standard error names."""
+    hit = [i for i, n in enumerate(counts) if n > 0]
+    missing = [i for i in range(hit[0], hit[-1]) if counts[i] == 0]
+    text = f"{len(missing)} missing code{'' if len(missing) == 1 else 's'}"
+    if missing:
+        text += ": " + ", ".join([str(i) for i in missing[:10]] + ["..."] * (len(missing) > 10))
+    text = f"codes {hit[0]} to {hit[-1]} of {len(counts)}, {text}"
+    check(line.split("; ")[1] == text, f"{what}: {line}, not {text}")
+
+
 def expected(counts, below, above, wave):
     """Return DNL and INL of the codes between the first and the last; fractions for a ramp."""
     hit = [i for i, n in enumerate(counts) if n > 0]
@@ -49,9 +69,13 @@ for job in range(60):
     for own in samples:
         own[:3] = 0, bins // 2, bins - 1
     data = b"".join(struct.pack("<%dH" % channels, *frame) for frame in zip(*samples))
-    rows, _ = run(data, bins, wave, "-q", "-c", str(channels))
+    rows, said = run(data, bins, wave, "-q", "-c", str(channels))
+    lists = arrays(data, bins, wave, "-c", str(channels), *rng.choice([[], ["--nonzero"]]))
+    check({name: [float(row[name]) if row[name] else None for row in rows] for name in lists} == lists,
+          f"job {job}: {lists}, and in the CSV {rows}")
     for channel, own in enumerate(samples):
         name = str(channel) if channels > 1 else ""
+        check_said(f"job {job}, channel {channel}", said.splitlines()[channel], [own.count(i) for i in range(bins)])
         dnl, inl = expected([own.count(i) for i in range(bins)], 0, sum(x >= bins for x in own), wave)
         for i, line in enumerate(rows):
             for column, true in ("dnl", dnl), ("inl", inl):
@@ -78,7 +102,7 @@ for wave in "sine", "ramp":
             low, high = (middle + 1, high) if edges[middle] <= x else (low, middle)
         codes.append(low)
     rows, said = run(struct.pack(f"<{SAMPLES}H", *codes), 256, wave)
-    error = float(said.split("standard error of DNL ")[1].split()[0])
+    error = float(said.split("standard error of DNL ")[1].split(";")[0])
     for i in range(1, 255):
         true = widths[i - 1] * scale - 1
         # The error of a width grows with the square root of the width.
@@ -86,7 +110,17 @@ for wave in "sine", "ramp":
               f"{wave}, code {i}: {rows[i]}, width {true}, error {error}")
         check(abs(float(rows[i]["inl"]) - sum(w * scale - 1 for w in widths[: i - 1])) <= 5 * error * 16,
               f"{wave}, code {i}: {rows[i]}, error {error}")
-    check(f"{sum(w == 0 for w in widths)} missing code" in said, f"{wave}: {said}")
+    missing = [i for i, width in enumerate(widths, 1) if width == 0]
+    check(f"codes 0 to 255 of 256, {len(missing)} missing codes: {', '.join(map(str, missing[:10]))}, ..." in said,
+          f"{wave}: {said}")
+
+# A signal that reaches some codes, about half of them.
+for reached in [7, 8, 9, *(rng.randrange(3, 16) for _ in range(5))]:
+    start = rng.randrange(17 - reached)
+    codes = [start, start + 1, start + reached - 1]
+    _, said = run(struct.pack("<3H", *codes), 16, "ramp")
+    check_said(f"{codes}", said.splitlines()[0], [i in codes for i in range(16)])
+    check((f"warning: linearity: the signal reached only {reached} of 16 codes;" in said) == (reached < 8), f"{codes}: {said}")
 
 # Parts and merges give the same text.
 data = struct.pack("<9000H", *(min(max(int(rng.gauss(50, 20)), 0), 99) for _ in range(9000)))

@@ -4,8 +4,9 @@
 usage: uhi_check.py GPUHIST UHI_DOCUMENTS MANUAL
 
 Every document fits uhi's schema; boost-histogram and hist load it with the edges and the counts of the CSV of the same job,
-to the bit; numpy does so with the npy. Counts past 2^53 come from uhi_documents, which writes histograms that no run could
-count here. The manual's example runs as printed.
+to the bit; numpy does so with the npy. Documents of --linearity are loaded, too, but fit the schema only without dnl and inl.
+Counts past 2^53 come from uhi_documents, which writes histograms that no run could count here. The manual's example runs as
+printed.
 """
 
 import csv
@@ -294,6 +295,18 @@ def check_sums(program):
                 other)
 
 
+def check_linearity(program):
+    job = ["-t", "u8", "-c", "2"]
+    run(program, *job, "-o", "plain.csv", "noise")
+    run(program, *job, "--linearity=ramp", "-o", "l.json", "noise")
+    lower, upper, counts = rows("plain.csv")
+    for channel, document in json.load(open("l.json")).items():
+        check_one(f"--linearity: {channel}", document, lower, upper, counts[int(channel[-1])])
+        for name in "dnl", "inl":
+            check(len(document["writer_info"]["gpuhist"].pop(name)) == len(lower), f"--linearity: {channel}: {name}")
+        uhi.schema.validate(document)
+
+
 def check_manual(program, manual):
     """Run the example of the manual that begins with an import."""
     run(program, "-t", "u8", "-b", "200", "-o", "a.json", "noise")
@@ -318,6 +331,7 @@ def main():
         check_merge(program)
         check_keys(program)
         check_sums(program)
+        check_linearity(program)
         check_manual(program, manual)
         os.chdir("/")
     for option in sorted(left_out):

@@ -59,7 +59,10 @@ void report_stats(const struct job *job, const struct hist *hist);
 /* --compare: print the distances of each channel, or of the farthest if there are many. */
 void report_comparison(const struct job *job, const struct hist *hist);
 
-/* --linearity: print the worst DNL and INL of each channel, missing codes, and the error of DNL. */
+/*
+ * --linearity: print the worst DNL and INL of each channel, the error of DNL, the codes that were
+ * hit and those that are missing. Warn if fewer than half of the codes were reached.
+ */
 void report_linearity(const struct hist *hist);
 
 /* Warn about samples out of range, partial records and saturated bins. */

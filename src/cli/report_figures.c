@@ -235,17 +235,53 @@ static void describe_worst(char text[80], const struct hist *hist, const double 
 	snprintf(text, 80, "%.3f at %.20s", values[bin], code);
 }
 
+#define CODE_TEXT 24
+#define MISSING_NAMED 10
+#define MISSING_LIST (MISSING_NAMED * CODE_TEXT + 8)
+
+/* Format the first missing codes as ": 12, 40, ..."; "": no code is missing. */
+static void name_missing(char text[MISSING_LIST], const struct hist *hist, uint32_t channel)
+{
+	const struct linearity *const l = &hist->linearity[channel];
+	char code[NUMBER_TEXT];
+	unsigned named = 0;
+
+	*text = '\0';
+	for (uint32_t i = l->first + 1; i < l->last && named <= MISSING_NAMED; i++) {
+		if (hist_count(hist, channel, i) > 0)
+			continue;
+		edges_format(&hist->axis.edges, i, code);
+		text += snprintf(text, CODE_TEXT, "%s%.20s", named == 0 ? ": " : ", ",
+				 named == MISSING_NAMED ? "..." : code);
+		named++;
+	}
+}
+
 void report_linearity(const struct hist *hist)
 {
-	char dnl[80], inl[80], channel[32] = "";
+	char dnl[80], inl[80], missing[MISSING_LIST], channel[32] = "";
+	char first[NUMBER_TEXT], last[NUMBER_TEXT];
 
 	for (uint32_t c = 0; c < hist->channels && hist->linearity; c++) {
 		const struct linearity *const l = &hist->linearity[c];
+		const uint32_t bins = axis_bins(&hist->axis);
 		describe_worst(dnl, hist, l->dnl, l->worst_dnl);
 		describe_worst(inl, hist, l->inl, l->worst_inl);
+		edges_format(&hist->axis.edges, l->first, first);
+		edges_format(&hist->axis.edges, l->last, last);
+		name_missing(missing, hist, c);
 		if (hist->channels > 1)
 			snprintf(channel, sizeof(channel), "channel %lu: ", (unsigned long)c);
-		msg_always("linearity: %sDNL %s, INL %s, " COUNTED ", standard error of DNL %.2g",
-			   channel, dnl, inl, COUNT(l->missing, "missing code"), l->error);
+		msg_always(
+			"linearity: %sDNL %s, INL %s, standard error of DNL %.2g; "
+			"codes %s to %s of %lu, " COUNTED "%s",
+			channel, dnl, inl, l->error, first, last, (unsigned long)bins,
+			COUNT(l->missing, "missing code"), missing);
+		if (2 * (l->last - l->first + 1) < bins)
+			msg_warning(
+				"linearity: %sthe signal reached only %lu of %lu codes; a "
+				"larger one would measure the others",
+				channel, (unsigned long)(l->last - l->first + 1),
+				(unsigned long)bins);
 	}
 }

@@ -147,6 +147,7 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
 	run.hist.reference = NULL;
 	run.hist.compared = NULL; /* with something else than the sum */
+	run.hist.linearity = NULL;
 	/* Keep the lock for the rescue, so that runs that fail together find different names. */
 	const int folder = lock_folder(path, &why);
 

@@ -147,3 +147,11 @@ int linearity_measure(struct hist *h, enum waveform wave, struct fail *fail)
 	}
 	return 0;
 }
+
+void linearity_format(char text[NUMBER_TEXT], const struct linearity *l, const double *values,
+		      uint32_t bin)
+{
+	*text = '\0';
+	if (linearity_has(l, bin)) /* 0 has no sign */
+		snprintf(text, NUMBER_TEXT, "%.6f", fabs(values[bin]) < 5e-7 ? 0 : values[bin]);
+}

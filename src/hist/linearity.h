@@ -33,6 +33,13 @@ const char *linearity_refuses(const struct axis *axis, uint32_t channels);
  */
 int linearity_measure(struct hist *hist, enum waveform wave, struct fail *fail);
 
+/*
+ * Format dnl or inl of a bin with six decimals, as text that is also a number of JSON; "": the bin
+ * has none.
+ */
+void linearity_format(char text[NUMBER_TEXT], const struct linearity *l, const double *values,
+		      uint32_t bin);
+
 static inline bool linearity_has(const struct linearity *l, uint32_t bin)
 {
 	return l->first < bin && bin < l->last;

@@ -6,7 +6,6 @@
 #include "output/format.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,16 +18,6 @@ struct listing {
 	struct csv_line line;
 };
 
-/* DNL or INL, six decimals; 0 has no sign. */
-static void put_linearity(struct csv_line *l, bool has, double x)
-{
-	char text[NUMBER_TEXT] = "";
-
-	if (has)
-		snprintf(text, sizeof(text), "%.6f", fabs(x) < 5e-7 ? 0 : x);
-	csv_text(l, text);
-}
-
 /*
  * End a row whose first field is written: write its edges and a count per channel, which is
  * count[c * stride] for channel c. With --linearity, DNL and INL of this bin follow, if it has any.
@@ -38,6 +27,7 @@ static void end_row(struct listing *t, const char *lower, const char *upper, con
 {
 	const struct linearity *const linearity = t->hist->linearity;
 	struct csv_line *const l = &t->line;
+	char text[NUMBER_TEXT];
 
 	assert(!layout_is_many(t->hist->channels)); /* else a channel is a row (each/list.h) */
 	csv_text(l, lower);
@@ -45,9 +35,10 @@ static void end_row(struct listing *t, const char *lower, const char *upper, con
 	for (uint32_t c = 0; c < t->hist->channels; c++)
 		csv_count(l, counter_clip(t->style->counter, count[c * stride]));
 	for (uint32_t c = 0; c < t->hist->channels && linearity; c++) {
-		const bool has = linearity_has(&linearity[c], bin);
-		put_linearity(l, has, has ? linearity[c].dnl[bin] : 0);
-		put_linearity(l, has, has ? linearity[c].inl[bin] : 0);
+		linearity_format(text, &linearity[c], linearity[c].dnl, bin);
+		csv_text(l, text);
+		linearity_format(text, &linearity[c], linearity[c].inl, bin);
+		csv_text(l, text);
 	}
 	csv_end(l);
 }

@@ -19,7 +19,8 @@
  * or booleans, because the schema allows neither lists nor objects, in one of two members. Programs
  * that add histograms keep the metadata of the first, so metadata has only facts that remain true.
  * Anything that counting changes, including NaN, is in writer_info.gpuhist, which describes these
- * counts only.
+ * counts only. dnl and inl of --linearity are the exception: there they are arrays. Python's readers
+ * load these documents, but a strict check against the schema refuses them.
  *
  * --mod gives a circular axis from 0 to N; boost-histogram requires an overflow on it, and no
  * underflow.
@@ -38,6 +39,7 @@
 
 #include "hist/compare.h"
 #include "hist/figures.h"
+#include "hist/linearity.h"
 
 /*
  * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
@@ -264,6 +266,21 @@ static void write_comparison(struct output *out, const struct comparison *c)
 	}
 }
 
+/* Write dnl or inl of each bin; null: the bin has none. */
+static void write_linearity(struct output *out, const char *name, const struct linearity *l,
+			    const double *values, uint32_t bins)
+{
+	char text[NUMBER_TEXT];
+
+	output_print(out, "\"%s\": [", name);
+	for (uint32_t i = 0; i < bins && !output_failed(out); i++) {
+		linearity_format(text, l, values, i);
+		output_text(out, i > 0 ? "," : "");
+		output_text(out, *text ? text : "null");
+	}
+	output_text(out, "], ");
+}
+
 /* Write two edges as LO:HI. */
 static void write_range(char range[RANGE_TEXT], const struct edges *edges, uint32_t first,
 			uint32_t end)
@@ -331,6 +348,11 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 		write_stats(out, hist, channel);
 	if (hist->compared)
 		write_comparison(out, &hist->compared[channel]);
+	if (hist->linearity) {
+		const struct linearity *const l = &hist->linearity[channel];
+		write_linearity(out, "dnl", l, l->dnl, axis_bins(&hist->axis));
+		write_linearity(out, "inl", l, l->inl, axis_bins(&hist->axis));
+	}
 	member_count(out, "bytes", from->bytes);
 	member_count(out, "skipped", from->skipped);
 	member_count(out, "tail", from->tail);

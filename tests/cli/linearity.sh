@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # --linearity: DNL and INL in columns, the worst on standard error; types without codes are refused.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086
 printf 'abbbbcdddeeeef' >ramp
 printf 'aaaaabbbcccdddddeeeeeeeeee' >sine
 run gpuhist -t u8 --linearity=ramp --nonzero ramp
@@ -11,9 +11,33 @@ printf 'abbddeef' >missing
 run gpuhist -t u8 -r 97:103 --linearity=ramp --no-header missing
 printf 'aAbBbCbDcEdF' >two
 run gpuhist -t u8 -c 2 -r 65:101 -f tsv --nonzero --linearity=ramp two
-# Documents
+# More missing codes than are named; codes below zero; half of the codes, and fewer
+printf 'abbz' >gap
+run gpuhist -t u8 -r 97:123 --linearity=ramp -q -f npy -o a.npy gap
+printf 'abbm' >gap
+run gpuhist -t u8 -r 97:110 --linearity=ramp -q -f npy -o a.npy gap
+bytes '\374\375\375\377\377\0' >signed
+run gpuhist -t i8 -r -4:2 --linearity=ramp -f npy -o a.npy signed
+for bins in 97:109 97:110; do
+	run gpuhist -t u8 -r $bins --linearity=ramp -f npy -o a.npy ramp
+done
+# Documents: arrays of all bins, which sums leave out
 run gpuhist -t u8 -o a.json ramp
 run gpuhist --merge --linearity=ramp --nonzero a.json a.json
+arrays() { # FILE
+	grep -oE '"[^"]*": \{"uhi_schema|"(dnl|inl)": [^]]*]' "$1"
+}
+printf 'aabbbbcbdcde' >pairs
+for options in '-r 97:103 ramp' '-c 2 -r 97:102 pairs'; do
+	run gpuhist -t u8 --linearity=ramp -q --nonzero -o l.json $options
+	arrays l.json
+	run gpuhist --merge -q --linearity=ramp -f json -o sum.json l.json l.json
+	arrays sum.json
+	run gpuhist --merge -q --nonzero -f json -o sum.json l.json
+	arrays sum.json
+done
+run gpuhist -t u8 -r 97:103 -q --linearity=ramp --into=into.json -o /dev/null ramp
+arrays into.json
 run gpuhist -t u8 -f npy -o a.npy --linearity=ramp ramp
 shell 'gpuhist -t u8 -r 97:103 -f svg --linearity=ramp ramp | well_formed | grep -E "class=.line|worst|code "'
 shell 'gpuhist -t u8 -c 2 -r 65:101 -f svg --linearity=ramp -q two | well_formed | grep -cE "class=.line|worst"'

@@ -20,6 +20,10 @@ for type in u8 i8 u16be i16 u24 i24be u32 i32 u64be i64 f16 bf16 f32 f64be f8e4m
 	case $type in f* | *bf*) ;; *) again "-t $type --mod -b 8" noise ;; esac
 	case $type in *bit) ;; *) again "-t $type -r 0:2 -b 2 --record=10 --offset=2 --by=u8@0 --stats" noise --stats ;; esac
 done
+# Arrays of --linearity
+for options in '-t u8' '-t i8 -r full -b 256' '-t u12bit -b 4096 -c 2' '-t i16 --mask=0x3ff -r full -b 1024'; do
+	again "$options --linearity=sine" noise --linearity=sine
+done
 # Integers above powers of two, whose magnitude decides the width of --auto; the ends of types
 written() { # NUMBERS, TYPE and OPTIONS
 	printf %b "$1" >numbers.txt
