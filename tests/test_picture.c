@@ -150,7 +150,16 @@ static void equal(void)
 static void check_flat_svg(const struct hist *h, const struct canvas *canvas)
 {
 	char *const text = written(write_svg, h, canvas), *path = strstr(text, "class=\"bins\"");
+	const char *const unit = strstr(text, ">samples per "), *const mark = strstr(text, ">*<"),
+			  *const note = strstr(text, "*: a bar of ");
+	const uint32_t per = unit ? (uint32_t)strtoul(unit + 13, NULL, 10) : 0,
+		       rest = per > 0 ? axis_bins(&h->axis) % per : 0;
 
+	/* Bars of --auto are whole. A last bar of fewer bins has a mark, and a note of their number. */
+	if (h->axis.kind != AXIS_AUTO)
+		CHECK((rest > 0) == (mark != NULL) && (rest > 0) == (note != NULL) &&
+			      (!note || strtoul(note + 12, NULL, 10) == rest),
+		      "%u bins, %u per bar: %.400s", axis_bins(&h->axis), per, text);
 	CHECK(path, "no bars");
 	path = strstr(path, "d=\"") + 3;
 	*strchr(path, '"') = '\0';
@@ -211,6 +220,63 @@ static void flat(void)
 			edges_free(&axes[a].edges);
 		}
 	}
+}
+
+/* ---- octaves ---- */
+
+/* Do all rows begin at powers of two? Sets *rows to their number. */
+static bool begin_at_octaves(const char *text, unsigned *rows)
+{
+	bool all = true;
+
+	*rows = 0;
+	for (const char *row = text, *next; (next = strchr(row, '\n')); row = next + 1) {
+		const char *const bar = strchr(row, '|');
+		int exponent;
+		if (!bar || bar > next)
+			continue;
+		all = all && frexp(strtod(row, NULL), &exponent) <= 0.5;
+		++*rows;
+	}
+	return all;
+}
+
+/* From 1 to a power of two, rows are whole octaves if 8 or more of these rows fit. */
+static void octaves(void)
+{
+	static uint64_t count[400];
+	char hi[32];
+
+	for (uint32_t i = 0; i < sizeof(count) / sizeof(count[0]); i++)
+		count[i] = 1000;
+	for (uint32_t bins = 1; bins < 400; bins += 1 + bins / 20)
+		for (unsigned all = 1; all <= 45; all += 1 + all / 9) {
+			snprintf(hi, sizeof(hi), "%.17g", ldexp(1, (int)all));
+			struct axis axis = axis_of(AXIS_LOG, "f64", bins, "1", hi, NULL);
+			struct hist_flow flow = {0};
+			const struct hist h = {.axis = axis,
+					       .channels = 1,
+					       .count = count,
+					       .flow = &flow,
+					       .stride = bins};
+			for (unsigned lines = 12; lines < 60; lines += 9) {
+				const struct canvas canvas = {.columns = 80, .lines = lines};
+				char *const text = written(write_plot, &h, &canvas);
+				unsigned rows, whole = 0;
+				const bool good = begin_at_octaves(text, &rows);
+				/* The title and the footer, and perhaps a line that is not used. */
+				for (unsigned each = 1; each <= all && whole == 0; each++)
+					if (each * bins % all == 0 &&
+					    (all - 1) / each + 1 <= lines - 3)
+						whole = (all - 1) / each + 1;
+				CHECK(rows <= lines - 2 && (whole < 8 || (good && rows >= 8 &&
+									  rows * 2 >= whole)),
+				      "%u bins of %u octaves on %u lines: %u rows:\n%s", bins, all,
+				      lines, rows, text);
+				free(text);
+			}
+			edges_free(&axis.edges);
+		}
 }
 
 /* ---- densities ---- */
@@ -599,6 +665,7 @@ int main(void)
 	signals_init();
 	flat();
 	equal();
+	octaves();
 	densities();
 	matrix();
 	joined();

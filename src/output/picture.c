@@ -62,6 +62,34 @@ static void join_by_rule(struct picture *p, uint32_t most)
 	}
 }
 
+/*
+ * The number of bins, `least` or more, of rows of whole octaves; 0: there are none, or too few. The
+ * ends of --log=LO:HI are numbers of finitely many digits, so edges are successive powers of two
+ * only if both ends are.
+ */
+static uint32_t join_octaves(const struct picture *p, uint32_t least, uint32_t most)
+{
+	const struct edges *const edges = &p->hist->axis.edges;
+	const uint32_t bins = axis_bins(&p->hist->axis);
+	uint32_t best = 0;
+	int lo, hi;
+
+	if (p->all || axis_kind_of(&p->hist->axis)->spacing != SPACING_RATIO ||
+	    frexp(edges_value(edges, 0), &lo) > 0.5 || frexp(edges_value(edges, bins), &hi) > 0.5)
+		return 0;
+	for (uint32_t per = least; best == 0 || per / 2 <= best; per++) {
+		const uint32_t rows = (p->end - 1) / per - p->first / per + 1;
+		if (rows < OCTAVES)
+			break;
+		if (rows > most || (uint64_t)per * (uint32_t)(hi - lo) % bins != 0)
+			continue;
+		if (bins % per == 0)
+			return per;
+		best = best > 0 ? best : per;
+	}
+	return best;
+}
+
 /* Make bars of equally many bins, if their number can be divided so. */
 static void join_equally(struct picture *p, uint32_t most)
 {
@@ -79,7 +107,8 @@ static void join_equally(struct picture *p, uint32_t most)
 			break;
 		}
 	}
-	p->per = best > 0 ? best : least;
+	const uint32_t octaves = join_octaves(p, least, most);
+	p->per = octaves > 0 ? octaves : best > 0 ? best : least;
 	p->bars = 0;
 	for (uint32_t at = p->first - p->first % p->per; at < p->end; at += p->per) {
 		const uint32_t end = bins - at > p->per ? at + p->per : bins;
@@ -209,6 +238,17 @@ bool picture_is_short(const struct picture *p, uint32_t k)
 {
 	return p->ruler.counted && !axis_kind_of(&p->axis)->from_samples &&
 	       p->bar[k].to - p->bar[k].from < p->per;
+}
+
+void picture_say_short(char text[SHORT_TEXT], const struct picture *p)
+{
+	const struct bar *const last = &p->bar[p->bars > 0 ? p->bars - 1 : 0];
+
+	text[0] = '\0';
+	if (p->bars == 0 || !picture_is_short(p, p->bars - 1))
+		return;
+	snprintf(text, SHORT_TEXT, "*: a bar of %u bin%s; it is as long as if it had %u",
+		 last->to - last->from, last->to - last->from == 1 ? "" : "s", p->per);
 }
 
 uint32_t picture_gaps(const struct picture *p)

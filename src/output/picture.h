@@ -10,6 +10,8 @@
  *
  * With other bins, a bar holds `per` of them, a divisor of their number. Only if that would make
  * fewer than half of the bars that fit, the last bar has fewer bins than the others ("short").
+ * Rows of --log=LO:HI are whole octaves if these make OCTAVES rows or more; if powers of two are
+ * not among the edges of the bins, they are any equal parts.
  *
  * VALUES. The height of a bar is its value, a density: samples divided by its width in `unit`.
  * That is a doubling if the axis is logarithmic, else `per` bins if all are equally wide, else 1.
@@ -82,6 +84,10 @@ double picture_base(const struct picture *p);
 
 /* Has bar k fewer bins than the others, which are equally wide? */
 bool picture_is_short(const struct picture *p, uint32_t k);
+
+/* Say so of the last bar, which is marked with "*"; "" if it has as many. */
+#define SHORT_TEXT 96
+void picture_say_short(char text[SHORT_TEXT], const struct picture *p);
 
 /* Is bar k the band? */
 static inline bool picture_is_band(const struct picture *p, uint32_t k)

@@ -263,21 +263,6 @@ static void put_footer(const struct plot *plot)
 	end_line(plot, text);
 }
 
-/* Say that the bar of a row of fewer bins is not drawn by its count. */
-static void put_short(const struct plot *plot)
-{
-	const struct picture *const p = &plot->p;
-	const struct bar *const last = &p->bar[p->bars > 0 ? p->bars - 1 : 0];
-	const uint32_t bins = p->bars > 0 ? last->to - last->from : 0;
-	char text[TEXT] = "";
-
-	if (p->bars == 0 || !picture_is_short(p, p->bars - 1))
-		return;
-	append(text, "*: a row of %u bin%s; its bar is as long as if it had %u", bins,
-	       bins == 1 ? "" : "s", p->per);
-	end_line(plot, text);
-}
-
 /* ---- rows ---- */
 
 /* The length of a value's bar, in parts of a character. */
@@ -517,6 +502,7 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 {
 	struct plot plot = {.out = out, .canvas = &style->canvas};
 	const struct hist_flow flow = hist_flow_sum(hist);
+	char shorter[SHORT_TEXT];
 
 	if (picture_open(&plot.p, hist, false, ROWS_MOST) != 0) {
 		output_fail(out);
@@ -549,7 +535,9 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 			draw_row(&plot, block, plot.p.bars + 2);
 	}
 	put_footer(&plot);
-	put_short(&plot);
+	picture_say_short(shorter, &plot.p);
+	if (*shorter)
+		end_line(&plot, shorter);
 	output_text(out, style->canvas.redraws ? "\033[J" : "");
 	picture_free(&plot.p);
 }

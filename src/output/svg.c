@@ -447,13 +447,15 @@ static void say_flow(struct caption *c, const struct hist *hist, const struct hi
 			svg_say(c, "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from)
+void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from,
+		  const char *note)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
 	struct caption c = {.full = false};
 
 	svg_say(&c, from->partial ? "partial: still counting" : "");
 	svg_say_samples(&c, hist->samples, &hist->axis, hist->channels);
+	svg_say(&c, "%s", note);
 	if (hist->axis.clamp)
 		svg_say(&c, "the first and last bins include samples out of range");
 	say_flow(&c, hist, &flow);
@@ -510,7 +512,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 			      .x = &p.ruler.x,
 			      .y = &y};
 	struct outline *const o = malloc(sizeof(*o));
-	char below[SVG_NAME], left[SVG_NAME];
+	char below[SVG_NAME], left[SVG_NAME], shorter[SHORT_TEXT];
 
 	if (hist->linearity || hist->channels > PANELS_MOST) {
 		free(o);
@@ -530,7 +532,8 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	if (p.bars > 0)
 		svg_ticks(&p.ruler.x, &hist->axis, 10);
 	svg_open(out, stack.end + BOTTOM, style->canvas.title, from->options);
-	svg_describe(out, hist, from);
+	picture_say_short(shorter, &p);
+	svg_describe(out, hist, from, shorter);
 	for (int c = 0; c < channels && !output_failed(out); c++) {
 		panel.top = TOP + c * stack.each + PANEL_TOP;
 		note_channel(out, &p, (uint32_t)c, panel.top - 8);
@@ -542,6 +545,8 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 			draw_reference(out, o, &panel);
 		}
 		svg_axes(out, &panel, c + 1 == channels);
+		if (*shorter) /* at the foot of the last bar */
+			svg_text(out, START, RIGHT + 4, panel.top + panel.height, "*");
 	}
 	name_heights(left, &p, y.log);
 	svg_values(below, &style->canvas, &hist->axis, &p.ruler.x);

@@ -48,8 +48,9 @@ void svg_say(struct caption *c, const char *format, ...) __attribute__((format(p
 void svg_say_samples(struct caption *c, uint64_t samples, const struct axis *axis,
 		     uint32_t channels);
 
-/* Write that line, about the data. */
-void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from);
+/* Write that line, about the data, with a note or "". */
+void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from,
+		  const char *note);
 
 /* Move the left end of a panel, so that the labels of y and the name of the axis fit. */
 void svg_room(struct panel *p, const struct scale *y);

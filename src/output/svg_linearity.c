@@ -91,7 +91,7 @@ void svg_linearity(struct output *out, const struct hist *hist, const struct sty
 	svg_ticks(&x, &hist->axis, 10);
 	svg_room(&panel, &y[1]);
 	svg_open(out, end + BOTTOM, style->canvas.title, from->options);
-	svg_describe(out, hist, from);
+	svg_describe(out, hist, from, "");
 	for (int i = 0; i < panels && !output_failed(out); i++) {
 		const uint32_t c = (uint32_t)(i / 2);
 		const bool inl = i % 2 == 1;

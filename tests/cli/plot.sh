@@ -36,6 +36,10 @@ run gpuhist -t u8 -b 5 -qf plot few
 # --log=auto: zero is in the middle of a row, which includes its empty neighbours
 perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; print pack "f<*", 0' >signs
 run gpuhist -t f32 --log=auto -b 4096 -f plot signs
+# Rows of --log=LO:HI are whole octaves, if these are among the edges of the bins
+perl -e 'print pack "f<*", map {exp($_ % 61 / 9)} 1..999' >falling
+run gpuhist -q -t f32 --log=1:1024 -b 60 -f plot falling
+shell 'gpuhist -q -t f32 --log=1:1000 -b 60 -f plot falling | sed -n "1p;3p"'
 # Labels above 10^7 have as many digits as the others
 bytes '\000\000\000\000\000\000\360\077\000\000\000\000\243\341\301\101' >far
 run gpuhist -t f64 -r 0.5:7e8 -b 6 -f plot far

@@ -42,6 +42,9 @@ shell 'gpuhist -t u8 -b 4 -q -f svg --title=six <six | well_formed | cmp - a.svg
 # Titles of the axes
 titles() { printf '$ gpuhist %s\n' "$*" && gpuhist -q -f svg "$@" | well_formed | sed -n 's/<g [^>]*>//; s/<text[^>]*>\(.*\)<\/text>/\1/p' | grep '[a-z]'; }
 titles -t u8 -b 5000 six
+# The last of many bars has fewer bins, and is marked
+titles -t u8 -b 4999 six
+shell 'gpuhist -t u8 -b 4999 -c 2 -q -f svg six | well_formed | grep ">[*]<"'
 titles -t u8 --edges=0,1,3,10 six
 titles -t u8 --edges=1,2,2000 six
 titles -t u8 --mod -b 3 six
