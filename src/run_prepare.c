@@ -272,5 +272,7 @@ static int open_rows(struct run *run, const struct source *source, struct each *
 		.options = job->options,
 	};
 	join_rows(&run->row, job, source_length(source));
+	if (run->row.size == ROW_IS_INPUT)
+		row_know_names(&run->row, (const char *const *)run->row.paths, run->row.path_count);
 	return each_open(each, &run->row, &run->plan.counting, run->out, fail);
 }

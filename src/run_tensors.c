@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ struct tensor_rows {
 	uint64_t samples;      /* counted so far */
 	uint64_t bytes;        /* counted so far */
 	uint64_t tensors;      /* counted so far */
+	char **name;           /* of all tensors, for a table, until the first is counted */
+	size_t names;
 };
 
 /* ---- headers ---- */
@@ -97,6 +100,25 @@ static void warn_left_out(const struct tensors *list, const char *path)
 			"%s has %llu tensor%s of unsupported types, which were not counted: %s%s",
 			path_shown(path), (ull)left, left == 1 ? "" : "s", names,
 			left > 4 ? " and more" : "");
+}
+
+/* Keep the names of the rows of a file. */
+static int keep_names(struct tensor_rows *c, const struct tensors *list, struct fail *fail)
+{
+	struct header header;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (!tensor_header(&header, list, &list->of[i]))
+			continue;
+		char **const more = realloc(c->name, (c->names + 1) * sizeof(*more));
+		if (!more)
+			return fail_errno(fail, "names of tensors");
+		c->name = more;
+		c->name[c->names] = strdup(list->of[i].name);
+		if (!c->name[c->names++])
+			return fail_errno(fail, "names of tensors");
+	}
+	return 0;
 }
 
 /* ---- rows ---- */
@@ -171,8 +193,15 @@ int run_tensors(const struct job *job, struct output *out, struct fail *fail)
 	for (size_t i = 0; i < job->source.path_count && rc == 0; i++) {
 		struct tensors list;
 		rc = read_list(&list, &c, job->source.paths[i], fail);
+		if (rc == 0 && job->style.table)
+			rc = keep_names(&c, &list, fail);
 		tensors_free(&list);
 	}
+	if (rc == 0)
+		row_know_names(&c.spec, (const char *const *)c.name, c.names);
+	while (c.names > 0)
+		free(c.name[--c.names]);
+	free(c.name);
 	if (rc == 0)
 		row_begin(out, &c.spec);
 	for (size_t i = 0; i < job->source.path_count && rc == 0; i++)

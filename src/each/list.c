@@ -68,6 +68,23 @@ static struct hist join_channels(struct joined *j, const struct hist *hist, uint
 	return sum;
 }
 
+/* For the table: learn the names of all rows, and whether any has zeros or NaN. */
+static void know_rows(struct row_spec *spec, const struct hist *hist)
+{
+	const char **const name = hist->key ? malloc((hist->channels + 1) * sizeof(*name)) : NULL;
+
+	spec->known.no_zeros = spec->known.no_nan = true;
+	for (uint32_t c = 0; c < hist->channels; c++) {
+		spec->known.no_zeros &= hist->stats[c].of.zeros == 0;
+		spec->known.no_nan &= hist->flow[c].nan == 0;
+		if (name)
+			name[c] = hist->key[c].name;
+	}
+	if (name)
+		row_know_names(spec, name, hist->channels);
+	free(name);
+}
+
 static void write_rows(struct output *out, const struct hist *hist, const struct row_spec *rows)
 {
 	struct row_spec spec = *rows;
@@ -85,6 +102,8 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 		malloc(sizeof(*joined) + axis_bins(&hist->axis) * sizeof(uint64_t));
 	if (!joined)
 		output_fail(out);
+	if (spec.style->table && spec.asked)
+		know_rows(&spec, hist);
 	row_begin(out, &spec);
 	for (uint64_t c = 0; c < hist->channels && !output_failed(out); c += spec.joined) {
 		const uint64_t end =

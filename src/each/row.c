@@ -14,7 +14,6 @@
 #include "output/csv_line.h"
 #include "output/picture.h"
 #include "output/sheet.h"
-#include "output/table.h"
 
 typedef unsigned long long ull;
 
@@ -205,11 +204,23 @@ static struct table table_of(const struct row_spec *spec)
 {
 	return (struct table){.canvas = &spec->style->canvas,
 			      .asked = spec->asked,
+			      .rows = &spec->known,
 			      .name = row_head(spec),
 			      .names = row_is_named(spec),
 			      .shape = spec->size == ROW_IS_TENSOR,
 			      .bytes = spec->size != ROW_IS_TENSOR && spec->axis->type.bits <= 8,
 			      .channels = spec->channels};
+}
+
+void row_know_names(struct row_spec *spec, const char *const *name, size_t n)
+{
+	const struct table table = table_of(spec);
+
+	if (!spec->style->table || !row_is_named(spec))
+		return;
+	if (spec->size == ROW_IS_INPUT && n == 1)
+		spec->known.start = (size_t)(path_name(name[0]) - name[0]);
+	table_know(&spec->known, &table, name, n);
 }
 
 static void begin_table(struct output *out, const struct row_spec *spec)
@@ -228,9 +239,10 @@ static void write_table_row(struct output *out, const struct row_spec *spec,
 	row_label(label, spec, row);
 	for (uint32_t c = 0; c < hist->channels; c++)
 		table_row(out, &table,
-			  spec->tensor         ? spec->tensor
-			  : row_is_named(spec) ? row_text(spec, row, hist)
-					       : label,
+			  spec->tensor                 ? spec->tensor
+			  : spec->size == ROW_IS_INPUT ? row_name(spec, row->path)
+			  : row_is_named(spec)         ? row_text(spec, row, hist)
+						       : label,
 			  spec->shape, hist, c);
 }
 

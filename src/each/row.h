@@ -7,6 +7,7 @@
 #include "output/format.h"
 #include "output/output.h"
 #include "output/sheet.h"
+#include "output/table.h"
 
 #define ROW_IS_INPUT UINT64_MAX         /* --each=file: a row for each input */
 #define ROW_IS_TENSOR (UINT64_MAX - 1)  /* --each=tensor: rows of runs with types of their own */
@@ -34,6 +35,7 @@ struct row_spec {
 	const char *options;        /* as in struct provenance */
 	const char *tensor, *shape; /* name and shape of the next row; NULL: it is not a tensor */
 	const struct strip *strip;  /* plot: the cells of each strip; else NULL */
+	struct table_rows known;    /* for the table */
 	const struct sheet *sheet;  /* svg: the sheet that gets each row as numbers; else NULL */
 };
 
@@ -55,6 +57,9 @@ const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist);
 /* What it holds for other rows: a channel, or the offset or the record where the row begins. */
 void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
+
+/* For the table: learn the names of all rows. */
+void row_know_names(struct row_spec *spec, const char *const *name, size_t n);
 
 /* For svg: make the sheet of these rows. */
 void row_begin_sheet(struct sheet *s, const struct row_spec *spec);
