@@ -82,18 +82,20 @@ static int take_values(struct documents *d, struct digest *digest, const struct 
 					digest->rule.few);
 }
 
-/* Find the digits of a digest from its number of cells per doubling; 0: no digest has them. */
+#define NO_DIGITS UINT32_MAX /* a single bit has 0 */
+
+/* Find the digits of a digest from its number of cells per doubling; NO_DIGITS: none has these. */
 static uint32_t digits_of(const struct documents *d, const struct hist *h)
 {
 	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);
 	const struct sample_type *const type = &h->axis.type, counted = sample_type_counted(type);
-	const uint32_t values = h->by ? keys_digits(&counted) : type->code_bytes <= 2 ? 16 : 0;
+	const bool codes = h->by || type->code_bytes <= 2;
+	const uint32_t values = h->by ? keys_digits(&counted) : 16;
 
-	return cells == 1ul << values       ? values
-	       : values > 0                 ? 0
+	return codes                        ? cells == 1ul << values ? values : NO_DIGITS
 	       : cells == 1 << DIGEST_FINE  ? DIGEST_FINE
 	       : cells == 1 << DIGEST_ROUGH ? DIGEST_ROUGH
-					    : 0;
+					    : NO_DIGITS;
 }
 
 /* Are they equal but for the rounding of each, by one unit in the last place? */
@@ -210,11 +212,11 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 		   values = !listed && hist_has_values(h, c);
 	const uint32_t digits = listed ? digits_of(d, h) : few ? DIGEST_FINE : 0;
 	/* Many channels may have figures without a digest; figures of bins alone have no zeros. */
-	const bool any = d->value[OF_COUNT] > 0 && (listed || few ? digits > 0
+	const bool any = d->value[OF_COUNT] > 0 && (listed || few ? digits != NO_DIGITS
 						    : many        ? d->value[OF_ZEROS] > 0
 								  : values);
 	const struct sample_type counted = sample_type_counted(&h->axis.type);
-	const struct digest_rule rule = digest_rule(&counted, digits);
+	const struct digest_rule rule = digest_rule(&counted, any ? digits : 0);
 
 	if (d->seen == 1 && any && hist_keep_stats(h, &none, 0, fail) != 0)
 		return -1;

@@ -67,3 +67,5 @@ run gpuhist --record=4 -t u8 -q --by=u32be@0 -b 2 -f npy -o big.npy events
 shell 'test ! -e big.npy && gpuhist --merge -q big.npy.rescue.json | head -n 2'
 refused gpuhist --merge -q -o sum.npy big.npy.rescue.json
 shell 'cat sum.npy.rescue.json | cmp - big.npy.rescue.json'
+# Figures of samples of one bit are read back
+shell 'printf "\\1\\7\\0\\7\\1\\7" | gpuhist -q --record=2 -t i8 --mask=1 --by=u8@1 --stats=50 -r full -b 2 -f json | gpuhist --merge --stats=50 -q -f csv'
