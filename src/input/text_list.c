@@ -316,11 +316,13 @@ unsigned text_list_put(struct text_list *l, struct text_node *p, struct text_end
 	b->left = true;
 	if (border_complete(l, a))
 		ready[n++] = a;
+	/* Asked now: a failure may have dropped b, and then p and b become one node. */
+	const bool line = border_complete(l, b);
 	if (e->to > e->from)
 		ready[n++] = p;
 	else
 		text_list_done(l, p);
-	if (border_complete(l, b))
+	if (line)
 		ready[n++] = b;
 	return n;
 }
