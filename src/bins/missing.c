@@ -47,7 +47,7 @@ const char *missing_parse(struct missing *m, const struct sample_type *type, con
 		code &= bits;
 		const bool zero = real && (code & ~sign) == 0;
 		if (!add(m, zero ? 0 : code) || (zero && !add(m, sign)))
-			return "is one too many; there may be 16, of which 0 is two for floats";
+			return "is one too many; there may be 16, and 0 counts twice for floats";
 		text += length;
 		if (*text == '\0')
 			return NULL;

@@ -18,7 +18,7 @@ struct missing {
 
 /*
  * Read values of a type, with commas between them, each rounded to it from its decimal digits;
- * those of an integer type must fit. Set *what to the first wrong one, up to a comma. Return why
+ * integers must fit. Set *what to the first wrong one, up to a comma. Return why
  * it is wrong, or NULL.
  */
 const char *missing_parse(struct missing *m, const struct sample_type *type, const char *text,

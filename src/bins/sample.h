@@ -113,7 +113,7 @@ static inline bool sample_is_magnitude(const struct sample_type *type)
 	return type->abs && type->name[1] == 'c';
 }
 
-/* The type before --abs; of a magnitude, that of each of the two numbers. */
+/* The type before --abs; for a magnitude, the type of each of its two numbers. */
 struct sample_type sample_type_signed(const struct sample_type *type);
 
 /* The type of the words that an input has, before --mask and --abs. */

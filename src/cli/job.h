@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "bins/axis.h"
-#include "cli/alarm.h"
 #include "bins/sample.h"
+#include "cli/alarm.h"
 #include "cli/terminal.h"
 #include "count/keys.h"
 #include "count/layout.h"

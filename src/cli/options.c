@@ -104,7 +104,8 @@ static const struct known KNOWN[] = {
 	{"compare", 0, "=REF.json", WRITES, .text = TO(job.compare),
 		.apart = {{"each", "rows are histograms of their own"}}},
 	{"alarm", 0, "=LIMIT,...", WRITES, READ(read_alarm, job.alarms), .text = TO(job.alarm_text),
-		.must = "must be limits such as p99:500, p1:<3, p99:2x, out:1%, nan:0.1%, empty, or a KS from 0 to 1, with commas between them",
+		.must = "must be limits such as p99:500, p1:<3, p99:2x, out:1%, nan:0.1%, empty, "
+			"or a KS from 0 to 1, with commas between them",
 		.apart = {{"each", "rows are histograms of their own"}}},
 	{"merge", 0, NULL, WRITES, FLAG(job.merge)},
 	{"tee", 0, NULL, COUNTS, FLAG(job.tee)},

@@ -440,7 +440,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	return job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
-/* Imply --stats for limits of quantiles; those of a reference need one. */
+/* Imply --stats for limits of quantiles; limits relative to a reference need --compare. */
 static int settle_alarms(struct given *g, struct fail *fail)
 {
 	struct job *const job = &g->job;
@@ -459,7 +459,7 @@ static int settle_alarms(struct given *g, struct fail *fail)
 	return alarms_ask(&job->alarms, &job->quantiles)
 		       ? 0
 		       : given_refuse("alarm", job->alarm_text,
-				      "makes too many quantiles with those of --stats", fail);
+				      "makes too many quantiles together with --stats", fail);
 }
 
 int options_complete(struct given *g)

@@ -132,7 +132,7 @@ static void name_range(char *advice, size_t size, const struct hist *hist, bool 
 
 /*
  * Suggest options that would cover the samples that are in no bin. The least and greatest value are
- * known if codes are counted. Neither the type of text nor that of a header can be wrong.
+ * known if codes are counted. The type of text and the type in a header are taken as right.
  */
 static void advise(char advice[ADVICE], const struct hist *hist, const struct job *job,
 		   const struct run_report *run)
@@ -245,7 +245,7 @@ static bool advise_log(const struct picture *p, uint32_t k)
 	return true;
 }
 
-/* The first bin of a channel that is not empty, or the last; the number of bins if there is none. */
+/* The first or the last bin of a channel that has samples; the number of bins if none has. */
 static uint32_t end_of(const struct hist *hist, uint32_t channel, bool last)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
@@ -260,7 +260,7 @@ static uint32_t end_of(const struct hist *hist, uint32_t channel, bool last)
 static bool advise_channel(const struct hist *hist)
 {
 	const uint32_t bins = axis_bins(&hist->axis), n = hist->channels;
-	/* The channels with the lowest and the highest bin, and those of the others. */
+	/* The channels with the lowest and the highest bin, and the ends of the other channels. */
 	uint32_t who[2] = {0, 0}, ends[2] = {bins, 0}, others[2] = {bins, 0};
 
 	for (uint32_t c = 0; c < n; c++) {

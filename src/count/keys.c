@@ -185,9 +185,9 @@ void keys_add_stats(struct keys *k, uint32_t index, const unsigned char *samples
 
 int keys_check(const struct keys *k, struct fail *fail)
 {
-	const uint32_t n = __atomic_load_n(&k->n, __ATOMIC_RELAXED);
+	const uint32_t n = __atomic_load_n(&k->n, __ATOMIC_RELAXED),
+		       no_text = __atomic_load_n(&k->no_text, __ATOMIC_RELAXED);
 
-	const uint32_t no_text = __atomic_load_n(&k->no_text, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&k->many, __ATOMIC_RELAXED) || no_text == KEYS_TEXT_MANY)
 		return keys_refuse(k->most, fail);
 	if (no_text == KEYS_TEXT_LOST)

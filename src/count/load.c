@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load: absolute values and magnitudes. */
+/* load: absolute values, magnitudes and missing samples. */
 #include "count/load.h"
 
 #include <math.h>

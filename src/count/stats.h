@@ -92,7 +92,7 @@ struct stats_result {
 	double deviation;                 /* of the population; within one unit in the last place */
 };
 
-void stats_result(const struct stats *stats, struct stats_result *result);
+void stats_result(const struct stats *stats, struct stats_result *result); /* sums.c */
 
 /* The number of all samples. */
 static inline uint64_t stats_samples(const struct stats_result *r)

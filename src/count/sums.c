@@ -78,7 +78,7 @@ static void add_product(int128_t *digit, size_t place, uint64_t a, uint64_t b)
 
 /*
  * Set the sums of the values. For integers, subtract the offset of each key: the sum of k - o is
- * K - o n, and that of the squares S - 2 o K + o o n.
+ * K - o n, and the sum of its squares is S - 2 o K + o o n.
  */
 static void work_of(struct digits *w, const struct stats *s)
 {
@@ -286,7 +286,7 @@ void sums_format(char text[SUMS_TEXT], const struct sums *s, const struct sample
 	snprintf(text + used, SUMS_TEXT - used, sum.n > 0 ? "p%+d" : "0p+0", power);
 }
 
-/* Read a number below 2^(bits + exponent) to digits, of which the lowest is worth 2^exponent. */
+/* Read a number below 2^(bits + exponent) to digits; the lowest is worth 2^exponent. */
 static bool parse(int128_t *digit, const char *text, int exponent, long bits)
 {
 	static const char HEX[] = "0123456789abcdef";

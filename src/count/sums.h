@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sums: the exact sum of the samples of a channel, and that of their squares, for documents.
+ * sums: the exact sums of the samples of a channel and of their squares, for documents.
  *
  * Adding them rounds nothing, so mean and deviation do not depend on the order of documents. Only
  * the digits from the first to the last that is not 0 take memory.

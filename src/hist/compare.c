@@ -193,7 +193,7 @@ static uint128_t difference(const struct differences *s)
 	return a > b ? a - b : b - a;
 }
 
-static void sums_look(struct differences *s, struct comparison *c, double at)
+static void look(struct differences *s, struct comparison *c, double at)
 {
 	const uint128_t d = difference(s);
 
@@ -219,7 +219,7 @@ static struct comparison compare_channel(struct walk w)
 	}
 	const bool first = axis_bins(&w.of[0]->axis) > 0;
 	if (first || axis_bins(&w.of[1]->axis) > 0)
-		sums_look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
+		look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
 	add_divergence(&s.divergence, flow[0]->under, all[0], flow[1]->under, all[1]);
 	while (walk_next(&w, &step)) {
 		const uint64_t a = count_of(&w, &step, 0), b = count_of(&w, &step, 1);
@@ -234,7 +234,7 @@ static struct comparison compare_channel(struct walk w)
 		s.before = middle;
 		s.below[0] += a;
 		s.below[1] += b;
-		sums_look(&s, &c, step_end(&w, &step));
+		look(&s, &c, step_end(&w, &step));
 		add_divergence(&s.divergence, a, all[0], b, all[1]);
 	}
 	add_divergence(&s.divergence, flow[0]->over, all[0], flow[1]->over, all[1]);

@@ -40,7 +40,7 @@
 /* The rule of a row. */
 enum {
 	FIGURE_WORTH = 15, /* aligned columns: its turn to get a column, 1 first */
-	NAMED_WORTH = 5,   /* that of quantiles that the user named; others are last */
+	NAMED_WORTH = 5,   /* the turn of quantiles that the user named; others are last */
 	HIDE_ZERO = 16,    /* report: left out if it is 0 */
 	HIDE_NONE = 32,    /* report: left out if it is 0 and no sample is finite */
 	REALS = 64,        /* JSON: only of float types, and not from bins */
@@ -89,7 +89,7 @@ struct figure {
 size_t figures_list(struct figure f[FIGURES_MOST], enum figure_place place,
 		    const struct quantiles *asked, const struct hist *hist, uint32_t channel);
 
-/* The name of a figure there; `text` is for those of quantiles. */
+/* The name of a figure there; `text` holds the name of a quantile. */
 const char *figure_name(char text[NUMBER_TEXT], const struct figure *f, enum figure_place place,
 			const struct quantiles *asked);
 

@@ -3,9 +3,9 @@
 #include "hist/quantile.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DIGITS_LEAST 3 /* of a quantile that is not exact */
 #define DIGITS_MOST 17 /* enough for every binary64 */
