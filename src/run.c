@@ -13,8 +13,8 @@
 #include "document/into.h"
 #include "each/formats.h"
 #include "gpu/gpu_resident.h"
-#include "hist/compare.h"
 #include "gpu_helper/cuda.h"
+#include "hist/compare.h"
 
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail);

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "bins/number.h"
-#include "hist/quantile.h"
 #include "cli/edges_arg.h"
 #include "each/formats.h"
 #include "each/row.h"
+#include "hist/quantile.h"
 
 #define PARTS_MAX ((uint32_t)1 << 31)
 
