@@ -20,7 +20,7 @@ import tempfile
 import termios
 import time
 
-from check import check, report
+from check import all_shown, check, report
 
 gpuhist = os.path.abspath(sys.argv[1])
 os.environ.update(LC_ALL="C", TERM="dumb")
@@ -80,14 +80,7 @@ def seen(arguments, samples, columns=80, lines=24, output=False):
         file.write(samples)
         file.seek(0)
         process = subprocess.Popen([gpuhist, "--no-progress", *arguments], stdin=file, stdout=slave if output else subprocess.DEVNULL, stderr=slave)
-        os.close(slave)
-    data = b""
-    try:
-        while more := os.read(master, 65536):
-            data += more
-    except OSError:
-        pass
-    os.close(master)
+    data = all_shown(master, slave, process)
     check(process.wait() == 0, f"{arguments}: {data!r}")
     return data.decode()
 
@@ -319,17 +312,11 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
     got = [b""]
 
     def read(until):
-        """Read until the text comes, or, without one, to the end."""
+        """Read until the text comes."""
         limit = time.monotonic() + 60
-        while time.monotonic() < limit and not (until and re.search(until, got[-1])):
-            if not select.select([master], [], [], 0.05)[0]:
-                if process.poll() is not None and not until:
-                    break
-                continue
-            try:
+        while time.monotonic() < limit and not re.search(until, got[-1]):
+            if select.select([master], [], [], 0.05)[0]:
                 got[-1] += os.read(master, 65536)
-            except OSError:
-                break
 
     samples = 0
     for step in steps:
@@ -350,10 +337,8 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
         process.stdin.close()
     else:
         process.send_signal(signal.SIGINT)
-    read(None)
+    got[-1] += all_shown(master, slave, process)
     process.wait(60)
-    os.close(slave)
-    os.close(master)
     return process.returncode, [part.decode() for part in got]
 
 
