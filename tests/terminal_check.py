@@ -317,6 +317,7 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
         while time.monotonic() < limit and not re.search(until, got[-1]):
             if select.select([master], [], [], 0.05)[0]:
                 got[-1] += os.read(master, 65536)
+        check(re.search(until, got[-1]), f"{arguments}: {until} did not come: {got[-1][-500:]!r}")
 
     samples = 0
     for step in steps:
@@ -330,6 +331,9 @@ def live(arguments, steps, columns=80, lines=24, end=True, then=rb"(?m)^%d sampl
             samples += len(step)
             process.stdin.write(step)
             process.stdin.flush()
+            # What the program has read it counts, whatever signal comes.
+            while struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))[0] and process.poll() is None:
+                time.sleep(0.01)
             read(then % samples if b"%d" in then else then)
     if isinstance(end, bytes):
         os.write(master, end)
@@ -368,7 +372,7 @@ check(status == 0 and "^C" in text and sum("2560 samples" in row for row in scre
       and sum(row.startswith("u8, 256 bins") for row in screen.rows) == 1, f"after ^C: {screen.rows}")
 # Where nothing is drawn in place, ^C begins a new line, also among rows.
 for rows in ([], ["--each=2560"]):
-    status, (text,) = live([*rows, "-f", "plot", "--color=never", "--finish", "--no-progress"], [DATA, 0.3], end=b"\3", then=rb"" if not rows else rb"2560\r\n")
+    status, (text,) = live([*rows, "-f", "plot", "--color=never", "--finish", "--no-progress"], [DATA], end=b"\3", then=rb"" if not rows else rb"2560\r\n")
     check(status == 0 and "^C\r\n" in text and "2560" in text, f"^C {rows}: {text!r}")
 # In the background nothing is drawn; back in the foreground the picture comes, even without new samples.
 BACK = """import os, signal, sys, time, fcntl, termios
