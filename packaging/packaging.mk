@@ -11,7 +11,7 @@ ZSHDIR ?= $(DATADIR)/zsh/site-functions
 
 # FILE:DESTINATION of everything installed but the program. Files that the tree lacks are skipped.
 INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
-	man/gpuhist-json.5:$(MANDIR)/man5/gpuhist-json.5 \
+	$(foreach f,gpuhist-inputs.5 gpuhist-json.5 gpuhist-output.5,man/$(f):$(MANDIR)/man5/$(f)) \
 	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
 	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \

@@ -67,7 +67,7 @@ tried() {
 	program=$(find "$root" -path '*/bin/gpuhist' -o -path '*/scripts/gpuhist')
 	# Only pip applies the modes of a zip.
 	chmod +x "$program"
-	for part in man1/gpuhist.1 man5/gpuhist-json.5 completions/gpuhist site-functions/_gpuhist \
+	for part in man1/gpuhist.1 man5/gpuhist-inputs.5 man5/gpuhist-json.5 man5/gpuhist-output.5 completions/gpuhist site-functions/_gpuhist \
 		vendor_completions.d/gpuhist.fish LICENSE LICENSE.glibc; do
 		case $file:$part in
 		*-static.*:LICENSE.glibc) ;;

@@ -53,8 +53,8 @@ Generator: gpuhist ({version})
 Root-Is-Purelib: false
 Tag: {tag}
 """
-SHARED = ("man/man1/gpuhist.1", "man/man5/gpuhist-json.5", "bash-completion/completions/gpuhist",
-          "zsh/site-functions/_gpuhist", "fish/vendor_completions.d/gpuhist.fish")
+SHARED = ("man/man1/gpuhist.1", "man/man5/gpuhist-inputs.5", "man/man5/gpuhist-json.5", "man/man5/gpuhist-output.5",
+          "bash-completion/completions/gpuhist", "zsh/site-functions/_gpuhist", "fish/vendor_completions.d/gpuhist.fish")
 
 TREE = pathlib.Path(__file__).parents[1]
 

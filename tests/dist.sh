@@ -28,8 +28,9 @@ cmp "$wheel" "$work/gpuhist-$version/build/${wheel##*/}"
 # The files in it, and their owners.
 mkdir "$work/out"
 tar -xzf "$tarball" -C "$work/out"
-for file in bin/gpuhist share/man/man1/gpuhist.1 share/man/man5/gpuhist-json.5 share/bash-completion/completions/gpuhist \
-	share/zsh/site-functions/_gpuhist share/fish/vendor_completions.d/gpuhist.fish share/doc/gpuhist/README.md \
+for file in bin/gpuhist share/man/man1/gpuhist.1 share/man/man5/gpuhist-inputs.5 share/man/man5/gpuhist-json.5 \
+	share/man/man5/gpuhist-output.5 share/bash-completion/completions/gpuhist share/zsh/site-functions/_gpuhist \
+	share/fish/vendor_completions.d/gpuhist.fish share/doc/gpuhist/README.md \
 	share/doc/gpuhist/LICENSE share/doc/gpuhist/LICENSE.zstd; do
 	[ -s "$work/out/$name/$file" ] || fail "$file is missing"
 done
@@ -81,8 +82,8 @@ pip install --no-index "$wheel"
 "$work/venv/bin/gpuhist" -V >"$work/installed"
 sed 's/wheel/tarball/' "$work/installed" >"$work/wheel"
 "$program" -V | cmp - "$work/wheel"
-for file in share/man/man1/gpuhist.1 share/man/man5/gpuhist-json.5 share/bash-completion/completions/gpuhist \
-	share/zsh/site-functions/_gpuhist share/fish/vendor_completions.d/gpuhist.fish; do
+for file in share/man/man1/gpuhist.1 share/man/man5/gpuhist-inputs.5 share/man/man5/gpuhist-json.5 share/man/man5/gpuhist-output.5 \
+	share/bash-completion/completions/gpuhist share/zsh/site-functions/_gpuhist share/fish/vendor_completions.d/gpuhist.fish; do
 	cmp "$work/out/$name/$file" "$work/venv/$file"
 done
 [ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$work/text")" = 0,97,98,4 ] || fail 'a wrong count'

@@ -81,7 +81,7 @@ PATH=$PWD/.bin:$PATH
 
 # The commands: the manual's displays and its .Dl lines, and the second column of README's table.
 {
-	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
+	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root"/man/gpuhist*
 	# shellcheck disable=SC2016 # the backquotes are README's
 	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
 } >.commands
