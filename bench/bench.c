@@ -405,7 +405,7 @@ static void table(int cores)
 {
 	char mine[100], bare[100], what[100];
 
-	printf("| gpuhist | GB/s | compared with | GB/s | times as fast "
+	printf("| gpuhist | GB/s | compared with | GB/s | speedup "
 	       "|\n|---|---|---|---|---|\n");
 	for (int t = 1; t <= cores; t *= 2) {
 		snprintf(what, sizeof(what), "u32, 1024 bins, -T %d", t);

@@ -35,6 +35,8 @@ PYTHON = f"exec {sys.executable} {HERE}/rivals.py "
 README = [
     ("gpuhist -b 1024 u32", "u32", CORES,
      "a bare loop in C over the same blocks", f"exec $BENCH bare u32 {CORES}", "u32", CORES, "sh"),
+    ("cat u32 | gpuhist -b 1024", "u32", CORES,
+     "`cat` into a pipe whose reader discards", "cat u32 | $BENCH drain", "u32", 1, "sh"),
     (f"gpuhist -T 1 {F32} f32", "f32", 1,
      "NumPy {}: `histogram`", PYTHON + "numpy f32.part", "f32.part", 1, "numpy"),
     (f"gpuhist {F32} f32", "f32", CORES,
@@ -45,23 +47,21 @@ README = [
      "HdrHistogram_c {}, one in each thread", f"exec ./hdr latencies {CORES}", "latencies", CORES, "HdrHistogram_c"),
     ("gpuhist -b 1024 u32.zst", "u32.zst", CORES,
      "`zstd -dc` {}", "exec zstd -dc u32.zst", "u32.zst", 1, "zstd"),
-    (f"gpuhist {F32} f32.pz.zst", "f32.pz.zst", CORES,
-     "`pzstd -dc` {}", "exec pzstd -dc f32.pz.zst", "f32.pz.zst", CORES, "pzstd"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
      "CuPy {}: `histogram`", PYTHON + "cupy f32", TIMES4, "1 + GPU", "cupy"),
+    (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
+     "the cores alone", f"exec gpuhist --device=cpu {F32} {TIMES4}", TIMES4, CORES, "gpu"),
     (f"taskset -c 0,1 gpuhist {F32} {TIMES4}", TIMES4, "2 + GPU",
      "the two cores alone", f"exec taskset -c 0,1 gpuhist --device=cpu {F32} {TIMES4}", TIMES4, 2, "gpu"),
 ]
 MORE = [
-    ("cat u32 | gpuhist -b 1024", "u32", CORES,
-     "`cat` into a pipe whose reader discards", "cat u32 | $BENCH drain", "u32", 1, "sh"),
     ("gpuhist -T 1 --text -r 0:1 -b 1000 text", "text", 1,
      "`mawk` {}", "exec mawk '{ n[int($1 * 1000)]++ } END { for (i in n) print i, n[i] }' text.part", "text.part", 1,
      "mawk"),
     (f"gpuhist {F32} f32.zst", "f32.zst", CORES,
      "`zstd -dc` {}", "exec zstd -dc f32.zst", "f32.zst", 1, "zstd"),
-    (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
-     "the cores alone", f"exec gpuhist --device=cpu {F32} {TIMES4}", TIMES4, CORES, "gpu"),
+    (f"gpuhist {F32} f32.pz.zst", "f32.pz.zst", CORES,
+     "`pzstd -dc` {}", "exec pzstd -dc f32.pz.zst", "f32.pz.zst", CORES, "pzstd"),
     (f"gpuhist -b 16M -r full -f raw {NOISE4}", NOISE4, GPU,
      "the cores alone", f"exec gpuhist --device=cpu -b 16M -r full -f raw {NOISE4}", NOISE4, CORES, "gpu"),
     ("gpuhist -b 1024 u32.all.zst", "u32.all.zst", GPU,
@@ -199,7 +199,7 @@ def main():
         sizes = {}
         for rows in (README, MORE):
             print("\n| whole runs | threads | GB/s | CPU s/GB | compared with | threads | GB/s | CPU s/GB "
-                  "| times as fast |\n|---|--:|--:|--:|---|--:|--:|--:|--:|", flush=True)
+                  "| speedup |\n|---|--:|--:|--:|---|--:|--:|--:|--:|", flush=True)
             for row in rows:
                 if found.get(row[-1]):
                     print_row(row, found[row[-1]], int(runs), seconds, max(round(gib * 64), 1), sizes)

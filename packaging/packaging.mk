@@ -15,7 +15,7 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
 	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
-	$(foreach f,README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
+	$(foreach f,README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/overlap.svg docs/router.svg $(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
 # The installed README has no links to files that are only in the sources.
 UNLINKED  = \(bench\|kernels\|src\|tests\|[A-Z]*\.md\)
 from = $(firstword $(subst :, ,$(1)))

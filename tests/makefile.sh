@@ -154,7 +154,7 @@ files() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort); }
 {
 	printf '%s 644\n' man/man1/gpuhist.1 man/man5/gpuhist-inputs.5 man/man5/gpuhist-json.5 man/man5/gpuhist-output.5 bash-completion/completions/gpuhist \
 		fish/vendor_completions.d/gpuhist.fish zsh/site-functions/_gpuhist
-	(cd "$tree" && printf 'doc/gpuhist/%s 644\n' README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/router.svg examples/cluster/*.*)
+	(cd "$tree" && printf 'doc/gpuhist/%s 644\n' README.md LICENSE examples/tour.md docs/cookbook.md docs/python.md docs/bells.svg docs/overlap.svg docs/router.svg examples/cluster/*.*)
 } | sed 's,^,share/,' >"$work/want"
 echo 'bin/gpuhist 755' >>"$work/want"
 mkdir -p "$work/a root/opt/share/man/man1" "$work/a root/opt/share/doc/gpuhist/examples"

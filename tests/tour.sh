@@ -25,6 +25,24 @@ done
 PATH=$work/bin:$PATH LC_ALL=C.UTF-8
 export PATH LC_ALL
 unset COLUMNS
+# README's data.bin: 200,000 pulse heights of a radiation detector with 10 bits, a falling background and a peak, as u32.
+awk 'function drawn(n) { x = x * 16807 % 2147483647; return x % n }
+	BEGIN {
+		x = 1
+		for (i = 0; i < 200; i++) {
+			line = ""
+			for (k = 0; k < 1000; k++) {
+				v = 562
+				if (drawn(4) > 0) v = int(drawn(1024) * drawn(1024) / 1024)
+				else for (j = 0; j < 5; j++) v += drawn(41)
+				line = line sprintf("\\%03o\\%03o\\0\\0", v % 256, v / 256)
+			}
+			print line
+		}
+	}' | while IFS= read -r line; do
+	# shellcheck disable=SC2059 # octal bytes
+	printf "$line"
+done >"$work/tour/data.bin"
 passed=0 failed=0 left=0 command=
 
 # Succeed if all WORDs exist. Report each missing WORD once.

@@ -22,5 +22,5 @@ const void *const kernel_image = gpu_image_start;
 const char kernel_facts[] = "kernels" GPU_FACTS;
 #else
 const void *const kernel_image = NULL;
-const char kernel_facts[] = "none (built without nvcc)";
+const char kernel_facts[] = "no kernels (built without nvcc)";
 #endif

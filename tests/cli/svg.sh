@@ -90,7 +90,7 @@ numbers -t i16 --log=auto signs
 refused gpuhist -t u8 -f svg -C sat8 six
 refused gpuhist -t u8 -f svg --nonzero six
 shell "gpuhist -t u8 -b 16M -q -f svg six | well_formed | grep 'class=\"bins\"'"
-# The tour's commands draw README's pictures; these commands write them anew, in docs
+# The tour's commands draw its pictures; these commands write them anew, in docs
 sed -n '/>bells\.u8$/s/^\$ //p; />router\.bin$/s/^\$ //p; /-o router\.svg/s/^\$ //p' "$1/../../examples/tour.md" >pictures.sh
 sh pictures.sh
 gpuhist -t u8 -b 64 -r 38:102 -o bells.svg bells.u8
