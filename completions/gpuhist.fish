@@ -3,7 +3,7 @@
 set -l types {u,i}8 f8e{4m3,5m2} {u,i}{2,4,10,12,14}bit{,be} u1bit{,be} {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be} c{u,s,i}{8,16} cf{32,64}
 
 complete -c gpuhist -s t -l type -x -a "$types" -d 'type of the samples'
-complete -c gpuhist -s b -l bins -x -d 'number of bins'
+complete -c gpuhist -s b -l bins -x -d 'number of bins; 0: only statistics'
 complete -c gpuhist -s r -l range -x -a full -d 'equal bins over LO:HI, or LO:HI:STEP'
 complete -c gpuhist -l log -x -a auto -d 'bins of equal ratio over LO:HI, or from the samples'
 complete -c gpuhist -l edges -r -d 'explicit edges, or @FILE'

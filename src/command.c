@@ -120,10 +120,12 @@ static int read_like(struct job *job, struct document *like, struct fail *fail)
 				   !alarms_have(&job->alarms, ALARM_KS);
 		job->like = like;
 		if (document_only(like, job->compare, fail) == 0 &&
-		    ((apart && compare_is_blind(&like->hist.axis)) ||
+		    ((apart && axis_is_blind(&like->hist.axis)) ||
 		     compare_refuses(&like->hist, job->compare, fail) == 0) &&
 		    alarms_take(&job->alarms, &like->hist, job->compare, fail) == 0) {
-			job->reference = compare_is_blind(&like->hist.axis) ? NULL : &like->hist;
+			job->reference = apart && job->style.binless       ? NULL
+					 : axis_is_blind(&like->hist.axis) ? NULL
+									   : &like->hist;
 			return 0;
 		}
 		document_free(like);
@@ -241,10 +243,15 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 		return -1;
 	if (bins > 0 && hist_rebin(hist, bins, fail) != 0)
 		return -1;
+	if (job->style.binless &&
+	    (hist_set_stats(hist, &job->quantiles, fail) != 0 || hist_unbin(hist, fail) != 0))
+		return -1;
 	/* The runs' options give another number of bins. */
-	if (bins > 0)
+	if (bins > 0 || job->style.binless)
 		total->from.options = NULL;
-	if ((stats || hist->stats) && hist_set_stats(hist, &job->quantiles, fail) != 0)
+	/* Without bins, nothing else tells what they told. */
+	if ((stats || hist->stats) && !(job->style.binless && hist->from_bins) &&
+	    hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;
 	const char *const why = job->linearity == WAVE_NONE ? NULL
 				: hist->by                  ? "cannot be combined with keys"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The output of -f prom, as Prometheus' own client reads it: buckets equal the CSV's counts, and the sum the samples'.
+Without bins (-b 0, --by) it is a summary, whose quantiles are the CSV's.
 
 usage: prom_check.py GPUHIST [SEED]
 """
@@ -38,15 +39,21 @@ def sample(kind):
     return rng.choice([rng.randrange(100), rng.randrange(low, low + (1 << bits))]) if rng.random() < 0.9 else low
 
 
+def least(kind):
+    """Return the least sample of the type."""
+    return {"f": -math.inf, "i": -(1 << int(kind[1:]) - 1), "u": 0}[kind[0]]
+
+
 def limits(kind, rows, closed):
-    """Return the largest sample of each bin, or its upper edge for floats; bins with equal limits are joined."""
+    """Return the largest sample below each edge, or the edge for floats, and the bins before it; equal limits are joined."""
     found = {}
-    for i, row in enumerate(rows):
-        edge = fractions.Fraction(row["upper"])
-        last = closed and i + 1 == len(rows)
+    for i, row in enumerate(rows[:1] + rows):
+        edge = fractions.Fraction(row["upper" if i else "lower"])
+        last = closed and 0 < i == len(rows)
         if kind[0] != "f":
             edge = math.floor(edge) if last else math.ceil(edge) - 1
-        found[float(edge)] = i
+        if i > 0 or edge >= least(kind):
+            found[float(edge)] = i
     return found
 
 
@@ -78,7 +85,7 @@ def job(path):
         check(all(("channel" in s.labels) == (channels > 1) for s in mine), label + "labels")
         buckets = [(float(s.labels["le"]), s.value) for s in mine if s.name == name + "_bucket"]
         wanted, below = [], int(flow["under"][count])
-        whole = [below + sum(int(row[count]) for row in rows[:i + 1]) for i in range(len(rows))]
+        whole = [below + sum(int(row[count]) for row in rows[:i]) for i in range(len(rows) + 1)]
         wanted = [(le, whole[i]) for le, i in limits(kind, rows, closed).items()]
         number = below + sum(int(row[count]) for row in rows) + int(flow["over"][count])
         check(buckets == wanted + [(math.inf, number)], f"{label}{buckets} instead of {wanted}, {number}")
@@ -91,7 +98,43 @@ def job(path):
             check(total == exact, f"{label}sum {total} instead of {exact}")
 
 
+def summary(path):
+    """Samples of several channels or keys, without bins."""
+    kind = rng.choice(list(LETTERS))
+    names = [str(i) for i in range(rng.choice([1, 1, 2, 3]))]
+    keyed = rng.random() < 0.4
+    samples = [(rng.choice(names) if keyed else names[i % len(names)], sample(kind)) for i in range(len(names) * rng.choice([1, 50, 500]))]
+    if keyed:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{key} {value!r}\n" for key, value in samples)
+        options = ["--text=2", "--by=1", "-t", kind] + rng.choice([[], ["-b", "0"]]) + [path]
+    else:
+        with open(path, "wb") as file:
+            file.write(struct.pack(f"<{len(samples)}{LETTERS[kind]}", *[value for _, value in samples]))
+        options = ["-b", "0", "-t", kind, "-c", str(len(names)), path]
+    asked = rng.choice(["50,99.9", "0,1,50", "99"])
+    label = "key" if keyed else "channel"
+    series = {row.get(label, "0"): row for row in csv.DictReader(run(options + ["--stats=" + asked, "-f", "csv"]).splitlines())}
+    families = list(text_string_to_metric_families(run(options + ["--stats=" + asked, "-f", "prom"])))
+    check([(f.name, f.type) for f in families if f.type != "gauge"] == [("gpuhist_samples", "summary")], f"{options}: one summary")
+    found = {}
+    for s in families[0].samples:
+        found.setdefault(s.labels.get(label, "0"), {})[s.labels.get("quantile", s.name)] = s.value
+    check(found.keys() == series.keys(), f"{options}: {list(found)} instead of {list(series)}")
+    for name, row in series.items():
+        wanted = {str(float(fractions.Fraction(q) / 100)): float(row[q + "%"]) for q in asked.split(",") if row[q + "%"]}
+        mine = {(str(float(q)) if q[0].isdigit() else q): float(value) for q, value in found[name].items()}
+        number = int(row["samples"]) - int(row["nan"])
+        check(mine.pop("gpuhist_samples_count") == number, f"{options}: {name}: count")
+        total = mine.pop("gpuhist_samples_sum")
+        check(not row["mean"] or math.isclose(total, float(row["mean"]) * number, rel_tol=1e-9, abs_tol=1e-9) or row["inf"] != "0",
+              f"{options}: {name}: sum {total}")
+        check(mine == wanted, f"{options}: {name}: {mine} instead of {wanted}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     for _ in range(120):
         job(os.path.join(folder, "samples"))
+    for _ in range(60):
+        summary(os.path.join(folder, "samples"))
 sys.exit(report())

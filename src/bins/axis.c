@@ -63,6 +63,22 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 	return edges_init(&axis->edges, &complete, type, why);
 }
 
+bool axis_is_blind(const struct axis *axis)
+{
+	const struct sample_type *const type = &axis->type;
+	const bool real = type->kind == SAMPLE_FLOAT, closed = axis->edges.closed;
+
+	if (axis_divides(axis))
+		return false;
+	if (axis->clamp || !axis_kind_of(axis)->ordered)
+		return true;
+	const double least = real ? -sample_max_finite(type) : (double)sample_min(type),
+		     most = real ? sample_max_finite(type) : (double)(sample_max(type) + !closed),
+		     end = edges_value(&axis->edges, 1);
+	return edges_value(&axis->edges, 0) <= least &&
+	       (real && !closed ? end > most : end >= most);
+}
+
 int axis_join(struct axis *axis, uint32_t bins)
 {
 	const struct edges *const e = &axis->edges;

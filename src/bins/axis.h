@@ -58,6 +58,9 @@ static inline bool axis_divides(const struct axis *axis)
 	return axis_bins(axis) != 1 || axis_kind_of(axis)->from_samples;
 }
 
+/* Does one bin hold all finite samples, so that any two histograms are equal? */
+bool axis_is_blind(const struct axis *axis);
+
 /*
  * Can counts with the axis `more` be added to counts with `axis`? If not, `why` gives the
  * difference, such as "its samples are i8, not u8". The bins may come from different options, but

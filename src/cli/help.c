@@ -62,7 +62,7 @@ static const char INPUT_OPTIONS[] =
 "      --no-check          do not verify zstd checksums\n"
 "\n"
 "Bins:\n"
-"  -b, --bins=N            number of bins, up to 2^28 (default 256)\n"
+"  -b, --bins=N            number of bins, up to 2^28 (default 256); 0: none\n"
 "  -r, --range=LO:HI[:STEP]  equal bins from LO to HI, N of them or STEP wide;\n"
 "                          full: every value of the type\n"
 "      --auto              at most N bins that fit the data; the default, except\n"

@@ -31,8 +31,8 @@
 /* clang-format off */
 static const struct known KNOWN[] = {
 	{"type", 't', "=TYPE", DECIDES, .read = read_type},
-	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.bins, 1, BINS_MAX),
-		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400"},
+	{"bins", 'b', "=N", DECIDES_SUM, NUMBER(job.bins.bins, 0, BINS_MAX),
+		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400, or 0 for statistics without bins"},
 	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends, .text = TO(job.bins_text),
 		.must = "must be LO:HI, LO:HI:STEP or full, with finite numbers, such as -1:1 or 0:1:0.1"},
 	{"auto", 0, NULL, .about = DECIDES},

@@ -95,6 +95,10 @@ static int settle_bins(struct given *g, struct fail *fail)
 	struct axis_spec *const spec = &job->bins;
 
 	spec->kind = AXIS_DEFAULT;
+	if (job->style.binless) {
+		*spec = (struct axis_spec){.kind = AXIS_RANGE, .full = true, .bins = 1};
+		return 0;
+	}
 	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_RANKS; kind++) {
 		if (!given(g, AXIS_KINDS[kind].name))
 			continue;
@@ -225,20 +229,49 @@ static int settle_by(struct given *g, struct fail *fail)
 	return 0;
 }
 
+/* -b 0: figures, without bins */
+static int settle_binless(struct given *g, struct fail *fail)
+{
+	static const char *const ABOUT_BINS[] = {"range", "log",     "edges",  "mod",
+						 "auto",  "clamp",   "closed", "linearity",
+						 "plot",  "counter", "flow",   "nonzero"};
+	struct job *const job = &g->job;
+
+	for (size_t i = 0; i < sizeof(ABOUT_BINS) / sizeof(ABOUT_BINS[0]); i++)
+		if (given(g, ABOUT_BINS[i]))
+			return fail_set(
+				fail, STATUS_USAGE,
+				"--bins 0 cannot be combined with --%s: it writes statistics "
+				"and no bins",
+				ABOUT_BINS[i]);
+	if (job->compare &&
+	    (alarms_have(&job->alarms, ALARM_KS) || !alarms_have(&job->alarms, ALARM_TIMES)))
+		return fail_set(fail, STATUS_USAGE,
+				"--bins 0 cannot be combined with --compare, which compares bins; "
+				"--alarm=p99:2x alone compares quantiles");
+	job->style.binless = true;
+	if (!given(g, "stats"))
+		given_stats(g);
+	return 0;
+}
+
 /* Without bins, --by writes figures, unless the format has none or a document gives the bins. */
 static void settle_by_figures(struct given *g)
 {
-	static const char *const BINS[] = {"bins",  "range",  "log",   "edges", "mod",    "auto",
-					   "clamp", "closed", "stats", "into",  "compare"};
-	const struct job *const job = &g->job;
+	static const char *const BINS[] = {"bins", "range", "log",    "edges", "mod",
+					   "auto", "clamp", "closed", "into",  "compare"};
+	struct job *const job = &g->job;
 	const struct format *const format = job->format ? job->format : format_of_path(job->output);
 
 	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++)
 		if (given(g, BINS[i]))
 			return;
-	if (!format || !(format->can & CAN_FIGURES))
+	if (!format || !(format->can & (CAN_FIGURES | CAN_BINLESS)))
 		return;
-	given_stats(g);
+	/* The rows of other formats have figures anyway. */
+	job->style.binless = !(format->can & CAN_FIGURES);
+	if (!given(g, "stats"))
+		given_stats(g);
 }
 
 /* A name may say that a FILE is text. */
@@ -296,6 +329,9 @@ static int check_tee(const struct job *job, struct fail *fail)
 /* --every replaces the output during the run, so it must be a file, or a plot on a terminal. */
 static int check_every(const struct job *job, struct fail *fail)
 {
+	if (job->style.binless && job->format->write == write_plot)
+		return fail_set(fail, STATUS_USAGE,
+				"--every cannot draw --bins 0; use -o FILE.json or FILE.prom");
 	if (job_draws_in_place(job) || output_is_file(job->output))
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
@@ -341,7 +377,10 @@ static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
 	const struct style *const style = &job->style;
-	const bool each = job->each > 0, by = job->by_text;
+	const uint32_t channels = job->layout_options.channels;
+	const bool each = job->each > 0, by = job->by_text, binless = style->binless;
+	/* A sum may have several series. */
+	const bool several = each || by || job->merge || layout_is_many(channels);
 	const struct {
 		bool asked;
 		unsigned can;
@@ -360,6 +399,7 @@ static int check_format(const struct given *g, struct fail *fail)
 		{each && !output_is_file(job->output), CAN_STREAM},
 		{by, CAN_KEYS},
 		{by && job->source.text.on, CAN_NAMES},
+		{binless && (!several || !(job->format->can & CAN_FIGURES)), CAN_BINLESS},
 	};
 	char rows[FAIL_TEXT / 2];
 	struct format_asks asks = {.counter = COUNTERS[style->counter].name, .rows = rows};
@@ -418,7 +458,9 @@ static int settle_output(struct given *g, struct fail *fail)
 		return -1;
 	/* Figures of rows get a table instead. */
 	job->style.figures = job->quantiles.n > 0;
-	job->style.table = wants_plot(g) && job->style.figures;
+	job->style.table =
+		job->style.figures && (wants_plot(g) || (job->style.binless && job->format &&
+							 job->format->write == write_plot));
 	if (wants_plot(g) && !(job->style.table && job->each > 0))
 		job->format = format_find("plot");
 	if (!job->format && !(job->format = format_of_path(job->output)))
@@ -484,6 +526,8 @@ int options_complete(struct given *g)
 	if (job->source.text.on && settle_text(g, fail) != 0)
 		return -1;
 	if (job->by_text && settle_by(g, fail) != 0)
+		return -1;
+	if (given(g, "bins") && job->bins.bins == 0 && settle_binless(g, fail) != 0)
 		return -1;
 	if (job->by_text)
 		settle_by_figures(g);

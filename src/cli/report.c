@@ -146,7 +146,8 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct jo
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const bool known = finite && flow.under + flow.over > 0;
 	const bool value_is_bin = edges_are_values(e), text = job->source.text.on;
-	const bool typed = text || run->header.format, fixed = job->each > 0 || job->by_text;
+	const bool typed = text || run->header.format,
+		   fixed = job->each > 0 || job->by_text || job->style.binless;
 	int used = 0;
 
 	advice[0] = '\0';
@@ -471,7 +472,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 	const struct hist *const hist = &sum->total.hist;
 
 	warn_outside(hist, "");
-	if (job->tabled)
+	if (job->tabled || job->style.binless)
 		warn_quantiles(hist);
 	warn_format(job, hist);
 	if (sum->total.from.bad > 0)

@@ -150,8 +150,10 @@ void report_stats(const struct job *job, const struct hist *hist)
 	struct figure f[FIGURES_MOST];
 	struct channel_table table = {"stats", 10, 1, figures_name, figures_cell};
 
+	const bool written = job->style.binless && !job->output_none && job->format->list;
+
 	/* A document's figures may have been added although nobody asked for them. */
-	if (!hist->stats || !job->tabled || json_has_them(job))
+	if (!hist->stats || !job->tabled || written || json_has_them(job))
 		return;
 	table.rows += figures_list(f, IN_REPORT, &hist->asked, NULL, 0);
 	if (hist_is_list(hist))

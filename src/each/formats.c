@@ -12,12 +12,12 @@
 
 #define ROWS (CAN_EACH | CAN_FIGURES | CAN_STREAM)
 #define TEXT (CAN_TERMINAL | CAN_RESIDUES | CAN_KEYS | CAN_NAMES)
-#define LINES (TEXT | ROWS | CAN_LINES | CAN_NONZERO | CAN_CLIP | CAN_UNLIKE)
+#define LINES (TEXT | ROWS | CAN_LINES | CAN_NONZERO | CAN_CLIP | CAN_UNLIKE | CAN_BINLESS)
 #define ARRAY (CAN_RESIDUES | CAN_EACH | CAN_CLIP | CAN_UNLIKE | CAN_SPARSE)
 #define LIVE (TEXT | CAN_SPARSE | CAN_PARTIAL | HAS_FLOW)
 #define PICTURE (LIVE | ROWS | CAN_TITLE | IS_PICTURE)
-#define DOCUMENT (LIVE | ROWS | CAN_NONZERO | CAN_UNLIKE | IS_DOCUMENT)
-#define METRIC ((LIVE & ~CAN_RESIDUES) | CAN_TITLE | CAN_UNLIKE | NEEDS_STATS)
+#define DOCUMENT (LIVE | ROWS | CAN_NONZERO | CAN_UNLIKE | CAN_BINLESS | IS_DOCUMENT)
+#define METRIC ((LIVE & ~CAN_RESIDUES) | CAN_TITLE | CAN_UNLIKE | CAN_BINLESS | NEEDS_STATS)
 
 /* clang-format off */
 static const struct format FORMATS[] = {
@@ -26,7 +26,7 @@ static const struct format FORMATS[] = {
 	{"raw",  {".bin", ".raw"}, COUNTER_U32, ARRAY | CAN_STREAM, write_raw,  NULL,           NULL,      NULL,            row_raw_add,    NULL},
 	{"npy",  {".npy"},         COUNTER_U64, ARRAY | CAN_KEYS,   write_npy,  list_check_npy, list_npy,  row_npy_begin,   row_raw_add,    row_npy_end},
 	{"json", {".json"},        COUNTER_U64, DOCUMENT,           write_json, NULL,           NULL,      NULL,            row_json_add,   NULL},
-	{"plot", {NULL},           COUNTER_U64, PICTURE,            write_plot, NULL,           list_rows, row_plot_begin,  row_plot_write, row_plot_end},
+	{"plot", {NULL},           COUNTER_U64, PICTURE | CAN_BINLESS, write_plot, NULL,           list_rows, row_plot_begin,  row_plot_write, row_plot_end},
 	{"svg",  {".svg"},         COUNTER_U64, PICTURE,            write_svg,  NULL,           list_rows, NULL,            row_svg_add,    row_svg_end},
 	{"prom", {".prom"},        COUNTER_U64, METRIC,             write_prom, prom_check,     NULL,      NULL,            NULL,           NULL},
 };
@@ -79,6 +79,7 @@ static const struct {
 	 "%r cannot be drawn, because tensors have no bins in common; use -f csv, tsv "
 	 "or json"},
 	{CAN_SPARSE, "--nonzero cannot be combined with %r: each line has a column for each bin"},
+	{CAN_BINLESS, "--bins 0 writes statistics and no bins; it needs %o, not %f"},
 	{CAN_EACH, "%r needs %o"},
 	{CAN_FIGURES, "%r with --stats needs %o"},
 	{CAN_STREAM,
@@ -140,7 +141,8 @@ int format_refuses_sum(const struct format *format, const struct style *style,
 	const struct format_asks asks = {
 		.can = (hist->key ? CAN_KEYS : 0) |
 		       (hist->key && !hist->whole_keys ? CAN_NAMES : 0) |
-		       (hist_is_list(hist) && style->nonzero ? CAN_SPARSE : 0),
+		       (hist_is_list(hist) && style->nonzero ? CAN_SPARSE : 0) |
+		       (style->binless && !hist_is_list(hist) ? CAN_BINLESS : 0),
 		.rows = rows,
 	};
 

@@ -13,7 +13,9 @@ static struct row_spec spec_of(const struct hist *hist, const struct style *styl
 			       const struct format *format, const char *options)
 {
 	return (struct row_spec){
-		.size = hist->key ? ROW_IS_KEY : ROW_IS_CHANNEL,
+		.size = hist->key            ? ROW_IS_KEY
+			: hist->channels > 1 ? ROW_IS_CHANNEL
+					     : ROW_IS_ALL,
 		.axis = &hist->axis,
 		.channels = 1,
 		.keys = hist->key,

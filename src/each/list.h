@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list: a finished histogram of many channels, or of keys, written as rows: each is a row (row.h).
+ * list: a finished histogram of many channels, or of keys, or without bins (-b 0), written as rows:
+ * each channel is a row (row.h).
  */
 #ifndef GPUHIST_EACH_LIST_H
 #define GPUHIST_EACH_LIST_H

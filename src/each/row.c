@@ -29,6 +29,7 @@ static const struct row_kind {
 	{ROW_IS_TENSOR, "tensor", true, false, {"input", "tensor", "type", "shape"}},
 	{ROW_IS_CHANNEL, "channel", false, true, {"channel"}},
 	{ROW_IS_KEY, "key", true, true, {"key", "records"}},
+	{ROW_IS_ALL, "input", true, true, {NULL}},
 	{0, "record", false, false, {"input", "first", "offset", "records"}},
 };
 
@@ -77,7 +78,11 @@ const char *row_head(const struct row_spec *spec)
 const char *row_text(const struct row_spec *spec, const struct row_place *row,
 		     const struct hist *hist)
 {
-	return spec->size == ROW_IS_KEY ? hist->key->name : path_name(row_name(spec, row->path));
+	const char *const title = spec->style->canvas.title;
+
+	return spec->size == ROW_IS_KEY   ? hist->key->name
+	       : spec->size == ROW_IS_ALL ? (title ? title : "-")
+					  : path_name(row_name(spec, row->path));
 }
 
 bool row_is_named(const struct row_spec *spec)
@@ -145,6 +150,8 @@ static void put_place(struct csv_line *l, const struct row_spec *spec, const str
 {
 	const bool terminal = spec->style->canvas.terminal;
 
+	if (spec->size == ROW_IS_ALL)
+		return;
 	if (spec->size == ROW_IS_CHANNEL) {
 		csv_count(l, row->first);
 		return;

@@ -13,7 +13,8 @@
 #define ROW_IS_TENSOR (UINT64_MAX - 1)  /* --each=tensor: rows of runs with types of their own */
 #define ROW_IS_CHANNEL (UINT64_MAX - 2) /* a row for each channel of a histogram (list.h) */
 #define ROW_IS_KEY (UINT64_MAX - 3)     /* a row for each key (--by) */
-#define ROW_RECORDS_MAX (UINT64_MAX - 4)
+#define ROW_IS_ALL (UINT64_MAX - 4)     /* one row for a histogram of one channel (-b 0) */
+#define ROW_RECORDS_MAX (UINT64_MAX - 5)
 
 /* The properties that all rows of a run share. All pointers are borrowed. */
 struct row_spec {

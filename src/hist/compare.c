@@ -148,22 +148,6 @@ static uint64_t count_of(const struct walk *w, const struct step *step, int side
 	return step->has[side] ? hist_count(w->of[side], w->channel[side], step->bin[side]) : 0;
 }
 
-bool compare_is_blind(const struct axis *axis)
-{
-	const struct sample_type *const type = &axis->type;
-	const bool real = type->kind == SAMPLE_FLOAT, closed = axis->edges.closed;
-
-	if (axis_divides(axis))
-		return false;
-	if (axis->clamp || !axis_kind_of(axis)->ordered)
-		return true;
-	const double least = real ? -sample_max_finite(type) : (double)sample_min(type),
-		     most = real ? sample_max_finite(type) : (double)(sample_max(type) + !closed),
-		     end = edges_value(&axis->edges, 1);
-	return edges_value(&axis->edges, 0) <= least &&
-	       (real && !closed ? end > most : end >= most);
-}
-
 /* ---- one channel ---- */
 
 /* A term of the divergence: a category that has a of n samples here, and b of m there. */
@@ -276,7 +260,7 @@ static int refuse_empty(const struct hist *h, const char *name, struct fail *fai
 
 int compare_refuses(const struct hist *reference, const char *name, struct fail *fail)
 {
-	if (compare_is_blind(&reference->axis))
+	if (axis_is_blind(&reference->axis))
 		return fail_set(fail, STATUS_DATA,
 				"%s has one bin for all samples, so --compare cannot tell how far "
 				"it is; count both with bins, such as -r LO:HI",

@@ -20,9 +20,6 @@ struct comparison {
 	double divergence; /* Jensen-Shannon, in bits */
 };
 
-/* Does one bin hold all finite samples, so that any two histograms are equal? */
-bool compare_is_blind(const struct axis *axis);
-
 /*
  * -1: the reference has no samples besides NaN in a channel, or in all of its keys, or one bin for
  * all finite samples, so that any two histograms are equal (STATUS_DATA).

@@ -198,6 +198,12 @@ int hist_add(struct hist *h, const struct hist *other, struct fail *fail);
  */
 int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
 
+/*
+ * For a histogram with figures: turn it into the one that -b 0 would have made, whose only bin holds
+ * all finite samples. -1: no memory.
+ */
+int hist_unbin(struct hist *h, struct fail *fail);
+
 /* AUTO, RANKS: make a copy, without statistics, whose bins are at a k that is not smaller. */
 int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fail);
 

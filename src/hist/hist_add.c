@@ -151,3 +151,29 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 		}
 	return 0;
 }
+
+int hist_unbin(struct hist *h, struct fail *fail)
+{
+	const struct axis_spec all = {.kind = AXIS_RANGE, .full = true, .bins = 1};
+	const char *why = NULL;
+	struct axis axis;
+	uint64_t *const count = calloc((size_t)h->channels + 1, sizeof(*count));
+
+	if (!count || axis_init(&axis, &all, &h->axis.type, &why) != 0) {
+		free(count);
+		return fail_errno(fail, "figures");
+	}
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct stats_result *const of = &h->stats[c].of;
+		count[c] = of->number;
+		h->flow[c].under = of->below;
+		h->flow[c].over = of->above;
+	}
+	axis.missing = h->axis.missing;
+	edges_free(&h->axis.edges);
+	h->axis = axis;
+	free(h->count);
+	h->count = count;
+	h->stride = 1;
+	return 0;
+}

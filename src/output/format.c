@@ -16,8 +16,10 @@ const struct counter_form COUNTERS[] = {
 void format_write(struct output *out, const struct format *format, const struct hist *hist,
 		  const struct style *style, const struct provenance *from)
 {
+	const bool rows = hist_is_list(hist) || style->binless;
+
 	/* Channels of an array are an array already. */
-	if (format->list && hist_is_list(hist) && (hist->key || format->can & CAN_FIGURES))
+	if (format->list && rows && (hist->key || format->can & CAN_FIGURES))
 		format->list(out, hist, style, from, format);
 	else
 		format->write(out, hist, style, from);

@@ -56,6 +56,7 @@ struct style {
 	bool flow;          /* rows for under, over and NaN */
 	bool table;         /* --stats on a terminal: rows as aligned columns */
 	bool figures;       /* --stats: rows have figures instead of bins */
+	bool binless;       /* -b 0: a single series is a row of figures, too */
 	const char *metric; /* prom: the name of the metric; borrowed */
 	struct canvas canvas;
 };
@@ -110,10 +111,11 @@ enum format_can {
 	CAN_SPARSE = 1 << 11,  /* --nonzero with rows, keys or more than 64 channels */
 	CAN_KEYS = 1 << 12,
 	CAN_NAMES = 1 << 13,   /* keys that are text */
-	HAS_FLOW = 1 << 14,    /* always with under, over and NaN */
-	IS_DOCUMENT = 1 << 15, /* it can be read again, and holds digests */
-	IS_PICTURE = 1 << 16,
-	NEEDS_STATS = 1 << 17,
+	CAN_BINLESS = 1 << 14, /* figures of a single series: -b 0 */
+	HAS_FLOW = 1 << 15,    /* always with under, over and NaN */
+	IS_DOCUMENT = 1 << 16, /* it can be read again, and holds digests */
+	IS_PICTURE = 1 << 17,
+	NEEDS_STATS = 1 << 18,
 };
 
 struct format;

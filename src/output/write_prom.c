@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_prom: Prometheus' text format, a histogram whose buckets are cumulative.
+ * write_prom: Prometheus' text format: a histogram whose buckets are cumulative or, if one bin holds
+ * all samples and there are figures (-b 0), a summary of quantiles.
  *
  * A bucket includes its limit "le", but a bin does not include its upper edge. For integers, le is
  * the largest whole number of the bin. For floats it is the edge, so a sample that equals it is
@@ -19,24 +20,43 @@
 
 #define WHOLE_MOST 0x1p64 /* no integer sample is larger */
 
-/* Format the largest value of bin i; for floats, its upper edge. */
-static void format_limit(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
+/* For integers: the largest value below an edge. */
+static int128_t limit_of(const struct axis *axis, uint32_t i)
 {
 	const struct edges *const e = &axis->edges;
 	const uint32_t bins = axis_bins(axis);
-	const bool closed = e->closed && i + 1 == bins;
-	const double edge = axis_kind_of(axis)->ordered ? edges_value(e, i + 1) : i + 1.0;
+	const bool closed = e->closed && i == bins;
+	const double edge = edges_value(e, i);
 
-	if (!e->integers || fabs(edge) > WHOLE_MOST) {
-		edges_format(e, i + 1, text);
-	} else if (e->form == EDGES_RATIONAL && axis_kind_of(axis)->ordered) {
-		const int128_t moved = (int128_t)(i + 1) * e->rational.width;
-		const int128_t past = moved / bins + (moved % bins != 0 || closed);
-		number_format_integer(text, e->rational.lo + past - 1);
-	} else {
-		const int128_t past = (int128_t)(closed ? floor(edge) + 1 : ceil(edge));
-		number_format_integer(text, past - 1);
-	}
+	if (e->form != EDGES_RATIONAL)
+		return (int128_t)(closed ? floor(edge) + 1 : ceil(edge)) - 1;
+	const int128_t moved = (int128_t)i * e->rational.width;
+	return e->rational.lo + moved / bins + (moved % bins != 0 || closed) - 1;
+}
+
+/* Is an edge too far from all integers for limit_of? */
+static bool is_far(const struct axis *axis, uint32_t i)
+{
+	return fabs(edges_value(&axis->edges, i)) > WHOLE_MOST;
+}
+
+/* Format the largest value below an edge; for floats, the edge. */
+static void format_limit(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
+{
+	if (!axis->edges.integers || is_far(axis, i))
+		edges_format(&axis->edges, i, text);
+	else
+		number_format_integer(text, limit_of(axis, i));
+}
+
+/* Can samples lie below the lowest edge, and are then in no bin? */
+static bool has_lowest(const struct axis *axis)
+{
+	if (axis->clamp || axis_bins(axis) == 0)
+		return false;
+	if (!axis->edges.integers)
+		return isfinite(edges_value(&axis->edges, 0));
+	return !is_far(axis, 0) && limit_of(axis, 0) >= sample_min(&axis->type);
 }
 
 #define LOST "\ufffd" /* instead of a byte that is not UTF-8 */
@@ -124,10 +144,14 @@ static void put_label_name(struct output *out, const struct hist *hist)
 		output_text(out, "_");
 }
 
-/* Write the start of a line: the name, and the labels unless there are none. */
+/*
+ * Write the start of a line: the name and the labels, among them "le" or "quantile" with its value;
+ * NULL: neither.
+ */
 static void put_series(struct output *out, const struct hist *hist, const char *name,
-		       const char *suffix, uint32_t channel, const char *le)
+		       const char *suffix, uint32_t channel, const char *value)
 {
+	const char *const label = *suffix == '\0' ? "quantile" : "le";
 	const bool named = hist->channels > 1 || hist->by;
 
 	output_text(out, name);
@@ -142,9 +166,9 @@ static void put_series(struct output *out, const struct hist *hist, const char *
 	} else if (named) {
 		output_print(out, "{channel=\"%u\"", channel);
 	}
-	if (le)
-		output_print(out, "%sle=\"%s\"", named ? "," : "{", le);
-	output_text(out, named || le ? "} " : " ");
+	if (value)
+		output_print(out, "%s%s=\"%s\"", named ? "," : "{", label, value);
+	output_text(out, named || value ? "} " : " ");
 }
 
 static void put_count(struct output *out, uint64_t count)
@@ -156,22 +180,23 @@ static void put_count(struct output *out, uint64_t count)
 	output_write(out, text, length + 1);
 }
 
-/* Write the buckets; return the number of samples in the last. */
+/* Write a bucket for each edge; return the number of samples in the last bucket. */
 static uint64_t put_buckets(struct output *out, const struct hist *hist, const char *name,
 			    uint32_t channel)
 {
+	const uint32_t bins = axis_bins(&hist->axis), first = !has_lowest(&hist->axis);
 	/* With --clamp, the last bin has samples over its edge, like +Inf. */
-	const uint32_t bins = axis_bins(&hist->axis), end = bins - (hist->axis.clamp && bins > 0);
+	const uint32_t end = bins - (hist->axis.clamp && bins > 0);
 	char limits[2][NUMBER_TEXT] = {"inf", "inf"};
 	uint64_t count = hist->flow[channel].under;
 
-	if (end > 0)
-		format_limit(limits[0], &hist->axis, 0);
-	for (uint32_t i = 0; i < end && !output_failed(out); i++) {
+	if (first <= end)
+		format_limit(limits[first % 2], &hist->axis, first);
+	for (uint32_t i = first; i <= end && !output_failed(out); i++) {
 		char *const limit = limits[i % 2], *const next = limits[(i + 1) % 2];
-		count += hist_count(hist, channel, i);
+		count += i > 0 ? hist_count(hist, channel, i - 1) : 0;
 		strcpy(next, "inf");
-		if (i + 1 < end)
+		if (i < end)
 			format_limit(next, &hist->axis, i + 1);
 		/* Readers parse limits as binary64, and refuse two that are equal. */
 		if (strtod(limit, NULL) == strtod(next, NULL))
@@ -185,6 +210,23 @@ static uint64_t put_buckets(struct output *out, const struct hist *hist, const c
 	put_series(out, hist, name, "_bucket", channel, "+Inf");
 	put_count(out, count);
 	return count;
+}
+
+/* Write the quantiles; return the number of samples that are not NaN. */
+static uint64_t put_quantiles(struct output *out, const struct hist *hist, const char *name,
+			      uint32_t channel)
+{
+	char share[NUMBER_TEXT], text[NUMBER_TEXT];
+
+	for (unsigned i = 0; i < hist->asked.n && !output_failed(out); i++) {
+		if (figure_format(text, figure_quantile(hist, channel, i)) == 0)
+			continue;
+		number_format(share, (double)hist->asked.at[i] / QUANTILE_ALL);
+		put_series(out, hist, name, "", channel, share);
+		output_text(out, text);
+		output_text(out, "\n");
+	}
+	return hist_samples(hist, channel) - hist->flow[channel].nan;
 }
 
 bool prom_has_sum(const struct hist *hist)
@@ -243,16 +285,17 @@ void write_prom(struct output *out, const struct hist *hist, const struct style 
 		const struct provenance *from)
 {
 	const char *const name = style->metric;
+	const bool summary = hist->stats && axis_is_blind(&hist->axis);
 
 	output_text(out, "# HELP ");
 	output_text(out, name);
 	output_text(out, " Samples counted by gpuhist.\n# TYPE ");
 	output_text(out, name);
-	output_text(out, " histogram\n");
+	output_text(out, summary ? " summary\n" : " histogram\n");
 	if (from->partial)
 		output_text(out, "# partial: still counting\n");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
-		const uint64_t count = put_buckets(out, hist, name, c);
+		const uint64_t count = (summary ? put_quantiles : put_buckets)(out, hist, name, c);
 		if (prom_has_sum(hist))
 			put_sum(out, hist, name, c);
 		put_series(out, hist, name, "_count", c, NULL);

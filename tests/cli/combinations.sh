@@ -15,7 +15,7 @@ row() {
 	words=$1 type='-t u8' bins='-b 256' out='-o out.csv' file=codes by='--record=8 --offset=4 --by=u8@0'
 	case $1 in
 	# rows
-	--auto | --log=auto) bins= ;;
+	--auto | --log=auto | '-b 0') bins= ;;
 	--abs) type='-t i8' ;;
 	--missing) words=--missing=3 ;;
 	'u10bit to u14bit') words='-t u12bit' type= ;;

@@ -324,7 +324,7 @@ shell "printf '0\n5\n90\n' | gpuhist --text -t i32 --log=auto -b 9 -f json -o ne
 shell "printf '0\n-7\n40\n' | gpuhist --text -t i32 --log=auto -b 9 -f json -o far.json"
 run gpuhist --merge near.json far.json
 shell "sed 's/\"zero\": \"[^\"]*\", //' far.json | gpuhist --merge near.json -"
-refused gpuhist --merge -b 0 out.json
+refused gpuhist --merge -b -1 out.json
 
 # --each: the sum of all rows equals the document of the whole run, to the byte, and is not a row
 rows() { # OPTION...

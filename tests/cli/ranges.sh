@@ -53,7 +53,7 @@ refused gpuhist --log=1:2:0.5 u8
 refused gpuhist -r 0:1:0.1 --merge u8
 shell 'gpuhist -t u8 -r 0:1:0.1 -r 0:8 -b 2 -q -f json u8 | grep -o "[^ ]*--bins[^,]*"'
 refused gpuhist -t u8 -r 0:79228162514264337593543950336 u8
-for bins in 0 268435457 1.5; do
+for bins in -1 268435457 1.5; do
 	refused gpuhist -b "$bins" u8
 done
 # Values out of range: if codes are counted, the warning names the range and the options that cover it.

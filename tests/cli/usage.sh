@@ -47,8 +47,8 @@ refused gpuhist -b 1 -r full -- a -b
 run gpuhist --no-progress a
 refused gpuhist '' -Z
 # Bad usage is reported before anything is opened
-refused gpuhist -b 0 none
-refused gpuhist -o none/h -b 0
+refused gpuhist -b 1.5 none
+refused gpuhist -o none/h -b 1.5
 # The program takes a slower way that fits the bound on memory before it refuses the job.
 run gpuhist -M 1M -b 1000000 --nonzero /dev/null
 refused gpuhist -M 1K /dev/null

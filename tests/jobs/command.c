@@ -114,6 +114,8 @@ static void skip_option(struct command *c, const struct job *j)
  */
 static bool refused(const struct job *j, size_t flag)
 {
+	if (j->binless && flag != 2 && flag != 4)
+		return true;
 	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
 		return true;
 	return (flag == 0 && (j->binning == MOD || is_automatic(j))) ||
@@ -167,6 +169,13 @@ static void bins_options(struct command *c, struct command *oracle, const struct
 	const char *word = words[j->binning];
 	char text[LIST_BYTES];
 
+	if (j->binless) {
+		option(c, 'b', "bins", once_in(2) ? "0" : "0x0");
+		arg(oracle, "--binless");
+		arg(oracle, "-rfull");
+		arg(oracle, "-b1");
+		return;
+	}
 	bins_value(text, sizeof(text), j);
 	if (j->binning == RANGE && (j->full || j->lo[0])) {
 		option(c, 'r', "range", text);

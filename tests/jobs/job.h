@@ -80,6 +80,7 @@ struct job {
 	bool masked;                      /* --mask */
 	bool abs;                         /* --abs */
 	bool magnitude;                   /* ... of pairs, which are the channels */
+	bool binless;                     /* -b 0 */
 	char missing[200];                /* --missing; "": not given */
 	enum binning binning;             /* the option that chooses the bins */
 	uint64_t bins;                    /* N */

@@ -220,6 +220,17 @@ static void draw_missing(struct job *j, bool gpu)
 	}
 }
 
+/* -b 0: only figures. */
+static void make_binless(struct job *j)
+{
+	j->binless = true;
+	j->binning = DEFAULT_BINS;
+	j->bins = j->finer = 1;
+	j->counter = NULL;
+	if (j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
+		j->format = NULL;
+}
+
 static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -286,6 +297,8 @@ static void draw_job(struct job *j, bool gpu)
 	} else if (once_in(5) && !(gpu && j->type->bits > 16)) {
 		draw_quantiles(j);
 	}
+	if (j->quantiles[0] && once_in(3))
+		make_binless(j);
 	if (j->slices > 0 && is_too_fine(j)) {
 		j->slices = 0;
 		j->finer = 1;
@@ -347,6 +360,8 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		arg(&merge, "-q");
 	if (j.finer > 1)
 		arg(&merge, "-b%llu", (unsigned long long)j.bins);
+	if (j.binless)
+		arg(&merge, "-b0");
 	if (j.quantiles[0]) {
 		arg(&gpuhist, "--stats=%s", j.quantiles);
 		arg(&merge, "--stats=%s", j.quantiles);

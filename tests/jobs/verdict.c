@@ -95,9 +95,11 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 static bool same_figures(const struct job *j, const char *a, const char *b)
 {
 	/* columns before it */
-	const unsigned mean = j->key_bits        ? 11
-			      : j->channels > 64 ? 10
-						 : 12u + (j->channels > 1) + !j->text;
+	const unsigned channels = j->channels / (j->magnitude ? 2 : 1);
+	const unsigned mean = j->key_bits                 ? 11
+			      : j->channels > 64          ? 10
+			      : j->each && j->slices == 0 ? 12u + (channels > 1) + !j->text
+							  : 9u + (channels > 1);
 
 	for (unsigned column = 0;; column++) {
 		const size_t na = strcspn(a, ",\t"), nb = strcspn(b, ",\t");
@@ -131,8 +133,9 @@ static bool same_text(const struct job *j, const char *a, const char *b, bool pa
 		if (part && (na < 0 || (feof(fa) && na < nb && !memcmp(la, lb, (size_t)na))))
 			break;
 		same = na == nb && (na < 0 || !memcmp(la, lb, (size_t)na));
-		if (!same && (j->each || j->channels > 64 || j->key_bits) &&
-		    (j->slices == 0 || j->key_bits) && j->quantiles[0] && na > 0 && nb > 0)
+		if (!same && (j->each || j->channels > 64 || j->key_bits || j->binless) &&
+		    (j->slices == 0 || j->key_bits || j->binless) && j->quantiles[0] && na > 0 &&
+		    nb > 0)
 			same = same_figures(j, la, lb);
 	} while (same && na >= 0);
 	if (!same)

@@ -9,7 +9,7 @@
  *   oracle [-t TYPE] [--mask=BITS] [--abs[=pair]] [--missing=VALUE,...] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
- *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
+ *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] [--binless]
  *          [--each=N|file [--no-offset] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
@@ -99,6 +99,7 @@ enum {
 	MASK,
 	ABS,
 	MISSING,
+	BINLESS,
 };
 
 static const struct option longs[] = {
@@ -126,6 +127,7 @@ static const struct option longs[] = {
 	{"mask", required_argument, NULL, MASK},
 	{"abs", optional_argument, NULL, ABS},
 	{"missing", required_argument, NULL, MISSING},
+	{"binless", no_argument, NULL, BINLESS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -161,6 +163,9 @@ static void take_flag(struct job *job, int option)
 		break;
 	case RAW:
 		job->raw = true;
+		break;
+	case BINLESS:
+		job->binless = true;
 		break;
 	default:
 		exit(FAIL_USAGE);
@@ -575,6 +580,8 @@ int main(int argc, char **argv)
 	};
 	char **names = argv + parse_options(&job, argc, argv);
 
+	if (job.binless && (job.clamp || job.closed || job.flow || job.nonzero))
+		fail(FAIL_USAGE, "--binless", "options for bins");
 	char **name = names;
 	struct input first = open_input(*name, &job);
 
@@ -620,7 +627,7 @@ int main(int argc, char **argv)
 		end_rows(&job);
 		return 0;
 	}
-	if (is_list(&job)) {
+	if (is_list(&job) || job.binless) {
 		visit_all(&job, names, count_row);
 		put_list(&job);
 		return 0;

@@ -134,6 +134,7 @@ struct job {
 	bool flow, nonzero, header;    /* the lines that are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
 	bool rough;                    /* --rough: the figures are merged from rows */
+	bool binless;                  /* --binless: figures instead of bins */
 	char separator;                /* between columns */
 	struct row_worker rows;        /* --each */
 	uint64_t *count;               /* by channel, then by bin */
@@ -223,7 +224,7 @@ void put_figures(const struct job *job, unsigned channel);
 
 void begin_rows(struct job *job);
 void put_row_of(struct job *job); /* the one that is counted; begins the next */
-void put_list(struct job *job);   /* for many channels */
+void put_list(struct job *job);   /* for many channels, keys, and --binless */
 void end_rows(struct job *job);
 
 #endif

@@ -39,13 +39,19 @@ static bool has_flow(const struct job *job)
 	return job->stats || (job->flow && job->axis != RESIDUE);
 }
 
+/* Does a line begin with what identifies the row? */
+static bool is_named(const struct job *job)
+{
+	return job->rows.size || job->by_key.bytes || job->channels > 1;
+}
+
 /* Print the names of the columns after those that identify the row. */
 static void put_columns(const struct job *job)
 {
 	char c = job->separator, edge[400];
 
 	if (job->stats)
-		printf("%csamples", c);
+		printf(is_named(job) ? "%csamples" : "samples", c);
 	for (uint64_t i = 0; i < job->bins && !job->stats; i++) {
 		format_edge(job, edge, sizeof(edge), i);
 		printf("%c%s", c, edge);
@@ -88,8 +94,10 @@ static void put_numbers(const struct job *job, unsigned channel, uint64_t sample
 	char c = job->separator;
 	const uint64_t flow[] = {job->under[channel], job->over[channel], job->nan[channel]};
 
+	if (job->stats && is_named(job))
+		putchar(c);
 	if (job->stats)
-		printf("%c%llu", c, (unsigned long long)samples);
+		printf("%llu", (unsigned long long)samples);
 	for (uint64_t i = 0; i < job->bins && !job->stats; i++)
 		printf("%c%llu", c,
 		       (unsigned long long)clip(job, job->count[channel * job->bins + i]));
@@ -116,21 +124,22 @@ static void put_line(const struct job *job, unsigned channel)
 	put_numbers(job, channel, r->records * job->samples / job->channels);
 }
 
-/* Print the histogram of each of many channels on a line, without quantiles. */
+/* Print each of several series on a line; that of many channels is without quantiles. */
 void put_list(struct job *job)
 {
 	const bool keys = job->by_key.bytes;
 	char c = job->separator;
 
-	if (!keys && job->stats)
+	if (!keys && job->stats && is_list(job))
 		job->stats = "";
 	set_counter(&job->rows);
 	if (job->header) {
-		printf(keys ? "key%crecords" : "channel", c);
+		printf(keys ? "key%crecords" : is_named(job) ? "channel" : "", c);
 		put_columns(job);
 	}
 	for (unsigned i = 0; i < job->channels && !keys; i++) {
-		printf("%u", i);
+		if (is_named(job))
+			printf("%u", i);
 		put_numbers(job, i, job->total / job->channels);
 	}
 	for (int64_t next = 0; keys && next >= 0;) {
