@@ -83,7 +83,7 @@ static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned c
 /* Can a frame not be decoded? A job will report why. */
 static bool peek_failed(const struct peek *p)
 {
-	return p && zstd_reader_state(p->reader, NULL) == ZSTD_READER_BAD;
+	return p && zstd_reader_state(p->reader) == ZSTD_BAD;
 }
 
 /* ---- views ---- */
@@ -276,7 +276,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		if (rc != 0)
 			return rc;
 		ended = got < n + step &&
-			(!v->peek || zstd_reader_state(v->peek->reader, NULL) == ZSTD_READER_ENDED);
+			(!v->peek || zstd_reader_state(v->peek->reader) == ZSTD_ENDED);
 		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
 	} while ((*kind == KIND_MORE || may_keep(promise, *kind, bytes, got)) && got > n &&
 		 got < most);

@@ -177,7 +177,7 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	j->handed_out_sum = xxh64_end(&j->sum.hash);
 	j->decoded = 0;
 	xxh64_begin(&j->sum.hash);
-	decoder_begin(j->decoder);
+	decoder_begin(j);
 	j->sum.read = false;
 	j->fail = (struct fail){.status = STATUS_OK};
 	if (j->cut.from == FROM_FILE)

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zstd_decode: decodes jobs of CALLS and STEPS with libzstd. No lock: the thread that decodes a job
- * has it for itself, and nothing else is looked at. Only decoder_hand_over is called with the
- * source's lock, and copies up to FIND_MAX bytes there.
+ * has it for itself, and nothing else is looked at.
  */
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H
 
 #include "input/zstd_job.h"
 
-/* The state of CALLS and STEPS. A freed job keeps it for the next one. */
-struct decoder *decoder_new(void); /* NULL: no memory */
-void decoder_free(struct decoder *d);
-void decoder_begin(struct decoder *d);
+/* Begin with the job's first frame, from its first byte. The buffers are an earlier job's. */
+void decoder_begin(struct zstd_job *j);
 
-/* Return the memory of d for a cut; its buffers may be larger already. */
-uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
+/* Return the memory of a decoder for a cut; its buffers may be larger already. */
+uint64_t decoder_takes(const struct zstd_stream *z, const struct cut *c);
 
 /* Copy the packed bytes of a job FROM_MEMORY from the stream's buffer. */
 int decoder_hand_over(struct zstd_job *j, struct fail *fail);

@@ -42,7 +42,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 					   (c->checksum || !how_is_libzstd(c->how))};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
-	decoder_begin(j->decoder);
+	decoder_begin(j);
 	j->handed_out = 0;
 	j->made = j->ready = NULL;
 	j->made_end = &j->made;

@@ -24,6 +24,7 @@
 #include "base/fail.h"
 #include "base/xxh64.h"
 #include "zstd/frames.h"
+#include "zstd/zstd_stream.h"
 
 struct source;
 struct source_spec;
@@ -116,7 +117,6 @@ struct checksum {
 	struct xxh64 hash;
 };
 
-struct decoder;   /* zstd_decode.h */
 struct blocks;    /* zstd_blocks.c */
 struct text_node; /* text_list.h */
 
@@ -137,11 +137,11 @@ struct zstd_job {
 	struct zstd_piece *made, **made_end;
 	struct zstd_piece *ready; /* the first of these not yet handed out to its end */
 	uint64_t packed_read; /* packed bytes read from the input; other threads read it unlocked */
-	struct decoder *decoder;
-	struct blocks *blocks;   /* state of BLOCKS or DEVICE, or NULL */
-	uint64_t handed_out;     /* bytes handed out before libzstd restarted the frame */
-	uint64_t handed_out_sum; /* their checksum */
-	uint64_t budgeted;       /* bytes of the budget */
+	struct zstd_stream stream; /* of CALLS and STEPS */
+	struct blocks *blocks;     /* state of BLOCKS or DEVICE, or NULL */
+	uint64_t handed_out;       /* bytes handed out before libzstd restarted the frame */
+	uint64_t handed_out_sum;   /* their checksum */
+	uint64_t budgeted;         /* bytes of the budget */
 };
 
 /* Memory for the jobs of all inputs. */

@@ -19,21 +19,9 @@ static bool budget_has(const struct budget *b, uint64_t bytes)
 	return b->live_bytes + bytes <= b->memory;
 }
 
-/* Make a job without buffers. NULL: no memory. */
-static struct zstd_job *job_make(void)
-{
-	struct zstd_job *const j = calloc(1, sizeof(*j));
-
-	if (j && !(j->decoder = decoder_new())) {
-		free(j);
-		return NULL;
-	}
-	return j;
-}
-
 static void free_job(struct zstd_job *j)
 {
-	decoder_free(j->decoder);
+	zstd_stream_free(&j->stream);
 	for (unsigned i = 0; i < PIECES; i++)
 		free(j->own[i].buffer);
 	blocks_free(j->blocks);
@@ -59,7 +47,7 @@ bool budget_fits(const struct budget *b, uint64_t need)
 
 uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 {
-	uint64_t sum = decoder_takes(j->decoder, c) + c->memory.seams +
+	uint64_t sum = decoder_takes(&j->stream, c) + c->memory.seams +
 		       larger(blocks_hold(j->blocks), c->memory.blocks);
 
 	for (unsigned i = 0; i < PIECES; i++)
@@ -87,7 +75,7 @@ struct zstd_job *budget_take(struct budget *b, const struct cut *c)
 {
 	struct zstd_job *j = reuse_for(b, c);
 
-	if (!j && (j = job_make()) != NULL)
+	if (!j && (j = calloc(1, sizeof(*j))) != NULL)
 		j->budgeted = c->need;
 	if (j) {
 		b->live_bytes += j->budgeted;

@@ -6,8 +6,7 @@
 #ifndef GPUHIST_ZSTD_READER_H
 #define GPUHIST_ZSTD_READER_H
 
-#include "base/fail.h"
-#include "bytes/bytes.h"
+#include "zstd/zstd_stream.h"
 
 struct zstd_reader;
 
@@ -16,17 +15,10 @@ struct zstd_reader_rules {
 	bool no_check;   /* do not verify checksums */
 	/*
 	 * Keep the packed bytes of a stream from the first frame that holds data on, this many at
-	 * most, for decoding them again; or 0. Empty frames before it may be of any length, and are
+	 * most, for decoding them again. Empty frames before it may be of any length, and are
 	 * dropped.
 	 */
 	uint64_t keep;
-};
-
-enum zstd_reader_state {
-	ZSTD_READER_GOES_ON,
-	ZSTD_READER_ENDED, /* all frames were decoded */
-	ZSTD_READER_CUT,   /* the input ends inside a frame */
-	ZSTD_READER_BAD,   /* a frame cannot be decoded */
 };
 
 /*
@@ -47,7 +39,6 @@ void zstd_reader_close(struct zstd_reader *z); /* accepts NULL */
 int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_t *got,
 		     struct fail *fail);
 
-/* If the frame is cut or bad, *why gets the reason, unless it is NULL. */
-enum zstd_reader_state zstd_reader_state(const struct zstd_reader *z, struct fail *why);
+enum zstd_state zstd_reader_state(const struct zstd_reader *z);
 
 #endif

@@ -62,6 +62,9 @@ refused gpuhist --nonzero --no-header picture
 run gpuhist --nonzero --no-header --no-check picture
 shell 'cat picture | gpuhist --nonzero --no-header --no-check'
 shell 'cat skipped picture four | gpuhist --nonzero --no-header --no-check'
+# A text that is cut inside its checksum is damaged, whatever it holds.
+bytes '\050\265\057\375\044\022\221\000\000hello world, text\nsums' | head -c -1 >'cut'
+refused gpuhist --no-check cut
 # Without zstd the option does nothing.
 run $c --no-check plain
 run $c --no-check --raw four
