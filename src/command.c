@@ -254,8 +254,9 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	    hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;
 	const char *const why = job->linearity == WAVE_NONE ? NULL
-				: hist->by                  ? "cannot be combined with keys"
-					   : linearity_refuses(&hist->axis, hist->channels);
+				: hist->what == SERIES_KEYS
+					? "cannot be combined with keys"
+					: linearity_refuses(&hist->axis, hist->channels);
 	if (why)
 		return fail_set(fail, STATUS_DATA, "--linearity %s (the type is %s)", why,
 				hist->axis.type.name);

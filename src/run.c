@@ -86,14 +86,16 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 int run_reference(const struct job *job, const struct hist *hist, const char *what,
 		  struct fail *fail)
 {
-	const uint64_t bytes =
-		hist->by || !job_draws(job) ? 0 : compare_bytes(&hist->axis, hist->channels);
+	const uint64_t bytes = hist->what == SERIES_KEYS || !job_draws(job)
+				       ? 0
+				       : compare_bytes(&hist->axis, hist->channels);
 	char why[AXIS_WHY];
 
 	const struct hist *const limits = job->alarms.reference;
 	if (!job->reference && limits &&
 	    (strcmp(limits->axis.type.name, hist->axis.type.name) != 0 ||
-	     !limits->by != !hist->by || (!hist->by && limits->channels != hist->channels)))
+	     limits->what != hist->what ||
+	     (hist->what != SERIES_KEYS && limits->channels != hist->channels)))
 		return fail_set(fail, STATUS_DATA,
 				"%s cannot be compared with %s, which has another type, other "
 				"channels or other keys",

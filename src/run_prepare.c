@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "gpu/gpu_plan.h"
 #include "gpu_helper/gpu_image.h"
+#include "hist/series.h"
 
 /* Decoders per core: more are no faster, even if some wait for a disk, and each needs memory. */
 #define DECODERS_PER_CORE 2u
@@ -195,6 +196,16 @@ static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 	return layout_is_many(shape->channels) ? 0 : DIGEST_FINE;
 }
 
+int run_name_series(const struct run *run, struct hist *hist, struct fail *fail)
+{
+	if (run->job->by_text) {
+		hist->what = SERIES_KEYS;
+		hist->by = job_by_name(run->job);
+		return hist->by ? 0 : fail_errno(fail, "--by");
+	}
+	return run->shape.pairs ? series_set_pairs(hist, fail) : 0;
+}
+
 /* Allocate the histogram, the totals and the workers. */
 static int take_memory(struct run *run, struct fail *fail)
 {
@@ -218,9 +229,8 @@ static int take_memory(struct run *run, struct fail *fail)
 	run->plan.counting.words = run->book.words;
 	run->plan.counting.ranks = run->book.ranks;
 	run->hist.whole_keys = !job->source.text.on;
-	run->hist.by = by ? job_by_name(job) : NULL;
-	if (by && !run->hist.by)
-		return fail_errno(fail, "--by");
+	if (run_name_series(run, &run->hist, fail) != 0)
+		return -1;
 	run->hist.keeps_sums = true;
 	run->plan.counting.keys = by ? &run->keys : NULL;
 	if (by && job->quantiles.n > 0 &&
@@ -270,6 +280,7 @@ static int open_rows(struct run *run, const struct source *source, struct each *
 		.format = job->format,
 		.style = &run->report.style,
 		.options = job->options,
+		.series = &run->hist,
 	};
 	join_rows(&run->row, job, source_length(source));
 	if (run->row.size == ROW_IS_INPUT)

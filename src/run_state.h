@@ -63,6 +63,12 @@ struct run {
  */
 int run_prepare(struct run *run, struct fail *fail);
 
+/*
+ * Say what the channels of a histogram are, and name them if they have names before they are
+ * counted. -1: no memory.
+ */
+int run_name_series(const struct run *run, struct hist *hist, struct fail *fail);
+
 /* ---- run_workers.c ---- */
 
 /* Count all inputs with workers that start one another; returns when the last has ended. */

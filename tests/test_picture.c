@@ -556,7 +556,7 @@ static void check_sheet(const struct hist *h, const struct canvas *canvas, uint6
 		asked.at[i] = 12345 * (i + 1);
 	if (h->stride == 0)
 		return;
-	sheet_begin(&s, &h->axis, h->channels, figures ? &asked : NULL, &style.canvas, "-t u8");
+	sheet_begin(&s, h, h->channels, figures ? &asked : NULL, &style.canvas, "-t u8");
 	s.paths = paths;
 	s.files = 1 + check_random(seed) % ROW_NAMES;
 	s.named = check_random(seed) % 2;

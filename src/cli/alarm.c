@@ -10,6 +10,7 @@
 #include "hist/compare.h"
 #include "hist/figures.h"
 #include "hist/quantile.h"
+#include "hist/series.h"
 
 /* ---- the option ---- */
 
@@ -177,14 +178,6 @@ static void judge_quantile(struct judged *j, const struct alarm *a, struct figur
 		j->passed = a->below ? whole < a->limit.integer : whole > a->limit.integer;
 }
 
-/* The reference's channel for one of these; false: it lacks the key. */
-static bool find_reference(const struct alarms *alarms, const struct hist *hist, uint32_t channel,
-			   uint32_t *found)
-{
-	*found = channel;
-	return !hist->by || hist_find_key(alarms->reference, hist->key[channel].name, found);
-}
-
 static struct judged judge_channel(const struct alarms *alarms, const struct alarm *a,
 				   const struct hist *hist, uint32_t channel)
 {
@@ -206,7 +199,7 @@ static struct judged judge_channel(const struct alarms *alarms, const struct ala
 			judge_quantile(&j, a, value);
 		break;
 	case ALARM_TIMES:
-		if (!find_reference(alarms, hist, channel, &there) ||
+		if (!series_find(alarms->reference, hist, channel, &there) ||
 		    !quantile_of(hist, channel, a->quantile, &value) ||
 		    !quantile_of(alarms->reference, there, a->quantile, &other) ||
 		    value.kind == VALUE_NONE || other.kind == VALUE_NONE)
@@ -232,13 +225,10 @@ static void say_passed(struct fail *to, const struct alarms *alarms, const struc
 		       const struct hist *hist, uint32_t channel, const struct judged *j)
 {
 	const size_t used = to->status == STATUS_OK ? 0 : strlen(to->text);
-	char of[40] = "", than[2 * FAIL_TEXT / 8] = "", percent[NUMBER_TEXT];
+	char label[SERIES_LABEL] = "", than[2 * FAIL_TEXT / 8] = "", percent[NUMBER_TEXT];
 	const char *const compared = a->below ? "less" : "more";
 
-	if (hist->by && hist->samples > 0)
-		snprintf(of, sizeof(of), " of key %.20s", hist->key[channel].name);
-	else if (hist->channels > 1)
-		snprintf(of, sizeof(of), " of channel %lu", (unsigned long)channel);
+	const char *const of = *series_label(label, hist, channel) ? " of " : "";
 	number_format(percent, a->quantile * 100.0 / QUANTILE_ALL);
 	if (a->kind == ALARM_TIMES)
 		snprintf(than, sizeof(than), " (%.30s in %.200s)", j->limit, alarms->name);
@@ -252,13 +242,14 @@ static void say_passed(struct fail *to, const struct alarms *alarms, const struc
 	if (a->kind == ALARM_EMPTY)
 		snprintf(text, room, "%sthere are no samples (--alarm empty)", line);
 	else if (a->kind == ALARM_OUT || a->kind == ALARM_NAN)
-		snprintf(text, room, "%s%s of the samples%s are %s, more than --alarm %.*s allows",
-			 line, j->value, of, a->kind == ALARM_OUT ? "out of range" : "NaN",
+		snprintf(text, room,
+			 "%s%s of the samples%s%s are %s, more than --alarm %.*s allows", line,
+			 j->value, of, label, a->kind == ALARM_OUT ? "out of range" : "NaN",
 			 a->length, a->text);
 	else
-		snprintf(text, room, "%s%s%s%s is %.30s, %s than --alarm %.*s allows%s", line,
+		snprintf(text, room, "%s%s%s%s%s is %.30s, %s than --alarm %.*s allows%s", line,
 			 a->kind == ALARM_KS ? "KS" : percent, a->kind == ALARM_KS ? "" : "%", of,
-			 j->value, compared, a->length, a->text, than);
+			 label, j->value, compared, a->length, a->text, than);
 }
 
 /* Count the keys of one side alone, which no limit of the reference judges. */
@@ -267,7 +258,7 @@ static void warn_apart(const struct alarms *alarms, const struct hist *hist)
 	const struct hist *const other = alarms->reference;
 	uint32_t first;
 
-	if (!other || !hist->by || hist->compared)
+	if (!other || hist->compared)
 		return;
 	const uint64_t lacking = (uint64_t)hist_keys_lacking(hist, other, &first) +
 				 hist_keys_lacking(other, hist, &first);
@@ -293,7 +284,7 @@ void alarms_raise(const struct alarms *alarms, const struct hist *hist, struct f
 			if (has_quantile(a) && lacks(hist, c, a->quantile)) {
 				fail_set(fail, STATUS_DATA, "--alarm %.*s needs a quantile, but %s",
 					 a->length, a->text,
-					 layout_is_many(hist->channels) && !hist->by
+					 layout_is_many(hist->channels) && hist->what != SERIES_KEYS
 						 ? "more than 64 channels have none"
 						 : "these histograms were written without --stats");
 				return;

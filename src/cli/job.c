@@ -321,7 +321,7 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 	if (asked.channels == 0)
 		asked.channels = channels;
 	if (asked.channels <= 1 && !together && !header && job->like)
-		asked.channels = job->like->hist.by ? 1 : job->like->hist.channels;
+		asked.channels = job->like->hist.what == SERIES_KEYS ? 1 : job->like->hist.channels;
 	if (header && header_channels(&asked.channels, job, said, parts, fail) != 0)
 		return -1;
 	shape->header_last = asked.last ? said->last : 0;
@@ -536,7 +536,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 				      : named_channels > 1;
 	if (job->like && !said->format && !job->source.typed && !job_names_type(job)) {
 		const struct sample_type *const like = &job->like->hist.axis.type;
-		pair = sample_is_magnitude(like);
+		pair = sample_is_magnitude(like) ||
+		       (job->like->hist.what == SERIES_CHANNELS && job->like->hist.name);
 		type = job->mask > 0 ? sample_type_word(like)
 		       : job->abs    ? sample_type_signed(like)
 				     : *like;
@@ -555,6 +556,7 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	if (make_axis(&shape->axis, job, &type, rows, fail) != 0 ||
 	    set_missing(shape, job, fail) != 0)
 		return -1;
+	shape->pairs = pair && !job->abs && shape->channels % 2 == 0;
 	const char *const why = job->linearity != WAVE_NONE
 					? linearity_refuses(&shape->axis, shape->channels)
 					: NULL;

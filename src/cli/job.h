@@ -53,6 +53,7 @@ struct shape {
 	uint64_t limit;           /* -n; UINT64_MAX: not given */
 	struct key_place by;      /* --by: where a record has its key */
 	uint64_t row;             /* --each: records, or ROW_IS_INPUT; 0: not given */
+	bool pairs;               /* of channels: I and Q */
 	uint32_t header_channels; /* number of channels required of later headers (source_use) */
 	uint64_t header_last;     /* length required of the last axis of later arrays */
 	struct axis axis;         /* with the sample type; the run frees its edges */

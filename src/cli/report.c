@@ -13,6 +13,7 @@
 #include "cli/msg.h"
 #include "cli/progress.h"
 #include "each/formats.h"
+#include "hist/series.h"
 #include "output/picture.h"
 
 typedef unsigned long long ull;
@@ -262,6 +263,7 @@ static bool advise_channel(const struct hist *hist)
 {
 	const uint32_t bins = axis_bins(&hist->axis), n = hist->channels;
 	/* The channels with the lowest and the highest bin, and the ends of the other channels. */
+	char label[SERIES_LABEL];
 	uint32_t who[2] = {0, 0}, ends[2] = {bins, 0}, others[2] = {bins, 0};
 
 	for (uint32_t c = 0; c < n; c++) {
@@ -280,8 +282,8 @@ static bool advise_channel(const struct hist *hist)
 			       high = who[side] == who[1] ? others[1] : ends[1];
 		if (high < low || (high - low + 1) * (uint64_t)4 > bins)
 			continue;
-		msg_note("1 of %lu channels fills the range: see channel %lu", (unsigned long)n,
-			 (unsigned long)who[side]);
+		msg_note("1 of %lu %ss fills the range: see %s", (unsigned long)n,
+			 series_head(hist), series_label(label, hist, who[side]));
 		return true;
 	}
 	return false;

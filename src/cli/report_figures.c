@@ -13,6 +13,7 @@
 #include "each/list.h"
 #include "hist/compare.h"
 #include "hist/figures.h"
+#include "hist/series.h"
 #include "output/picture.h"
 
 /* ---- --stats ---- */
@@ -47,9 +48,18 @@ static void figures_name(char text[NUMBER_TEXT], const struct hist *hist, size_t
 	(void)figures_list(f, IN_REPORT, &hist->asked, NULL, 0);
 	const bool missing =
 		row > 0 && f[row - 1].row->id == FIGURE_NAN && hist->axis.type.kind != SAMPLE_FLOAT;
-	strcpy(text, row == 0  ? "channel"
+	strcpy(text, row == 0  ? series_head(hist)
 		     : missing ? "missing"
 			       : figure_name(name, &f[row - 1], IN_REPORT, &hist->asked));
+}
+
+/* The name of a channel among several. */
+static void name_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel)
+{
+	char number[NUMBER_TEXT];
+
+	snprintf(text, NUMBER_TEXT, "%s",
+		 series_many(hist) ? series_name(hist, channel, number) : "");
 }
 
 /* Format a cell of the table; may be "". */
@@ -61,10 +71,10 @@ static void figures_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32
 	struct figure f[FIGURES_MOST];
 
 	text[0] = '\0';
-	if (row == 0 && hist->channels > 1)
-		number_format_count(text, channel);
-	if (row == 0)
+	if (row == 0) {
+		name_cell(text, hist, channel);
 		return;
+	}
 	(void)figures_list(f, IN_REPORT, &hist->asked, hist, channel);
 	if (!(f[row - 1].row->rule & hidden && figure_real(f[row - 1].value) == 0))
 		figure_short(text, f[row - 1].value);
@@ -108,13 +118,13 @@ static void report_list(const struct job *job, const struct hist *hist)
 	msg_progress("");
 	terminal_canvas(&style.canvas, STDERR_FILENO, job->color);
 	some.channels -= left;
-	if (left > 0 && !hist->by)
+	if (left > 0 && !hist->own)
 		some.samples -= left * hist_samples(hist, 0);
 	list_table(out, &some, &style);
 	(void)output_commit(out, &lost);
 	if (left > 0)
-		msg_always(COUNTED "; csv, tsv and json have the figures of all",
-			   COUNT(left, hist->by ? "more key" : "more channel"));
+		msg_always("%lu more %s%s; csv, tsv and json have the figures of all",
+			   (unsigned long)left, series_head(hist), left == 1 ? "" : "s");
 }
 
 /* Print a table, of as many channels side by side as the terminal has room for. */
@@ -172,9 +182,9 @@ enum compared_row { COMPARED_CHANNEL, COMPARED_KS, COMPARED_AT, COMPARED_MOVED, 
 
 static void compared_name(char text[NUMBER_TEXT], const struct hist *hist, size_t row)
 {
-	static const char *const NAMES[] = {"channel", "KS", "KS at", "Wasserstein", "JS, bits"};
+	static const char *const NAMES[] = {"", "KS", "KS at", "Wasserstein", "JS, bits"};
 
-	snprintf(text, NUMBER_TEXT, "%s", row == COMPARED_CHANNEL && hist->by ? "key" : NAMES[row]);
+	strcpy(text, row == COMPARED_CHANNEL ? series_head(hist) : NAMES[row]);
 }
 
 static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t channel,
@@ -187,10 +197,8 @@ static void compared_cell(char text[NUMBER_TEXT], const struct hist *hist, uint3
 						 : c->divergence;
 
 	text[0] = '\0';
-	if (row == COMPARED_CHANNEL && hist->by)
-		snprintf(text, NUMBER_TEXT, "%s", hist->key[channel].name);
-	else if (row == COMPARED_CHANNEL && hist->channels > 1)
-		number_format_count(text, channel);
+	if (row == COMPARED_CHANNEL)
+		name_cell(text, hist, channel);
 	else if (row > COMPARED_CHANNEL && !isnan(x))
 		snprintf(text, NUMBER_TEXT, "%.6g", x);
 }
@@ -203,7 +211,7 @@ static void warn_lacking(const struct hist *hist, const struct hist *from, const
 
 	if (n > 0)
 		msg_warning(COUNTED " %s not in %s, such as %.60s", COUNT(n, "key"),
-			    n == 1 ? "is" : "are", where, from->key[first].name);
+			    n == 1 ? "is" : "are", where, from->name[first]);
 }
 
 void report_comparison(const struct job *job, const struct hist *hist)
@@ -261,7 +269,7 @@ static void name_missing(char text[MISSING_LIST], const struct hist *hist, uint3
 
 void report_linearity(const struct hist *hist)
 {
-	char dnl[80], inl[80], missing[MISSING_LIST], channel[32] = "";
+	char dnl[80], inl[80], missing[MISSING_LIST], label[SERIES_LABEL + 2];
 	char first[NUMBER_TEXT], last[NUMBER_TEXT];
 
 	for (uint32_t c = 0; c < hist->channels && hist->linearity; c++) {
@@ -272,18 +280,18 @@ void report_linearity(const struct hist *hist)
 		edges_format(&hist->axis.edges, l->first, first);
 		edges_format(&hist->axis.edges, l->last, last);
 		name_missing(missing, hist, c);
-		if (hist->channels > 1)
-			snprintf(channel, sizeof(channel), "channel %lu: ", (unsigned long)c);
+		if (*series_label(label, hist, c))
+			strcat(label, ": ");
 		msg_always(
 			"linearity: %sDNL %s, INL %s, standard error of DNL %.2g; "
 			"codes %s to %s of %lu, " COUNTED "%s",
-			channel, dnl, inl, l->error, first, last, (unsigned long)bins,
+			label, dnl, inl, l->error, first, last, (unsigned long)bins,
 			COUNT(l->missing, "missing code"), missing);
 		if (2 * (l->last - l->first + 1) < bins)
 			msg_warning(
 				"linearity: %sthe signal reached only %lu of %lu codes; a "
 				"larger one would measure the others",
-				channel, (unsigned long)(l->last - l->first + 1),
+				label, (unsigned long)(l->last - l->first + 1),
 				(unsigned long)bins);
 	}
 }

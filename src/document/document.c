@@ -189,7 +189,8 @@ static int take_whole(struct documents *d, struct fail *fail)
 /* Does this channel agree with the first one? */
 static int check_alike(const struct documents *d, struct fail *fail)
 {
-	for (enum document_member m = d->document->hist.by ? SAMPLES + 1 : SAMPLES; m < END; m++)
+	for (enum document_member m = d->document->hist.what == SERIES_KEYS ? SAMPLES + 1 : SAMPLES;
+	     m < END; m++)
 		if ((d->value[m] == 0) != (d->first[m] == 0) ||
 		    (d->value[m] > 0 && strcmp(members_text(d, m), d->in.text + d->first[m]) != 0))
 			return members_refuse(d, fail, "its channels differ in \"%s\"",
@@ -213,7 +214,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	if (values->n != entries)
 		return members_refuse(d, fail, "its storage has %zu values, not %zu", values->n,
 				      entries);
-	if (!place && h->channels == 1 && !h->by) {
+	if (!place && h->channels == 1 && h->what != SERIES_KEYS) {
 		h->count = value; /* the bins move to its beginning */
 		values->at = NULL;
 	} else if (!h->count) {
@@ -308,7 +309,7 @@ static int take_key(struct documents *d, uint32_t *c, struct fail *fail)
 		return members_refuse(d, fail, "it cannot have so many samples");
 	if (hist_add_key(h, name, NULL, &own) != 0)
 		return fail_set(fail, own.status, "%s: %s", d->in.label, own.text);
-	h->key[*c].samples = samples;
+	h->own[*c] = samples;
 	return 0;
 }
 
@@ -320,12 +321,33 @@ static int order_keys(struct documents *d, struct fail *fail)
 	if (hist_sort_keys(h, fail) != 0)
 		return -1;
 	for (uint32_t c = 1; c < h->channels; c++)
-		if (strcmp(h->key[c - 1].name, h->key[c].name) == 0)
-			return members_refuse(d, fail, "it has key %.60s twice", h->key[c].name);
+		if (strcmp(h->name[c - 1], h->name[c]) == 0)
+			return members_refuse(d, fail, "it has key %.60s twice", h->name[c]);
 	return 0;
 }
 
 /* ---- any channel ---- */
+
+/* Take the name of channel c, if channels have names. */
+static int take_name(struct documents *d, uint32_t c, struct fail *fail)
+{
+	struct hist *const h = &d->document->hist;
+	const enum series what = d->value[COLUMN] > 0 ? SERIES_COLUMNS : SERIES_CHANNELS;
+	const enum document_member m = what == SERIES_COLUMNS ? COLUMN : NAME;
+
+	if (d->seen == 0 && d->value[m] > 0) {
+		h->what = what;
+		h->name = calloc((size_t)h->channels + 1, sizeof(*h->name));
+		if (!h->name)
+			return fail_errno(fail, "%s", d->in.label);
+	}
+	if (h->what != what || !h->name != (d->value[m] == 0))
+		return members_refuse(d, fail, "only some of its channels have a \"%s\"",
+				      MEMBERS[h->what == SERIES_COLUMNS ? COLUMN : m].name);
+	if (h->name && !(h->name[c] = strdup(members_text(d, m))))
+		return fail_errno(fail, "%s", d->in.label);
+	return 0;
+}
 
 /* Find the number of the channel, which must be a new one. */
 static int take_number(struct documents *d, uint32_t *c, struct fail *fail)
@@ -336,7 +358,7 @@ static int take_number(struct documents *d, uint32_t *c, struct fail *fail)
 	if (d->is_seen[*c / 64] >> *c % 64 & 1)
 		return members_refuse(d, fail, "it has channel %lu twice", (unsigned long)*c);
 	d->is_seen[*c / 64] |= (uint64_t)1 << *c % 64;
-	return 0;
+	return take_name(d, *c, fail);
 }
 
 /* Take the channel whose members have been read. */
@@ -348,7 +370,7 @@ static int take_channel(struct documents *d, struct fail *fail)
 
 	if ((is_first ? take_whole(d, fail) : check_alike(d, fail)) != 0 ||
 	    check_key_name(d, fail) != 0 ||
-	    (h->by ? take_key(d, &c, fail) : take_number(d, &c, fail)) != 0)
+	    (h->what == SERIES_KEYS ? take_key(d, &c, fail) : take_number(d, &c, fail)) != 0)
 		return -1;
 	h->flow[c] = (struct hist_flow){members_count(d, UNDER, UINT64_MAX, fail),
 					members_count(d, OVER, UINT64_MAX, fail),
@@ -509,7 +531,7 @@ static int read_document(struct documents *d, struct fail *fail)
 	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
 		return -1;
 	forget_channel(d);
-	if (h->by)
+	if (h->what == SERIES_KEYS)
 		return order_keys(d, fail);
 	return d->seen == h->channels
 		       ? 0

@@ -89,8 +89,8 @@ static uint32_t digits_of(const struct documents *d, const struct hist *h)
 {
 	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);
 	const struct sample_type *const type = &h->axis.type, counted = sample_type_counted(type);
-	const bool codes = h->by || type->code_bytes <= 2;
-	const uint32_t values = h->by ? keys_digits(&counted) : 16;
+	const bool codes = h->what == SERIES_KEYS || type->code_bytes <= 2;
+	const uint32_t values = h->what == SERIES_KEYS ? keys_digits(&counted) : 16;
 
 	return codes                        ? cells == 1ul << values ? values : NO_DIGITS
 	       : cells == 1 << DIGEST_FINE  ? DIGEST_FINE
@@ -207,7 +207,7 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 {
 	const struct quantiles none = {.n = 0};
 	const bool many = layout_is_many(h->channels), listed = d->list[DIGEST].at,
-		   few = !listed && d->value[LISTED] > 0 && !many && !h->by &&
+		   few = !listed && d->value[LISTED] > 0 && !many && h->what != SERIES_KEYS &&
 			 h->axis.type.code_bytes > 2,
 		   values = !listed && hist_has_values(h, c);
 	const uint32_t digits = listed ? digits_of(d, h) : few ? DIGEST_FINE : 0;

@@ -37,6 +37,8 @@
 	X(CELLS, "stats_cells", COUNTED)         \
 	X(LISTED, "stats_values", COUNTED)       \
 	X(CHANNEL, "channel", METADATA)          \
+	X(NAME, "name", METADATA)                \
+	X(COLUMN, "column", METADATA)            \
 	X(SAMPLES, "samples", COUNTED)           \
 	X(KEY, "key", METADATA)                  \
 	X(KEYS, "keys", METADATA)                \

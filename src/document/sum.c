@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "hist/series.h"
 
 typedef unsigned long ul;
 
@@ -31,11 +32,17 @@ static int sum_refuse(const struct sum *s, const struct document *other, enum st
 
 bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *other)
 {
-	const bool keyed = h->by && other->by;
+	static const char *const KINDS[] = {"channels", "columns of text", "keys (--by)"};
+	const bool keyed = h->what == SERIES_KEYS;
+	const bool named = !keyed && h->name && other->name;
+	uint32_t c = 0;
 
-	if (!keyed && (h->by || other->by))
-		snprintf(why, AXIS_WHY, "it has %s, not %s", other->by ? "keys (--by)" : "channels",
-			 h->by ? "keys (--by)" : "channels");
+	/* Documents of older versions have no names of channels. */
+	while (named && c < h->channels && c < other->channels &&
+	       strcmp(h->name[c], other->name[c]) == 0)
+		c++;
+	if (h->what != other->what)
+		snprintf(why, AXIS_WHY, "it has %s, not %s", KINDS[other->what], KINDS[h->what]);
 	else if (keyed && strcmp(h->by, other->by) != 0)
 		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", other->by, h->by);
 	else if (keyed && h->whole_keys != other->whole_keys)
@@ -43,6 +50,9 @@ bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *other
 	else if (!keyed && h->channels != other->channels)
 		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)other->channels,
 			 other->channels == 1 ? "" : "s", (ul)h->channels);
+	else if (named && c < h->channels)
+		snprintf(why, AXIS_WHY, "its %s %lu is %.60s, not %.60s", series_head(h), (ul)c,
+			 other->name[c], h->name[c]);
 	else
 		return axis_fits(why, &h->axis, &other->axis);
 	return false;

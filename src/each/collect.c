@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hist/series.h"
+
 int collect_open_counts(struct counts *c, const struct each *e, const struct counting *counting,
 			struct fail *fail)
 {
@@ -23,7 +25,8 @@ int maker_open(struct maker *m, const struct each *e, const struct counting *cou
 	struct hist *const hist = &m->hist;
 
 	if (counts_init(&m->totals, counting->cells, fail) != 0 ||
-	    hist_reserve(hist, spec->axis, spec->channels, fail) != 0)
+	    hist_reserve(hist, spec->axis, spec->channels, fail) != 0 ||
+	    series_set_like(hist, spec->series, fail) != 0)
 		return -1;
 	if (!hist->count &&
 	    !(hist->count = calloc(hist->channels * hist->stride, sizeof(*hist->count))))

@@ -137,16 +137,16 @@ int format_refuses(const struct format *format, const struct format_asks *asks, 
 int format_refuses_sum(const struct format *format, const struct style *style,
 		       const struct hist *hist, struct fail *fail)
 {
+	const bool keys = hist->what == SERIES_KEYS;
 	char rows[FAIL_TEXT / 2];
 	const struct format_asks asks = {
-		.can = (hist->key ? CAN_KEYS : 0) |
-		       (hist->key && !hist->whole_keys ? CAN_NAMES : 0) |
+		.can = (keys ? CAN_KEYS : 0) | (keys && !hist->whole_keys ? CAN_NAMES : 0) |
 		       (hist_is_list(hist) && style->nonzero ? CAN_SPARSE : 0) |
 		       (style->binless && !hist_is_list(hist) ? CAN_BINLESS : 0),
 		.rows = rows,
 	};
 
-	if (hist->key)
+	if (keys)
 		snprintf(rows, sizeof(rows), "--by %s", hist->by);
 	else
 		snprintf(rows, sizeof(rows), "%lu channels", (unsigned long)hist->channels);

@@ -8,17 +8,18 @@
 
 #include "each/formats.h"
 #include "each/row.h"
+#include "hist/series.h"
 
 static struct row_spec spec_of(const struct hist *hist, const struct style *style,
 			       const struct format *format, const char *options)
 {
 	return (struct row_spec){
-		.size = hist->key            ? ROW_IS_KEY
-			: hist->channels > 1 ? ROW_IS_CHANNEL
-					     : ROW_IS_ALL,
+		.size = hist->what == SERIES_KEYS ? ROW_IS_KEY
+			: hist->channels > 1      ? ROW_IS_CHANNEL
+						  : ROW_IS_ALL,
 		.axis = &hist->axis,
 		.channels = 1,
-		.keys = hist->key,
+		.series = hist,
 		.asked = style->figures && hist->stats ? &hist->asked : NULL,
 		.format = format,
 		.style = style,
@@ -73,18 +74,13 @@ static struct hist join_channels(struct joined *j, const struct hist *hist, uint
 /* For the table: learn the names of all rows, and whether any has zeros or NaN. */
 static void know_rows(struct row_spec *spec, const struct hist *hist)
 {
-	const char **const name = hist->key ? malloc((hist->channels + 1) * sizeof(*name)) : NULL;
-
 	spec->known.no_zeros = spec->known.no_nan = true;
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		spec->known.no_zeros &= hist->stats[c].of.zeros == 0;
 		spec->known.no_nan &= hist->flow[c].nan == 0;
-		if (name)
-			name[c] = hist->key[c].name;
 	}
-	if (name)
-		row_know_names(spec, name, hist->channels);
-	free(name);
+	if (hist->name)
+		row_know_names(spec, (const char *const *)hist->name, hist->channels);
 }
 
 static void write_rows(struct output *out, const struct hist *hist, const struct row_spec *rows)
@@ -143,7 +139,7 @@ static uint64_t rows_of(const struct hist *hist)
 {
 	const uint32_t n = hist->channels;
 
-	return n > 0 ? strtoull(hist->key[n - 1].name, NULL, 10) + 1 : 0;
+	return n > 0 ? strtoull(hist->name[n - 1], NULL, 10) + 1 : 0;
 }
 
 /* A row for each number up to the largest key; those that are no keys have no samples. */
@@ -162,7 +158,7 @@ void list_npy(struct output *out, const struct hist *hist, const struct style *s
 	if (!none)
 		output_fail(out);
 	for (uint64_t row = 0, c = 0; row < rows && !output_failed(out); row++) {
-		const bool is_key = strtoull(hist->key[c].name, NULL, 10) == row;
+		const bool is_key = strtoull(hist->name[c], NULL, 10) == row;
 		one.count = is_key ? hist->count + c * hist->stride : none;
 		c += is_key;
 		write_raw(out, &one, style, from);
@@ -174,13 +170,13 @@ int list_check_npy(const struct hist *hist, struct fail *fail)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
 
-	if (!hist->by || rows_of(hist) * bins <= KEYS_CELLS_MOST)
+	if (hist->what != SERIES_KEYS || rows_of(hist) * bins <= KEYS_CELLS_MOST)
 		return 0;
 	return fail_set(fail, STATUS_LIMIT,
 			"npy would have %llu rows of %lu bins, because the largest key is %s; use "
 			"csv or tsv",
 			(unsigned long long)rows_of(hist), (unsigned long)bins,
-			hist->key[hist->channels - 1].name);
+			hist->name[hist->channels - 1]);
 }
 
 void list_table(struct output *out, const struct hist *hist, const struct style *style)

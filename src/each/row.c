@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "hist/figures.h"
+#include "hist/series.h"
 #include "output/csv_line.h"
 #include "output/picture.h"
 #include "output/sheet.h"
@@ -60,34 +61,34 @@ static bool row_has_offset(const struct row_spec *spec)
 	return spec->begin && spec->record == 1 && spec->packed == 1;
 }
 
-void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row)
-{
-	if (row_has_offset(spec))
-		snprintf(label, NUMBER_TEXT, "0x%llX", (ull)row_offset(spec, row));
-	else
-		snprintf(label, NUMBER_TEXT, "%llu", (ull)row->first);
-}
-
 const char *row_head(const struct row_spec *spec)
 {
 	const struct row_kind *const kind = kind_of(spec);
 
-	return kind->size == 0 && row_has_offset(spec) ? "offset" : kind->head;
+	return kind->size == 0 && row_has_offset(spec) ? "offset"
+	       : kind->size == ROW_IS_CHANNEL          ? series_head(spec->series)
+						       : kind->head;
 }
 
-const char *row_text(const struct row_spec *spec, const struct row_place *row,
-		     const struct hist *hist)
+const char *row_text(char number[NUMBER_TEXT], const struct row_spec *spec,
+		     const struct row_place *row, const struct hist *hist)
 {
 	const char *const title = spec->style->canvas.title;
 
-	return spec->size == ROW_IS_KEY   ? hist->key->name
-	       : spec->size == ROW_IS_ALL ? (title ? title : "-")
-					  : path_name(row_name(spec, row->path));
+	if (spec->size == ROW_IS_ALL)
+		return title ? title : "-";
+	if (row_is_listed(spec))
+		return series_name(hist, 0, number);
+	if (row_is_named(spec))
+		return path_name(row_name(spec, row->path));
+	snprintf(number, NUMBER_TEXT, row_has_offset(spec) ? "0x%llX" : "%llu",
+		 (ull)(row_has_offset(spec) ? row_offset(spec, row) : row->first));
+	return number;
 }
 
 bool row_is_named(const struct row_spec *spec)
 {
-	return kind_of(spec)->named;
+	return kind_of(spec)->named || (row_is_listed(spec) && spec->series->name);
 }
 
 bool row_is_listed(const struct row_spec *spec)
@@ -144,6 +145,16 @@ void row_lines_begin(struct output *out, const struct row_spec *spec)
 	csv_end(&l);
 }
 
+/* Write the name or the number of a channel. */
+static void put_series(struct csv_line *l, const struct row_spec *spec, const struct hist *hist,
+		       uint32_t channel)
+{
+	if (hist->name)
+		csv_name(l, hist->name[channel], spec->style->canvas.terminal);
+	else
+		csv_count(l, hist->first + channel);
+}
+
 /* Write the fields that say which row it is. */
 static void put_place(struct csv_line *l, const struct row_spec *spec, const struct row_place *row,
 		      const struct hist *hist)
@@ -152,13 +163,10 @@ static void put_place(struct csv_line *l, const struct row_spec *spec, const str
 
 	if (spec->size == ROW_IS_ALL)
 		return;
-	if (spec->size == ROW_IS_CHANNEL) {
-		csv_count(l, row->first);
-		return;
-	}
-	if (spec->size == ROW_IS_KEY) {
-		csv_name(l, hist->key->name, terminal);
-		csv_count(l, row->records);
+	if (row_is_listed(spec)) {
+		put_series(l, spec, hist, 0);
+		if (spec->size == ROW_IS_KEY)
+			csv_count(l, row->records);
 		return;
 	}
 	csv_name(l, row_name(spec, row->path), terminal);
@@ -186,7 +194,7 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	csv_begin(&l, out, comma_of(spec));
 	put_place(&l, spec, row, hist);
 	if (spec->channels > 1)
-		csv_count(&l, channel);
+		put_series(&l, spec, hist, channel);
 	if (stats)
 		put_figures(&l, spec->asked, hist, channel);
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !stats; i++) {
@@ -216,7 +224,8 @@ static struct table table_of(const struct row_spec *spec)
 			      .names = row_is_named(spec),
 			      .shape = spec->size == ROW_IS_TENSOR,
 			      .bytes = spec->size != ROW_IS_TENSOR && spec->axis->type.bits <= 8,
-			      .channels = spec->channels};
+			      .channels = spec->channels,
+			      .series = spec->series};
 }
 
 void row_know_names(struct row_spec *spec, const char *const *name, size_t n)
@@ -241,15 +250,13 @@ static void write_table_row(struct output *out, const struct row_spec *spec,
 			    const struct row_place *row, const struct hist *hist)
 {
 	const struct table table = table_of(spec);
-	char label[NUMBER_TEXT];
+	char number[NUMBER_TEXT];
 
-	row_label(label, spec, row);
 	for (uint32_t c = 0; c < hist->channels; c++)
 		table_row(out, &table,
 			  spec->tensor                 ? spec->tensor
 			  : spec->size == ROW_IS_INPUT ? row_name(spec, row->path)
-			  : row_is_named(spec)         ? row_text(spec, row, hist)
-						       : label,
+						       : row_text(number, spec, row, hist),
 			  spec->shape, hist, c);
 }
 
@@ -314,7 +321,7 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 {
 	const struct row_kind *const kind = kind_of(spec);
 
-	sheet_begin(s, spec->axis, spec->channels, spec->asked, &spec->style->canvas,
+	sheet_begin(s, spec->series, spec->channels, spec->asked, &spec->style->canvas,
 		    spec->options);
 	s->size = kind->named || spec->path_count > 1 ? 0 : kind->listed ? 1 : spec->size;
 	s->unit = kind->listed ? kind->head : NULL;
@@ -323,7 +330,6 @@ void row_begin_sheet(struct sheet *s, const struct row_spec *spec)
 	s->begin = spec->begin;
 	s->paths = spec->paths;
 	s->files = spec->path_count;
-	s->keys = spec->keys;
 }
 
 void row_svg_add(struct output *out, const struct row_spec *spec, const struct row_place *row,

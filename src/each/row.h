@@ -29,7 +29,8 @@ struct row_spec {
 	uint64_t skip;   /* -S */
 	uint64_t *begin; /* offset of each input's first record (source_use); NULL: text, tensors */
 	const struct quantiles *asked; /* --stats: its quantiles; NULL: no figures */
-	const struct hist_key *keys;   /* ROW_IS_KEY: of all rows */
+	/* It names the channels: of each row, or those that are rows (ROW_IS_KEY, ROW_IS_CHANNEL). */
+	const struct hist *series;
 	const struct format *format;
 	const struct style *style;
 	uint64_t joined;            /* plot on a terminal: rows that are drawn as one; 0: one */
@@ -53,11 +54,9 @@ const char *row_name(const struct row_spec *spec, size_t path);
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
 bool row_is_listed(const struct row_spec *spec); /* rows are the channels of one histogram */
-/* The name of a row, if rows are named. */
-const char *row_text(const struct row_spec *spec, const struct row_place *row,
-		     const struct hist *hist);
-/* What it holds for other rows: a channel, or the offset or the record where the row begins. */
-void row_label(char label[NUMBER_TEXT], const struct row_spec *spec, const struct row_place *row);
+/* What it holds: a name, or the number of a channel, or the offset or the record where a row begins. */
+const char *row_text(char number[NUMBER_TEXT], const struct row_spec *spec,
+		     const struct row_place *row, const struct hist *hist);
 
 /* For the table: learn the names of all rows. */
 void row_know_names(struct row_spec *spec, const char *const *name, size_t n);

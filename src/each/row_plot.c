@@ -17,6 +17,7 @@
 
 #include "base/path.h"
 #include "base/utf8.h"
+#include "hist/series.h"
 #include "output/picture.h"
 #include "output/sheet.h"
 
@@ -165,16 +166,11 @@ static void write_title(struct output *out, const struct row_spec *spec)
 }
 
 /* Write the names of the channels above the panels of the first line. */
-static void write_channels(struct output *out, const struct line *l)
+static void write_channels(struct output *out, const struct row_spec *spec, const struct line *l)
 {
-	char name[32];
-
 	output_print(out, "%*s", (int)l->label + 1, "");
-	for (uint32_t c = 0; c < l->across; c++) {
-		snprintf(name, sizeof(name), "channel %lu", (unsigned long)c);
-		output_print(out, "%-*s", c + 1 < l->across ? (int)l->strip + ENTROPY + 3 : 0,
-			     name);
-	}
+	for (uint32_t c = 0; c < l->across; c++)
+		picture_series(out, spec->series, c, l->strip + ENTROPY + 3, c + 1 == l->across);
 	output_text(out, "\n");
 }
 
@@ -189,7 +185,7 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 	if (!spec->asked)
 		write_legend(out, spec);
 	if (l.across > 1)
-		write_channels(out, &l);
+		write_channels(out, spec, &l);
 	if (spec->asked) {
 		strcpy(lower, "0");
 		snprintf(upper, sizeof(upper), "%.3g bits", sheet_bits(spec->axis));
@@ -290,18 +286,18 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 {
 	const struct line l = line_of(spec);
 	const char *const name = spec->paths ? row_name(spec, row->path) : "";
-	char label[NUMBER_TEXT];
+	char label[NUMBER_TEXT], number[NUMBER_TEXT], last[NUMBER_TEXT];
 
 	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT)
 		write_name(out, name);
-	row_label(label, spec, row);
 	for (uint32_t first = 0, end; first < hist->channels; first = end) {
 		end = first + l.across < hist->channels ? first + l.across : hist->channels;
 		if (first > 0)
-			snprintf(label, sizeof(label), end > first + 1 ? "ch. %lu-%lu" : "ch. %lu",
-				 (unsigned long)first, (unsigned long)end - 1);
-		write_label(out, l.label,
-			    first > 0 || !row_is_named(spec) ? label : row_text(spec, row, hist));
+			snprintf(label, sizeof(label),
+				 end > first + 1 ? "ch. %.12s-%.12s" : "ch. %.12s",
+				 series_name(hist, first, number),
+				 series_name(hist, end - 1, last));
+		write_label(out, l.label, first > 0 ? label : row_text(number, spec, row, hist));
 		for (uint32_t c = first; c < end; c++) {
 			output_text(out, " ");
 			const double entropy = entropy_of(spec, hist, c);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hist/series.h"
+
 /* ---- sums ---- */
 
 /* A sum of many terms whose rounding errors do not add up (Neumaier). */
@@ -240,7 +242,7 @@ static bool is_empty(const struct hist *h, uint32_t channel)
 
 static int refuse_empty(const struct hist *h, const char *name, struct fail *fail)
 {
-	char channel[32] = "";
+	char label[SERIES_LABEL] = "";
 	uint32_t empty = 0, c = 0;
 
 	for (uint32_t i = h->channels; i-- > 0;)
@@ -249,13 +251,15 @@ static int refuse_empty(const struct hist *h, const char *name, struct fail *fai
 			empty++;
 		}
 	/* Some keys may be empty. */
-	if (h->by ? empty < h->channels : empty == 0)
+	const bool keys = h->what == SERIES_KEYS;
+	if (keys ? empty < h->channels : empty == 0)
 		return 0;
-	if (h->channels > 1 && !h->by)
-		snprintf(channel, sizeof(channel), " in channel %lu", (unsigned long)c);
+	if (!keys)
+		series_label(label, h, c);
 	return fail_set(fail, STATUS_DATA,
-			"%s has no samples%s%s, so --compare cannot tell how far it is", name,
-			h->samples > 0 && h->flow[c].nan > 0 ? " but NaN" : "", channel);
+			"%s has no samples%s%s%s, so --compare cannot tell how far it is", name,
+			h->samples > 0 && h->flow[c].nan > 0 ? " but NaN" : "",
+			*label ? " in " : "", label);
 }
 
 int compare_refuses(const struct hist *reference, const char *name, struct fail *fail)
@@ -294,15 +298,15 @@ static int set_reference(struct hist *h, struct walk w, struct fail *fail)
 }
 
 /*
- * Compare each key with the reference's. One that only one side has, or whose samples are all NaN
- * on one side, differs as much as can be; if no key can be compared, *fail says so.
+ * Compare each channel with the reference's. A key that only one side has, or whose samples are all
+ * NaN on one side, differs as much as can be; if no key can be compared, *fail says so.
  */
-static int compare_keys(struct hist *h, struct walk w, struct fail *fail)
+static int compare_channels(struct hist *h, struct walk w, struct fail *fail)
 {
 	bool any = false;
 
 	for (uint32_t c = 0; c < h->channels; c++) {
-		const bool both = hist_find_key(w.of[1], h->key[c].name, &w.channel[1]) &&
+		const bool both = series_find(w.of[1], h, c, &w.channel[1]) &&
 				  !is_empty(w.of[1], w.channel[1]) && !is_empty(h, c);
 		w.channel[0] = c;
 		h->compared[c] = both ? compare_channel(w) : (struct comparison){1, NAN, NAN, NAN};
@@ -318,8 +322,8 @@ uint32_t hist_keys_lacking(const struct hist *h, const struct hist *from, uint32
 {
 	uint32_t n = 0, at;
 
-	for (uint32_t c = from->channels; h->by && from->by && c-- > 0;)
-		if (!hist_find_key(h, from->key[c].name, &at)) {
+	for (uint32_t c = from->channels; c-- > 0;)
+		if (!series_find(h, from, c, &at)) {
 			*first = c;
 			n++;
 		}
@@ -347,14 +351,9 @@ int hist_compare(struct hist *h, const struct hist *reference, bool drawn, struc
 	h->compared = calloc((size_t)h->channels + 1, sizeof(*h->compared));
 	if (!h->compared)
 		fail_errno(fail, "a comparison of %lu channels", (unsigned long)h->channels);
-	for (uint32_t c = 0; c < h->channels && h->compared && !h->by; c++) {
-		w.channel[0] = w.channel[1] = c;
-		h->compared[c] = compare_channel(w);
-	}
-	const bool fits = w.of[0] == h && !layout_is_many(h->channels);
-	if (h->compared && (h->by           ? compare_keys(h, w, fail)
-			    : drawn && fits ? set_reference(h, w, fail)
-					    : 0) != 0) {
+	const bool fits = drawn && w.of[0] == h && !hist_is_list(h);
+	if (h->compared &&
+	    (compare_channels(h, w, fail) != 0 || (fits && set_reference(h, w, fail) != 0))) {
 		free(h->compared);
 		h->compared = NULL;
 	}

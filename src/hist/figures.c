@@ -63,7 +63,8 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	value[FIGURE_ENTROPY] = fixed(s->entropy);
 	value[FIGURE_INF] = count_of(of->below + of->above, true);
 	/* The digests of keys have one zero and one NaN. */
-	value[FIGURE_CHI2] = rounded(s->chi2, s->chi2 >= 0 && !(hist->by && of_reals));
+	value[FIGURE_CHI2] =
+		rounded(s->chi2, s->chi2 >= 0 && !(hist->what == SERIES_KEYS && of_reals));
 	value[FIGURE_QUANTILE] = (struct figure_value){.kind = VALUE_NONE};
 }
 

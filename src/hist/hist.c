@@ -51,9 +51,10 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, uint32_t digi
 void hist_free(struct hist *h)
 {
 	hist_drop_stats(h);
-	for (uint32_t c = 0; h->key && c < h->channels; c++)
-		free(h->key[c].name);
-	free(h->key);
+	for (uint32_t c = 0; h->name && c < h->channels; c++)
+		free(h->name[c]);
+	free(h->name);
+	free(h->own);
 	free(h->by);
 	free(h->count);
 	free(h->flow);
@@ -68,7 +69,8 @@ void hist_free(struct hist *h)
 	h->compared = NULL;
 	h->reference = NULL;
 	h->linearity = NULL;
-	h->key = NULL;
+	h->name = NULL;
+	h->own = NULL;
 	h->by = NULL;
 }
 
@@ -420,7 +422,9 @@ struct hist hist_view(const struct hist *h, uint32_t channel)
 	one.stats = h->stats ? h->stats + channel : NULL;
 	one.quantile = h->stats ? hist_quantile_of(h, channel, 0) : NULL;
 	one.samples = hist_samples(h, channel);
-	one.key = h->key ? h->key + channel : NULL;
+	one.first += channel;
+	one.name = h->name ? h->name + channel : NULL;
+	one.own = h->own ? h->own + channel : NULL;
 	one.compared = NULL;
 	one.reference = h->reference ? h->reference + (size_t)channel * axis_bins(&h->axis) : NULL;
 	one.linearity = NULL;

@@ -56,6 +56,9 @@ struct hist_stats {
 	struct sums *sums;    /* of the finite samples; owned; NULL: none, or not known */
 };
 
+/* What the channels of a histogram are. Keys are sorted: numbers ascending, texts in byte order. */
+enum series { SERIES_CHANNELS, SERIES_COLUMNS, SERIES_KEYS };
+
 struct hist {
 	struct axis axis;
 	uint32_t channels;
@@ -73,23 +76,17 @@ struct hist {
 	 * as many samples; owned; NULL: none, or its bins are wider */
 	double *reference;
 	struct linearity *linearity; /* --linearity: of each channel; owned; else NULL */
+	enum series what;            /* what the channels are (series.h) */
+	uint32_t first;              /* the number of the first channel; of views */
+	char **name;                 /* of each channel; owned; NULL: they have numbers */
 	/* --by: the name of the keys, which are the channels, such as u16@2; owned; else NULL */
 	char *by;
-	struct hist_key *key; /* --by: the key of each channel, in order; owned; else NULL */
-	bool whole_keys;      /* the keys are whole numbers */
-	bool from_bins;       /* stats are from bins: no extremes, mean, deviation, digest */
-	bool keeps_sums;      /* hist_fill and hist_fill_row keep exact sums, for a document */
-	bool lost;            /* there was no memory for these; hist_audit fails */
-	bool rounded; /* mean and deviation were added without exact sums, so they are rounded */
-};
-
-/*
- * --by: the key of a channel. Whole numbers are in ascending order, texts in byte order. A
- * histogram of keys may have none; even then it has the arrays of one channel, which are 0.
- */
-struct hist_key {
-	char *name;       /* text, or a whole number in digits, without zeros before it; owned */
-	uint64_t samples; /* samples that have it */
+	uint64_t *own;   /* --by: the samples of each key; owned; else NULL */
+	bool whole_keys; /* the keys are whole numbers */
+	bool from_bins;  /* stats are from bins: no extremes, mean, deviation, digest */
+	bool keeps_sums; /* hist_fill and hist_fill_row keep exact sums, for a document */
+	bool lost;       /* there was no memory for these; hist_audit fails */
+	bool rounded;    /* mean and deviation were added without exact sums, so they are rounded */
 };
 
 /* The terms by which counts below ENTROPY_TERMS enter the entropy of n samples; 0: not computed. */
@@ -156,11 +153,8 @@ int hist_add_key(struct hist *h, const char *name, const struct digest *like, st
 /* Put the keys in order. -1: no memory. */
 int hist_sort_keys(struct hist *h, struct fail *fail);
 
-/* Find a key among those in order. */
-bool hist_find_key(const struct hist *h, const char *name, uint32_t *channel);
-
-/* hist_add for keys: h gets the keys of `other` that it lacks. */
-int hist_add_keys(struct hist *h, const struct hist *other, struct fail *fail);
+/* Give h the keys of `other` that it lacks, without samples. */
+int hist_take_keys(struct hist *h, const struct hist *other, struct fail *fail);
 
 /* ---- rows, sums, figures ---- */
 
@@ -257,13 +251,13 @@ static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
 /* Are the channels rows of the output: many, or keys? */
 static inline bool hist_is_list(const struct hist *h)
 {
-	return layout_is_many(h->channels) || h->key;
+	return layout_is_many(h->channels) || h->what == SERIES_KEYS;
 }
 
 /* The samples of a channel. */
 static inline uint64_t hist_samples(const struct hist *h, uint32_t channel)
 {
-	return h->key ? h->key[channel].samples : h->samples / h->channels;
+	return h->own ? h->own[channel] : h->samples / h->channels;
 }
 
 /* A channel as a histogram of its own, which borrows its memory. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hist/hist_stats.h"
+#include "hist/series.h"
 
 /* ---- adding histograms ----
  *
@@ -18,10 +19,15 @@
 
 static void add_flow(struct hist *h, const struct hist *other)
 {
-	for (uint32_t c = 0; c < h->channels; c++) {
-		h->flow[c].under += other->flow[c].under;
-		h->flow[c].over += other->flow[c].over;
-		h->flow[c].nan += other->flow[c].nan;
+	uint32_t at;
+
+	for (uint32_t c = 0; c < other->channels; c++) {
+		(void)series_find(h, other, c, &at);
+		h->flow[at].under += other->flow[c].under;
+		h->flow[at].over += other->flow[c].over;
+		h->flow[at].nan += other->flow[c].nan;
+		if (h->own)
+			h->own[at] += other->own[c];
 	}
 	h->samples += other->samples;
 }
@@ -93,19 +99,27 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 
 int hist_add(struct hist *h, const struct hist *other, struct fail *fail)
 {
-	assert(h->by || h->channels == other->channels);
+	uint32_t at;
+
+	assert(h->what == SERIES_KEYS || h->channels == other->channels);
 	/* No count is above the number of samples. */
 	if (other->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
-	if (h->by)
-		return hist_add_keys(h, other, fail);
+	if (other->channels == 0) /* no keys, so it says nothing about figures */
+		return 0;
+	if (!h->name && series_set_like(h, other, fail) != 0)
+		return -1;
+	if (h->what == SERIES_KEYS && hist_take_keys(h, other, fail) != 0)
+		return -1;
 	if (hist_stats_add(h, other, fail) != 0)
 		return -1;
 	if (axis_kind_of(&h->axis)->from_samples)
 		return add_auto(h, other, fail);
-	for (uint32_t c = 0; c < h->channels; c++)
-		add_counts(h->count + c * h->stride, other->count + c * other->stride,
+	for (uint32_t c = 0; c < other->channels; c++) {
+		(void)series_find(h, other, c, &at);
+		add_counts(h->count + at * h->stride, other->count + c * other->stride,
 			   axis_bins(&h->axis));
+	}
 	add_flow(h, other);
 	return 0;
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hist_keys: the names of keys, their order, and sums by name. */
+/* hist_keys: keys, their order, and sums by key. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hist/hist.h"
 #include "hist/hist_stats.h"
+#include "hist/series.h"
 
 /* ---- order ---- */
-
-/* Numbers have no zeros before them, so the longer one is larger. */
-static int compare(bool whole, const char *a, const char *b)
-{
-	const size_t m = whole ? strlen(a) : 0, n = whole ? strlen(b) : 0;
-
-	return m != n ? (m < n ? -1 : 1) : strcmp(a, b);
-}
 
 struct hist_entry {
 	uint32_t index;
@@ -27,7 +20,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct hist_entry *const x = a, *const y = b;
 
-	return compare(x->whole, x->name, y->name);
+	return series_compare(x->whole, x->name, y->name);
 }
 
 /* Move element order[i].index of an array to place i, for all i. */
@@ -60,17 +53,18 @@ int hist_sort_keys(struct hist *h, struct fail *fail)
 	bool sorted = true;
 
 	for (uint32_t c = 1; c < n && sorted; c++)
-		sorted = compare(h->whole_keys, h->key[c - 1].name, h->key[c].name) < 0;
+		sorted = series_compare(h->whole_keys, h->name[c - 1], h->name[c]) < 0;
 	if (sorted)
 		return 0;
 	struct hist_entry *const order = calloc(n, sizeof(*order));
 	unsigned char *const moved = malloc(n), *const temp = malloc(most + figures);
 	const bool good = order && moved && temp;
 	for (uint32_t i = 0; i < n && good; i++)
-		order[i] = (struct hist_entry){i, h->whole_keys, h->key[i].name};
+		order[i] = (struct hist_entry){i, h->whole_keys, h->name[i]};
 	if (good) {
 		qsort(order, n, sizeof(*order), by_key);
-		move(h->key, sizeof(*h->key), order, n, moved, temp);
+		move(h->name, sizeof(*h->name), order, n, moved, temp);
+		move(h->own, sizeof(*h->own), order, n, moved, temp);
 		move(h->count, bins, order, n, moved, temp);
 		move(h->flow, sizeof(*h->flow), order, n, moved, temp);
 		if (h->stats) {
@@ -84,42 +78,28 @@ int hist_sort_keys(struct hist *h, struct fail *fail)
 	return good ? 0 : fail_errno(fail, "--by");
 }
 
-bool hist_find_key(const struct hist *h, const char *name, uint32_t *channel)
-{
-	uint32_t first = 0, end = h->channels;
-
-	while (first < end) {
-		const uint32_t middle = first + (end - first) / 2;
-		const int order = compare(h->whole_keys, name, h->key[middle].name);
-		*channel = middle;
-		if (order == 0)
-			return true;
-		first = order > 0 ? middle + 1 : first;
-		end = order < 0 ? middle : end;
-	}
-	return false;
-}
-
 /* ---- the keys of a run ---- */
 
 int hist_set_keys(struct hist *h, const struct keys *keys, char *const *names, struct fail *fail)
 {
 	char text[NUMBER_TEXT];
 
-	h->key = calloc((size_t)h->channels + 1, sizeof(*h->key));
+	h->name = calloc((size_t)h->channels + 1, sizeof(*h->name));
+	h->own = calloc((size_t)h->channels + 1, sizeof(*h->own));
+	if (!h->name || !h->own)
+		return fail_errno(fail, "--by");
 	h->whole_keys = !names;
-	for (uint32_t c = 0; c < h->channels && h->key; c++) {
-		struct hist_key *const key = &h->key[c];
+	for (uint32_t c = 0; c < h->channels; c++) {
 		const struct hist_flow *const flow = &h->flow[c];
 		number_format_count(text, keys->key[c]);
-		key->name = strdup(names ? names[keys->key[c]] : text);
-		if (!key->name)
+		h->name[c] = strdup(names ? names[keys->key[c]] : text);
+		if (!h->name[c])
 			return fail_errno(fail, "--by");
-		key->samples = flow->under + flow->over + flow->nan;
+		h->own[c] = flow->under + flow->over + flow->nan;
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			key->samples += hist_count(h, c, i);
+			h->own[c] += hist_count(h, c, i);
 	}
-	return h->key ? hist_sort_keys(h, fail) : fail_errno(fail, "--by");
+	return hist_sort_keys(h, fail);
 }
 
 /* ---- the keys of documents ---- */
@@ -155,19 +135,22 @@ static int make_room(struct hist *h, uint32_t room, struct fail *fail)
 	const uint32_t n = h->channels;
 	struct hist_flow *const flow = grown(h->flow, sizeof(*flow), n, room);
 	h->flow = flow ? flow : h->flow;
-	struct hist_key *const key = grown(h->key, sizeof(*key), n, room);
-	h->key = key ? key : h->key;
+	char **const name = grown(h->name, sizeof(*name), n, room);
+	h->name = name ? name : h->name;
+	uint64_t *const own = grown(h->own, sizeof(*own), n, room);
+	h->own = own ? own : h->own;
 	uint64_t *const count = grown_counts(h->count, n * h->stride, room * h->stride);
 	h->count = count ? count : h->count;
 	struct hist_stats *const stats = h->stats ? grown(h->stats, sizeof(*stats), n, room) : NULL;
 	h->stats = stats ? stats : h->stats;
-	return flow && key && count && (stats || !h->stats)
+	return flow && name && own && count && (stats || !h->stats)
 		       ? 0
 		       : fail_errno(fail, "counts of %lu keys", (unsigned long)room);
 }
 
 int hist_open_keys(struct hist *h, const char *by, bool whole, struct fail *fail)
 {
+	h->what = SERIES_KEYS;
 	h->by = strdup(by);
 	h->whole_keys = whole;
 	return h->by ? make_room(h, 1, fail) : fail_errno(fail, "--by");
@@ -184,8 +167,8 @@ int hist_add_key(struct hist *h, const char *name, const struct digest *like, st
 	/* Arrays have room for the next power of two. */
 	if (n > 0 && (n & (n - 1)) == 0 && make_room(h, 2 * n, fail) != 0)
 		return -1;
-	h->key[n].name = strdup(name);
-	if (!h->key[n].name)
+	h->name[n] = strdup(name);
+	if (!h->name[n])
 		return fail_errno(fail, "--by");
 	h->channels++;
 	if (same.touched && digest_open(&h->stats[n].digest, &same.rule, true) != 0)
@@ -209,31 +192,19 @@ static int match_stats(struct hist *h, const struct hist *other, struct fail *fa
 		       : fail_errno(fail, "statistics");
 }
 
-int hist_add_keys(struct hist *h, const struct hist *other, struct fail *fail)
+int hist_take_keys(struct hist *h, const struct hist *other, struct fail *fail)
 {
 	struct hist known = *h; /* its keys are in order */
+	uint32_t at;
 
-	if (other->channels == 0)
-		return 0;
 	if (match_stats(h, other, fail) != 0)
 		return -1;
 	for (uint32_t c = 0; c < other->channels; c++) {
-		uint32_t at = h->channels;
-		known.key = h->key;
-		if (!hist_find_key(&known, other->key[c].name, &at)) {
-			at = h->channels;
-			if (hist_add_key(h, other->key[c].name,
-					 other->stats ? &other->stats[c].digest : NULL, fail) != 0)
-				return -1;
-		}
-		struct hist to = hist_view(h, at), one = hist_view(other, c);
-		to.by = NULL;
-		one.stats = h->stats ? one.stats : NULL;
-		if (hist_add(&to, &one, fail) != 0)
+		known.name = h->name;
+		if (!series_find(&known, other, c, &at) &&
+		    hist_add_key(h, other->name[c], other->stats ? &other->stats[c].digest : NULL,
+				 fail) != 0)
 			return -1;
-		h->rounded |= to.rounded;
-		h->key[at].samples += one.samples;
 	}
-	h->samples += other->samples;
 	return hist_sort_keys(h, fail);
 }

@@ -7,6 +7,7 @@
 
 #include "hist/profile.h"
 #include "hist/quantile.h"
+#include "hist/series.h"
 
 static double entropy_of_bins(const struct hist *h, uint32_t channel, struct entropy_terms *terms)
 {
@@ -25,7 +26,7 @@ int hist_ask(struct hist *h, const struct quantiles *asked)
 {
 	static const struct quantiles none = {.n = 0};
 
-	asked = layout_is_many(h->channels) && !h->by ? &none : asked;
+	asked = layout_is_many(h->channels) && h->what != SERIES_KEYS ? &none : asked;
 	/* One more, so that the size is never 0. */
 	struct hist_quantile *const made =
 		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
@@ -349,13 +350,15 @@ int hist_stats_add(struct hist *h, const struct hist *other, struct fail *fail)
 		return 0;
 	}
 	h->rounded |= other->rounded;
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const uint64_t before = h->stats[c].of.number;
-		add_result(&h->stats[c].of, &other->stats[c].of);
-		if (add_sums(&h->stats[c], before, &other->stats[c], &counted) != 0)
+	for (uint32_t c = 0, at; c < other->channels; c++) {
+		(void)series_find(h, other, c, &at);
+		struct hist_stats *const to = &h->stats[at];
+		const uint64_t before = to->of.number;
+		add_result(&to->of, &other->stats[c].of);
+		if (add_sums(to, before, &other->stats[c], &counted) != 0)
 			return fail_errno(fail, "statistics");
-		h->rounded |= h->stats[c].of.number > before && before > 0 && !h->stats[c].sums;
-		if (add_digest(&h->stats[c].digest, &other->stats[c].digest) != 0)
+		h->rounded |= to->of.number > before && before > 0 && !to->sums;
+		if (add_digest(&to->digest, &other->stats[c].digest) != 0)
 			return fail_errno(fail, "statistics");
 	}
 	return 0;

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bins/exact.h"
+#include "hist/series.h"
 
 #define PI 3.14159265358979323846
 
@@ -129,19 +131,18 @@ int linearity_measure(struct hist *h, enum waveform wave, struct fail *fail)
 	for (uint32_t i = 0; i < h->channels; i++) {
 		struct linearity *const l = &h->linearity[i];
 		struct codes codes = {.wave = wave};
-		char channel[32] = "";
+		char label[SERIES_LABEL];
 		l->dnl = memory + (size_t)i * 2 * bins;
 		l->inl = l->dnl + bins;
-		if (h->channels > 1)
-			snprintf(channel, sizeof(channel), "channel %lu has ", (unsigned long)i);
 		if (!find_codes(&codes, h, i)) {
 			free(memory);
 			free(h->linearity);
 			h->linearity = NULL;
 			return fail_set(fail, STATUS_DATA,
-					"--linearity: %sno samples between the first and the last "
+					"--linearity: %s no samples between the first and the last "
 					"code",
-					*channel ? channel : "there are ");
+					*series_label(label, h, i) ? strcat(label, " has")
+								   : "there are");
 		}
 		set_channel(l, &codes);
 	}

@@ -19,7 +19,7 @@ void format_write(struct output *out, const struct format *format, const struct 
 	const bool rows = hist_is_list(hist) || style->binless;
 
 	/* Channels of an array are an array already. */
-	if (format->list && rows && (hist->key || format->can & CAN_FIGURES))
+	if (format->list && rows && (hist->what == SERIES_KEYS || format->can & CAN_FIGURES))
 		format->list(out, hist, style, from, format);
 	else
 		format->write(out, hist, style, from);

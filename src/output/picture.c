@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "hist/series.h"
 
 #define OCTAVES 8     /* least number of rows for whole powers of two */
 #define SHORT_EDGE 12 /* longest text that can be read at a glance */
@@ -324,6 +325,19 @@ void picture_shorten(char *text, size_t size, const char *name, size_t columns, 
 		columns--;
 	}
 	snprintf(text, size, "%.*s%s%s", (int)head, name, head < all ? dots : "", name + tail);
+}
+
+void picture_series(struct output *out, const struct hist *hist, uint32_t channel, unsigned columns,
+		    bool last)
+{
+	const size_t head = strlen(series_head(hist)) + 1;
+	char label[SERIES_LABEL], text[SERIES_LABEL];
+
+	series_label(label, hist, channel);
+	utf8_make_plain(label);
+	const bool fits = picture_width(label) < columns - 1 && head + 3 < columns;
+	picture_shorten(text, sizeof(text), label + (fits ? 0 : head), columns - 1, "...");
+	output_print(out, "%s%*s", text, last ? 0 : (int)(columns - picture_width(text)), "");
 }
 
 void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)

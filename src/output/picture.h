@@ -26,6 +26,7 @@
 #define GPUHIST_OUTPUT_PICTURE_H
 
 #include "hist/hist.h"
+#include "output/output.h"
 #include "output/ruler.h"
 
 /* ---- bars ---- */
@@ -113,6 +114,10 @@ size_t picture_width(const char *text);               /* columns of a terminal *
 
 /* Copy a name; if it is wider than `columns`, cut out its middle. */
 void picture_shorten(char *text, size_t size, const char *name, size_t columns, const char *dots);
+
+/* Write the label of a channel above its panel: its name if there is no room for more. */
+void picture_series(struct output *out, const struct hist *hist, uint32_t channel, unsigned columns,
+		    bool last);
 
 /* One decimal, but "0.0%" only if the count is 0, and "100.0%" only if it is all samples. */
 void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples);

@@ -19,6 +19,7 @@
 
 #include "base/utf8.h"
 #include "hist/linearity.h"
+#include "hist/series.h"
 #include "output/picture.h"
 
 #define ROWS_MOST 512u
@@ -238,7 +239,7 @@ static void put_footer(const struct plot *plot)
 	const uint32_t bins = axis_bins(&hist->axis);
 	const struct facts *most = plot->p.facts;
 	uint64_t inside = 0;
-	char text[TEXT] = "", bin[BIN_TEXT];
+	char text[TEXT] = "", bin[BIN_TEXT], label[SERIES_LABEL];
 
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		inside += plot->p.facts[c].samples;
@@ -256,7 +257,7 @@ static void put_footer(const struct plot *plot)
 	bin_text(bin, &hist->axis, most->fullest);
 	append(text, "; most in %s", bin);
 	if (hist->channels > 1)
-		append(text, " of channel %u", (unsigned)(most - plot->p.facts));
+		append(text, " of %s", series_label(label, hist, (uint32_t)(most - plot->p.facts)));
 	append(text, ": %llu", (ull)most->most);
 	if (hist->reference)
 		append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : MARK_ASCII);
@@ -348,13 +349,11 @@ static void draw_names(const struct plot *plot, uint32_t block)
 {
 	const uint32_t first = block * plot->across, channels = plot->p.hist->channels;
 	const int width = plot->bar + (plot->counts ? plot->count_width + 11 : 1);
-	char name[32];
 
 	output_print(plot->out, "%*s", plot->label_width + 2, "");
-	for (uint32_t c = first; c < first + plot->across && c < channels; c++) {
-		snprintf(name, sizeof(name), width > 11 ? "channel %u" : "%u", c);
-		output_print(plot->out, "%-*s", c + 1 < first + plot->across ? width : 0, name);
-	}
+	for (uint32_t c = first; c < first + plot->across && c < channels; c++)
+		picture_series(plot->out, plot->p.hist, c, (unsigned)width,
+			       c + 1 == first + plot->across);
 	end_line(plot, "");
 }
 
@@ -481,10 +480,10 @@ static void plot_linearity(struct plot *plot, const struct provenance *from)
 	put_title(plot, from);
 	for (uint32_t c = 0; c < channels; c++) {
 		const struct linearity *const l = &hist->linearity[c];
-		char text[TEXT] = "";
+		char text[TEXT] = "", label[SERIES_LABEL];
 		append(text, "%*s  ", plot->label_width, "code");
 		if (channels > 1)
-			append(text, "channel %u: ", c);
+			append(text, "%s: ", series_label(label, hist, c));
 		append(text, "DNL from %.3g to %.3g, 0 at the line", scale[0], scale[1]);
 		append(text, "%*s", plot->label_width + plot->bar + 3 - (int)strlen(text), "");
 		append(text, "%*s%*s", DNL, "least", DNL, "most");

@@ -90,10 +90,11 @@ static const enum figure_id CURVES[] = {
 	[CURVE_GREATEST] = FIGURE_GREATEST,
 };
 
-void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
+void sheet_begin(struct sheet *s, const struct hist *series, uint32_t channels,
 		 const struct quantiles *asked, const struct canvas *canvas, const char *options)
 {
-	*s = (struct sheet){.axis = axis,
+	*s = (struct sheet){.axis = &series->axis,
+			    .series = series,
 			    .canvas = canvas,
 			    .channels = channels,
 			    .curves = asked,
@@ -102,7 +103,7 @@ void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
 	s->width = s->quantiles ? 1 + s->quantiles->n : CURVE_WIDTH;
 	if (asked)
 		return;
-	strip_make(&s->strip, axis, CELLS_ACROSS / channels);
+	strip_make(&s->strip, s->axis, CELLS_ACROSS / channels);
 	s->width = s->strip.cells;
 }
 

@@ -63,22 +63,22 @@ struct sheet {
 	bool bytes;       /* records are bytes */
 	bool named;       /* rows are inputs, keys or channels, which do not follow each other */
 	const char *unit; /* rows are keys or channels: "key", "channel"; else NULL */
-	const struct hist_key *keys; /* rows are keys: their names; else NULL */
-	char *const *paths;          /* of inputs; NULL: rows are keys or channels */
-	size_t files;                /* their number */
-	const uint64_t *begin;       /* bytes: offset of the first row, once it is written */
-	const char *options;         /* as in provenance */
-	uint64_t count;              /* input rows added so far */
-	uint64_t samples, out;       /* in all rows and channels; those in no bin */
-	uint32_t rows;               /* rows to draw */
-	uint64_t joined;             /* input rows per row; the last row may have fewer */
-	uint64_t last;               /* input rows in the last row */
-	uint32_t path[SHEET_ROWS];   /* of rows: the first input */
-	double *value;               /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
+	const struct hist *series; /* it names the channels of rows, or those that are rows */
+	char *const *paths;        /* of inputs; NULL: rows are keys or channels */
+	size_t files;              /* their number */
+	const uint64_t *begin;     /* bytes: offset of the first row, once it is written */
+	const char *options;       /* as in provenance */
+	uint64_t count;            /* input rows added so far */
+	uint64_t samples, out;     /* in all rows and channels; those in no bin */
+	uint32_t rows;             /* rows to draw */
+	uint64_t joined;           /* input rows per row; the last row may have fewer */
+	uint64_t last;             /* input rows in the last row */
+	uint32_t path[SHEET_ROWS]; /* of rows: the first input */
+	double *value;             /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
 /* Begin a sheet without rows; asked: of figures, else NULL. The caller sets what rows are. */
-void sheet_begin(struct sheet *s, const struct axis *axis, uint32_t channels,
+void sheet_begin(struct sheet *s, const struct hist *series, uint32_t channels,
 		 const struct quantiles *asked, const struct canvas *canvas, const char *options);
 
 /*

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "hist/series.h"
 #include "output/picture.h"
 
 #define HEADING 66 /* characters of the title above the picture */
@@ -151,17 +152,21 @@ double svg_width(const char *text)
 
 void svg_text(struct output *out, const char *attributes, double x, double y, const char *text)
 {
-	if (text[0] == '\0')
-		return;
-	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
-	svg_put(out, "%s", text);
-	output_text(out, "</text>\n");
+	if (text[0] != '\0')
+		svg_named(out, attributes, x, y, "", text);
 }
 
 void svg_name(struct output *out, const char *attributes, double x, double y, const char *name)
 {
+	svg_named(out, attributes, x, y, name, "");
+}
+
+void svg_named(struct output *out, const char *attributes, double x, double y, const char *name,
+	       const char *text)
+{
 	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
 	output_escaped(out, name, strlen(name), escape);
+	svg_put(out, "%s", text);
 	output_text(out, "</text>\n");
 }
 
@@ -198,7 +203,7 @@ void svg_say(struct caption *c, const char *format, ...)
 	if (c->full || *more == '\0')
 		return;
 	snprintf(c->text + used, sizeof(c->text) - used, "%s%s", used > 0 ? DOT : "", more);
-	c->full = svg_width(c->text) > WIDTH - LEFT - 16;
+	c->full = c->before + svg_width(c->text) > WIDTH - LEFT - 16;
 	if (c->full)
 		strcpy(c->text + used, DOT "\u2026");
 }
@@ -472,10 +477,12 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 	const bool many = p->hist->channels > 1;
 	const struct facts *const facts = &p->facts[channel];
 	struct caption c = {.full = false};
-	char text[BIN_TEXT];
+	char text[BIN_TEXT], label[SERIES_LABEL + sizeof(DOT)];
 
+	series_label(label, p->hist, channel);
 	if (many)
-		svg_say(&c, "channel %u", channel);
+		strcat(label, DOT);
+	c.before = svg_width(label);
 	if (facts->filled > 0) {
 		bin_text(text, &p->hist->axis, facts->fullest);
 		svg_say(&c, "most in %s: %llu", text, (ull)facts->most);
@@ -485,7 +492,7 @@ static void note_channel(struct output *out, const struct picture *p, uint32_t c
 	}
 	if (many)
 		say_flow(&c, p->hist, &p->hist->flow[channel]);
-	svg_text(out, "class=\"note\"", LEFT, y, c.text);
+	svg_named(out, "class=\"note\"", LEFT, y, label, c.text);
 }
 
 /* Name the axis of heights. */

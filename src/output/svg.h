@@ -41,6 +41,7 @@ void svg_open(struct output *out, int height, const char *title, const char *opt
 /* A line of phrases; those that do not fit are left out. Begin with {0}. */
 struct caption {
 	bool full;
+	double before; /* width of a text before it */
 	char text[512];
 };
 void svg_say(struct caption *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -68,6 +69,9 @@ void svg_put(struct output *out, const char *format, ...) __attribute__((format(
 /* A text element: a number or short text of our own, as svg_put writes it; any name. */
 void svg_text(struct output *out, const char *attributes, double x, double y, const char *text);
 void svg_name(struct output *out, const char *attributes, double x, double y, const char *name);
+/* A name, and the text after it. */
+void svg_named(struct output *out, const char *attributes, double x, double y, const char *name,
+	       const char *text);
 
 /* At least the width of a text in the usual fonts. */
 double svg_width(const char *text);

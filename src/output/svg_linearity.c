@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hist/linearity.h"
+#include "hist/series.h"
 
 #define COLUMNS 1000u /* more codes are joined, so that each column shows its extremes */
 
@@ -59,17 +61,19 @@ static void draw_curve(struct output *out, const struct linearity *l, const doub
 	output_text(out, "\"/>\n");
 }
 
-static void name_panel(char name[64], const struct hist *hist, uint32_t channel, bool inl)
+static void name_panel(struct output *out, int y, const struct hist *hist, uint32_t channel,
+		       bool inl)
 {
 	const struct linearity *const l = &hist->linearity[channel];
-	char of[32] = "", code[NUMBER_TEXT];
+	char label[SERIES_LABEL + 2], code[NUMBER_TEXT], text[64];
 	const uint32_t worst = inl ? l->worst_inl : l->worst_dnl;
 
-	if (hist->channels > 1)
-		snprintf(of, sizeof(of), "channel %lu: ", (unsigned long)channel);
+	if (*series_label(label, hist, channel))
+		strcat(label, ": ");
 	edges_format(&hist->axis.edges, worst, code);
-	snprintf(name, 64, "%s%s, worst %.3f at %.12s", of, inl ? "INL" : "DNL",
+	snprintf(text, sizeof(text), "%s, worst %.3f at %.12s", inl ? "INL" : "DNL",
 		 values_of(hist, channel, inl)[worst], code);
+	svg_named(out, START, LEFT, y, label, text);
 }
 
 void svg_linearity(struct output *out, const struct hist *hist, const struct style *style,
@@ -97,8 +101,7 @@ void svg_linearity(struct output *out, const struct hist *hist, const struct sty
 		const bool inl = i % 2 == 1;
 		panel.top = TOP + i * each + PANEL_TOP;
 		panel.y = &y[inl];
-		name_panel(name, hist, c, inl);
-		svg_text(out, START, LEFT, panel.top - 8, name);
+		name_panel(out, panel.top - 8, hist, c, inl);
 		svg_grid(out, &panel);
 		draw_curve(out, &hist->linearity[c], values_of(hist, c, inl), &panel);
 		svg_axes(out, &panel, i + 1 == panels);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "hist/series.h"
 #include "output/sheet.h"
 
 #define MAP_HEIGHT 480
@@ -34,16 +35,12 @@ typedef unsigned long long ull;
 static void name_row(char text[TICK_TEXT], const struct sheet *s, uint32_t row)
 {
 	const uint64_t first = row * s->joined;
-	const char *const name = s->keys   ? s->keys[first].name
-				 : s->unit ? NULL
+	char number[NUMBER_TEXT];
+	const char *const name = s->unit ? series_name(s->series, (uint32_t)first, number)
 				 : path_is_stdin(s->paths[s->path[row]])
 					 ? "-"
 					 : path_name(s->paths[s->path[row]]);
 
-	if (!name) {
-		snprintf(text, TICK_TEXT, "%llu", (ull)first);
-		return;
-	}
 	picture_shorten(text, TICK_TEXT, name, NAME_COLUMNS, "\u2026");
 }
 
@@ -149,7 +146,7 @@ static void draw_borders(struct output *out, const struct sheet *s, const struct
 /* The name above a panel: the row's and, among several, the channel's. */
 static void name_panel(char name[SVG_NAME], const struct sheet *s, uint32_t row, uint32_t channel)
 {
-	char text[TICK_TEXT];
+	char text[TICK_TEXT], label[SERIES_LABEL];
 
 	name_row(text, s, row);
 	if (!has_names(s))
@@ -158,8 +155,8 @@ static void name_panel(char name[SVG_NAME], const struct sheet *s, uint32_t row,
 	else if (!s->named)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", row %lu",
 			 (unsigned long)row);
-	snprintf(name, SVG_NAME, s->channels > 1 ? "%s%s, channel %lu" : "%s%s",
-		 s->unit && !s->keys ? "channel " : "", text, (unsigned long)channel);
+	snprintf(name, SVG_NAME, s->channels > 1 ? "%s, %s" : "%s", text,
+		 series_label(label, s->series, channel));
 }
 
 static void write_panels(struct output *out, const struct sheet *s)
@@ -425,12 +422,13 @@ static void name_figure(char text[NUMBER_TEXT], const struct sheet *s, uint32_t 
 static void name_figures(char name[SVG_NAME], const struct sheet *s, uint32_t channel,
 			 const struct figures *f)
 {
-	char text[NUMBER_TEXT + 1];
+	char text[NUMBER_TEXT + 1], label[SERIES_LABEL];
 	size_t used = 0;
 
 	name[0] = '\0';
 	if (s->channels > 1)
-		used = (size_t)snprintf(name, SVG_NAME, "channel %lu: ", (unsigned long)channel);
+		used = (size_t)snprintf(name, SVG_NAME,
+					"%s: ", series_label(label, s->series, channel));
 	for (uint32_t i = f->low; i <= f->high; i++) {
 		name_figure(text, s, i);
 		const char *const after = f->entropy ? " in bits" : i < f->high ? ", " : "";
@@ -617,7 +615,7 @@ static void write_map(struct output *out, const struct sheet *s)
 		p.margin = panels == 1 ? MARGIN : gap / 2 - 3;
 		name[0] = '\0';
 		if (panels > 1)
-			snprintf(name, sizeof(name), "channel %lu", (unsigned long)c);
+			series_label(name, s->series, c);
 		if (s->curves) {
 			x = scale_of_figures(s, &f);
 			if (x.lo < x.hi)
@@ -655,8 +653,8 @@ void svg_channels(struct output *out, const struct hist *hist, const struct styl
 	struct sheet s;
 	double numbers[SHEET_NUMBERS];
 
-	sheet_begin(&s, &hist->axis, 1, NULL, &style->canvas, from->options);
-	s.unit = "channel";
+	sheet_begin(&s, hist, 1, NULL, &style->canvas, from->options);
+	s.unit = series_head(hist);
 	s.named = true;
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		const struct hist one = hist_view(hist, c);

@@ -9,13 +9,15 @@
 
 #include "base/utf8.h"
 #include "hist/figures.h"
+#include "hist/series.h"
 #include "output/picture.h"
 
 #define NUMBER 8u      /* columns of a number that shows two digits, whatever it is */
 #define NUMBER_MOST 11 /* a wider column shows nothing more */
 #define COUNT 9
 #define PERCENT 6
-#define CHANNEL 3u
+#define CHANNEL 3u /* least */
+#define CHANNEL_MOST 12u
 #define SHAPE 12u
 #define NAME 12u /* least */
 #define DIGITS 5
@@ -65,11 +67,23 @@ static unsigned width_of(const struct figure *f, const struct table *t)
 	return name > NUMBER ? (unsigned)name : NUMBER;
 }
 
+/* The width of the column of channels; 0: there is none. */
+static unsigned channel_width(const struct table *t)
+{
+	unsigned width = t->channels > 1 ? CHANNEL : 0;
+
+	for (uint32_t c = 0; width > 0 && t->series->name && c < t->channels; c++) {
+		const size_t n = picture_width(t->series->name[c]);
+		width = n <= width ? width : n < CHANNEL_MOST ? (unsigned)n : CHANNEL_MOST;
+	}
+	return width;
+}
+
 /* Give figures their columns on p->lines lines. False: one that the user named needs a further line. */
 static bool fill_lines(struct columns *p, const struct table *t)
 {
 	const unsigned fixed = (t->rows->apart ? INDENT : NAME) + (t->shape ? SHAPE + 1 : 0) +
-			       (t->channels > 1 ? CHANNEL + 1 : 0);
+			       (t->channels > 1 ? channel_width(t) + 1 : 0);
 	unsigned left[LINES_MOST], number = NUMBER, numbers = 0;
 
 	memset(p->width, 0, sizeof(p->width));
@@ -201,8 +215,20 @@ void table_begin(struct output *out, const struct table *t)
 	if (t->shape)
 		output_print(out, " %-*s", (int)SHAPE, "shape");
 	if (t->channels > 1)
-		output_print(out, " %*s", (int)CHANNEL, "ch");
+		output_print(out, " %*s", (int)channel_width(t), "ch");
 	write_cells(out, t, &p, NULL, 0);
+}
+
+static void write_channel(struct output *out, const struct table *t, const struct hist *hist,
+			  uint32_t channel)
+{
+	const unsigned width = channel_width(t);
+	char number[NUMBER_TEXT], plain[NAME_MOST], text[NAME_MOST];
+
+	snprintf(plain, sizeof(plain), "%s", series_name(hist, channel, number));
+	utf8_make_plain(plain);
+	picture_shorten(text, sizeof(text), plain, width, t->canvas->utf8 ? "\u2026" : "...");
+	output_print(out, " %*s%s", (int)(width - picture_width(text)), "", text);
 }
 
 void table_row(struct output *out, const struct table *t, const char *name, const char *shape,
@@ -215,7 +241,7 @@ void table_row(struct output *out, const struct table *t, const char *name, cons
 	if (t->shape)
 		output_print(out, " %-*.*s", (int)SHAPE, (int)SHAPE, shape);
 	if (t->channels > 1)
-		output_print(out, " %*lu", (int)CHANNEL, (unsigned long)channel);
+		write_channel(out, t, hist, channel);
 	write_cells(out, t, &p, hist, channel);
 }
 

@@ -32,7 +32,8 @@ struct table {
 	bool names;        /* the first column holds names, not numbers */
 	bool shape;        /* the second column holds a shape, and samples are not counted */
 	bool bytes;        /* samples of up to 8 bits, whose entropy is shown */
-	uint32_t channels; /* above 1: a column for the channel's number */
+	uint32_t channels; /* above 1: a column for the channel */
+	const struct hist *series; /* it names them */
 };
 
 /* Learn the common beginning and end of the names of all rows, and whether names fit. */

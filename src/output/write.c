@@ -43,6 +43,33 @@ static void end_row(struct listing *t, const char *lower, const char *upper, con
 	csv_end(l);
 }
 
+/* Name the columns: count0, count1 and so on, or as columns of text. */
+static void write_header(struct listing *t)
+{
+	static const char *const NAMES[] = {"bin", "lower", "upper"};
+	const struct hist *const hist = t->hist;
+	struct csv_line *const l = &t->line;
+	char text[NUMBER_TEXT], number[NUMBER_TEXT] = "";
+
+	for (int i = 0; i < 3; i++)
+		csv_text(l, NAMES[i]);
+	for (uint32_t c = 0; c < hist->channels; c++) {
+		if (hist->channels > 1)
+			number_format_count(number, c);
+		snprintf(text, sizeof(text), "count%.10s", number);
+		csv_name(l, hist->what == SERIES_COLUMNS ? hist->name[c] : text,
+			 t->style->canvas.terminal);
+	}
+	for (uint32_t c = 0; c < hist->channels && hist->linearity; c++)
+		for (int inl = 0; inl < 2; inl++) {
+			if (hist->channels > 1)
+				number_format_count(number, c);
+			snprintf(text, sizeof(text), "%s%.10s", inl ? "inl" : "dnl", number);
+			csv_text(l, text);
+		}
+	csv_end(l);
+}
+
 static void flow_row(struct listing *t, const char *name, const char *lower, const char *upper,
 		     const uint64_t *count)
 {
@@ -64,16 +91,8 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 	t.hist = hist;
 	t.style = style;
 	csv_begin(&t.line, out, comma);
-	if (style->header) {
-		output_print(out, "bin%clower%cupper", comma, comma);
-		for (uint32_t c = 0; c < hist->channels; c++)
-			output_print(out, hist->channels > 1 ? "%ccount%u" : "%ccount", comma, c);
-		for (uint32_t c = 0; c < hist->channels && hist->linearity; c++)
-			output_print(out,
-				     hist->channels > 1 ? "%cdnl%u%cinl%u" : "%cdnl%.0u%cinl%.0u",
-				     comma, c, comma, c);
-		output_text(out, "\n");
-	}
+	if (style->header)
+		write_header(&t);
 	edges_format(edges, 0, upper);
 	if (flow)
 		flow_row(&t, "under", "-inf", upper, &hist->flow->under);

@@ -40,6 +40,7 @@
 #include "hist/compare.h"
 #include "hist/figures.h"
 #include "hist/linearity.h"
+#include "hist/series.h"
 
 /*
  * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
@@ -54,6 +55,18 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 	if (*p >= 0x20 && *p != 0x7f)
 		return NULL;
 	snprintf(text, OUTPUT_ESCAPE, "\\u%04x", *p);
+	return text;
+}
+
+/*
+ * Like escape, but a byte that is not UTF-8 becomes half of a surrogate pair, as in Python
+ * (surrogateescape), so that different names stay different.
+ */
+static const char *escape_key(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	if (length > 0)
+		return escape(p, length, text);
+	snprintf(text, OUTPUT_ESCAPE, "\\udc%02x", *p);
 	return text;
 }
 
@@ -83,11 +96,18 @@ static void member_bool(struct output *out, const char *name, bool value)
 	member(out, name, value ? "true" : "false");
 }
 
-static void member_text(struct output *out, const char *name, const char *value)
+static void member_escaped(struct output *out, const char *name, const char *value,
+			   const char *(*escaped)(const unsigned char *p, size_t length,
+						  char text[OUTPUT_ESCAPE]))
 {
 	output_print(out, "\"%s\": \"", name);
-	output_escaped(out, value, strlen(value), escape);
+	output_escaped(out, value, strlen(value), escaped);
 	output_text(out, "\", ");
+}
+
+static void member_text(struct output *out, const char *name, const char *value)
+{
+	member_escaped(out, name, value, escape);
 }
 
 #define RANGE_TEXT (2 * NUMBER_TEXT + 1)
@@ -322,12 +342,15 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 		member_text(out, "missing", values);
 	}
 	member_text(out, "counter", "u64");
-	if (hist->by) {
+	if (hist->what == SERIES_KEYS) {
 		member_text(out, "key", hist->by);
 		member_text(out, "keys", hist->whole_keys ? "numbers" : "text");
 	} else {
 		member_count(out, "channel", channel);
 		member_count(out, "channels", hist->channels);
+		if (hist->name)
+			member_escaped(out, hist->what == SERIES_COLUMNS ? "column" : "name",
+				       hist->name[channel], escape_key);
 	}
 	if (sparse) /* the storage does not show the number of bins */
 		member_count(out, "bins", axis_bins(axis));
@@ -435,25 +458,13 @@ static void write_head(struct output *out, const struct hist *hist, uint32_t cha
 	output_text(out, "\"storage\": {\"type\": \"int\", ");
 }
 
-/*
- * Like escape, but a byte that is not UTF-8 becomes half of a surrogate pair, as in Python
- * (surrogateescape), so that different keys stay different.
- */
-static const char *escape_key(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
-{
-	if (length > 0)
-		return escape(p, length, text);
-	snprintf(text, OUTPUT_ESCAPE, "\\udc%02x", *p);
-	return text;
-}
-
 static void write_name(struct output *out, const struct hist *hist, uint32_t channel)
 {
-	if (!hist->by) {
+	if (hist->what != SERIES_KEYS) {
 		output_print(out, "\"channel%u\": ", channel);
 		return;
 	}
-	const char *const name = hist->key[channel].name;
+	const char *const name = hist->name[channel];
 	output_text(out, name ? "\"key=" : "\"key");
 	output_escaped(out, name ? name : "", name ? strlen(name) : 0, escape_key);
 	output_text(out, "\": ");
@@ -462,7 +473,7 @@ static void write_name(struct output *out, const struct hist *hist, uint32_t cha
 void write_json(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
-	const bool regular = is_regular(&hist->axis), named = hist->channels > 1 || hist->by;
+	const bool regular = is_regular(&hist->axis), named = series_many(hist);
 	struct hist none = *hist; /* --by without any key: an empty channel */
 
 	none.stats = NULL;

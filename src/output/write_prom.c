@@ -17,6 +17,7 @@
 
 #include "base/utf8.h"
 #include "hist/figures.h"
+#include "hist/series.h"
 
 #define WHOLE_MOST 0x1p64 /* no integer sample is larger */
 
@@ -95,43 +96,40 @@ static int compare_labels(const char *a, const char *b)
 
 static int by_label(const void *a, const void *b)
 {
-	const struct hist_key *const x = *(struct hist_key *const *)a,
-				     *const y = *(struct hist_key *const *)b;
-
-	return compare_labels(x->name, y->name);
+	return compare_labels(*(char *const *)a, *(char *const *)b);
 }
 
 int prom_check(const struct hist *hist, struct fail *fail)
 {
-	const uint32_t n = hist->key ? hist->channels : 0;
-	const struct hist_key **const key = calloc((size_t)n + 1, sizeof(struct hist_key *));
-	int rc = key ? 0 : fail_errno(fail, "--by");
+	const uint32_t n = hist->name ? hist->channels : 0;
+	char **const name = calloc((size_t)n + 1, sizeof(*name));
+	int rc = name ? 0 : fail_errno(fail, "prom");
 
-	for (uint32_t c = 0; c < n && key; c++)
-		key[c] = &hist->key[c];
-	if (key)
-		qsort(key, n, sizeof(struct hist_key *), by_label);
+	if (n > 0 && name) {
+		memcpy(name, hist->name, n * sizeof(*name));
+		qsort(name, n, sizeof(*name), by_label);
+	}
 	for (uint32_t c = 1; c < n && rc == 0; c++)
-		if (compare_labels(key[c - 1]->name, key[c]->name) == 0)
+		if (compare_labels(name[c - 1], name[c]) == 0)
 			rc = fail_set(fail, STATUS_DATA,
-				      "prom has only UTF-8, in which two keys become the same "
+				      "prom has only UTF-8, in which two %ss become the same "
 				      "label, %.60s; convert the text (iconv -t utf-8), or use csv "
 				      "or json",
-				      key[c]->name);
-	free(key);
+				      series_head(hist), name[c]);
+	free(name);
 	return rc;
 }
 
 /*
- * Write the name of the label of keys: that of their column in text, with '_' for characters that
+ * Write the name of the label: of keys that of their column in text, with '_' for characters that
  * labels cannot have. A column given by its number has no name, and binary keys have no column.
  */
 static void put_label_name(struct output *out, const struct hist *hist)
 {
 	const char *const by = hist->by;
 
-	if (hist->whole_keys || by[strspn(by, "0123456789")] == '\0') {
-		output_text(out, "key");
+	if (!by || hist->whole_keys || by[strspn(by, "0123456789")] == '\0') {
+		output_text(out, by ? "key" : "channel");
 		return;
 	}
 	for (const char *p = by; *p; p++) {
@@ -152,19 +150,18 @@ static void put_series(struct output *out, const struct hist *hist, const char *
 		       const char *suffix, uint32_t channel, const char *value)
 {
 	const char *const label = *suffix == '\0' ? "quantile" : "le";
-	const bool named = hist->channels > 1 || hist->by;
+	const bool named = series_many(hist);
+	char number[NUMBER_TEXT];
 
 	output_text(out, name);
 	output_text(out, suffix);
-	if (hist->by) {
-		const char *const key = hist->key[channel].name;
+	if (named) {
+		const char *const of = series_name(hist, channel, number);
 		output_text(out, "{");
 		put_label_name(out, hist);
 		output_text(out, "=\"");
-		output_escaped(out, key, strlen(key), escape);
+		output_escaped(out, of, strlen(of), escape);
 		output_text(out, "\"");
-	} else if (named) {
-		output_print(out, "{channel=\"%u\"", channel);
 	}
 	if (value)
 		output_print(out, "%s%s=\"%s\"", named ? "," : "{", label, value);

@@ -57,3 +57,27 @@ refused gpuhist -c 66 --nonzero probe.i16
 refused gpuhist -c 66 -b 4067204 probe.i16
 refused gpuhist -c 65536 -b 4096 -t u8 probe.i16
 refused gpuhist -c 65536 -t f64 --stats -M 64M -T 1 probe.i16
+# Channels of complex samples are I and Q, everywhere but in the columns of bins
+bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >pairs
+run gpuhist -t ci8 -r 0:12 -b 2 --stats=50 pairs
+run gpuhist -t ci8 -r 0:12 -b 2 --each=3 pairs
+run gpuhist -t ci8 -c 4 -r 0:12 -b 2 --each=3 --stats=50 pairs
+run gpuhist -t ci8 -c 3 -r 0:12 -b 2 --each=2 pairs
+run gpuhist -t ci8 -c 1 -r 0:12 -b 2 pairs
+shell 'gpuhist -q -t ci8 -r 0:12 -b 2 -f prom pairs | grep -v "^#"'
+run gpuhist -t ci8 -r 0:12 -b 2 -f plot pairs
+run gpuhist -t ci8 -r 0:12 -b 2 --each=3 -f plot pairs
+shell 'gpuhist -t ci8 -r 0:12 -b 2 -f svg pairs | well_formed | grep note'
+shell 'head -c 132 /dev/zero | gpuhist -t ci8 -c 66 --stats | sed -n "1,3p; 67p"'
+# Documents have the names, which must agree; those of older versions have none
+gpuhist -q -t ci8 -r 0:12 -b 2 -o pairs.json pairs
+sed 's/"name": "[IQ]", //g' pairs.json >old.json
+sed 's/"name": "I", //g' pairs.json >half.json
+sed 's/"name": "I"/"name": "left"/' pairs.json >left.json
+shell 'grep -o ".name.: ...." pairs.json'
+shell 'for files in "pairs.json old.json" "old.json pairs.json"; do gpuhist -q --merge -f prom $files | grep count; done'
+run gpuhist -t ci8 -r 0:12 -b 2 --compare pairs.json --alarm=p50:3 pairs
+refused gpuhist --merge pairs.json left.json
+refused gpuhist -t ci8 -r 0:12 -b 2 --compare left.json pairs
+refused gpuhist --merge half.json
+run gpuhist --into pairs.json -f prom pairs

@@ -266,6 +266,8 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 	if (j->abs) {
 		arg(c, "--abs");
 		arg(oracle, j->magnitude ? "--abs=pair" : "--abs");
+	} else if (j->pair) {
+		arg(oracle, "--pairs");
 	}
 }
 

@@ -10,7 +10,7 @@
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] [--binless]
- *          [--each=N|file [--no-offset] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
+ *          [--each=N|file [--no-offset] [--pairs] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
  * or within the bytes to skip, or its header is wrong.
@@ -95,6 +95,7 @@ enum {
 	EACH,
 	NAME,
 	NO_OFFSET,
+	PAIRS,
 	TENSOR,
 	MASK,
 	ABS,
@@ -123,6 +124,7 @@ static const struct option longs[] = {
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
 	{"no-offset", no_argument, NULL, NO_OFFSET},
+	{"pairs", no_argument, NULL, PAIRS},
 	{"tensor", required_argument, NULL, TENSOR},
 	{"mask", required_argument, NULL, MASK},
 	{"abs", optional_argument, NULL, ABS},
@@ -151,6 +153,9 @@ static void take_flag(struct job *job, int option)
 		break;
 	case NO_HEADER:
 		job->header = false;
+		break;
+	case PAIRS:
+		job->rows.pairs = true;
 		break;
 	case NO_OFFSET:
 		job->rows.no_offset = true;

@@ -81,6 +81,7 @@ struct row_worker {
 	uint64_t first, records; /* of the row that is being counted */
 	uint64_t begin;          /* offset of the input's first record */
 	bool no_offset;          /* --no-offset: the samples were text */
+	bool pairs;              /* --pairs: complex samples, channels are I and Q */
 	enum format format;
 	const char *counter; /* -C */
 	uint64_t most;       /* the largest count */

@@ -109,6 +109,16 @@ static void put_numbers(const struct job *job, unsigned channel, uint64_t sample
 	putchar('\n');
 }
 
+static void put_channel(const struct job *job, unsigned channel)
+{
+	if (job->rows.pairs && job->channels % 2 == 0)
+		putchar("IQ"[channel % 2]);
+	if (!job->rows.pairs || job->channels % 2 > 0)
+		printf("%u", channel);
+	else if (job->channels > 2)
+		printf("%u", channel / 2);
+}
+
 static void put_line(const struct job *job, unsigned channel)
 {
 	const struct row_worker *r = &job->rows;
@@ -119,8 +129,10 @@ static void put_line(const struct job *job, unsigned channel)
 	if (!r->no_offset) /* rows of packed samples begin at a byte */
 		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
 	printf("%c%llu", c, (unsigned long long)r->records);
-	if (job->channels > 1)
-		printf("%c%u", c, channel);
+	if (job->channels > 1) {
+		putchar(c);
+		put_channel(job, channel);
+	}
 	put_numbers(job, channel, r->records * job->samples / job->channels);
 }
 
@@ -139,7 +151,7 @@ void put_list(struct job *job)
 	}
 	for (unsigned i = 0; i < job->channels && !keys; i++) {
 		if (is_named(job))
-			printf("%u", i);
+			put_channel(job, i);
 		put_numbers(job, i, job->total / job->channels);
 	}
 	for (int64_t next = 0; keys && next >= 0;) {
