@@ -79,6 +79,9 @@ static int open_source(struct run *run, struct source **source, struct fail *fai
 	}
 	if (job_shape(&run->shape, job, &run->report.header, fail) != 0)
 		return -1;
+	if (job->layout_options.record > 0 && run->shape.limit == UINT64_MAX &&
+	    source_check_record(*source, run->shape.record, fail) != 0)
+		return -1;
 	run->report.type = run->shape.axis.type;
 	run->report.record = run->shape.record;
 	run->report.packed = run->shape.packed;

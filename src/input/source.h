@@ -114,6 +114,12 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 const struct header *source_said(const struct source *s);
 
 /*
+ * After source_open, before memory is taken: -1: the only input is a regular file whose end would be
+ * inside a record of so many bytes.
+ */
+int source_check_record(const struct source *s, uint32_t record, struct fail *fail);
+
+/*
  * Set how the source is used. Called once, before there is a reader. For a slice, examine all
  * inputs. -1: the first input has another type, or an input of a slice is bad.
  */

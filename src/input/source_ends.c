@@ -5,7 +5,9 @@
  */
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "input/source_state.h"
 
 /* ---- failures, and other ends ---- */
@@ -71,6 +73,25 @@ void source_stop(struct source *s)
 
 /* ---- inputs that are done ---- */
 
+static int refuse_tail(const char *name, uint64_t tail, uint64_t record, struct fail *fail)
+{
+	return fail_set(
+		fail, STATUS_DATA,
+		"%s ends inside a record, after %llu of %llu bytes (--ignore-tail leaves them out)",
+		name, (unsigned long long)tail, (unsigned long long)record);
+}
+
+int source_check_record(const struct source *s, uint32_t record, struct fail *fail)
+{
+	const struct source_spec *const spec = &s->spec;
+	const uint64_t tail = tally_read(&s->length) % record;
+
+	if (tail == 0 || spec->path_count != 1 || !source_all_plain(s) || s->first.said.format ||
+	    spec->parts > 0 || spec->ignore_tail || spec->tee)
+		return 0;
+	return refuse_tail(path_shown(spec->paths[0]), tail, record, fail);
+}
+
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool truncated,
 		    struct fail *fail)
 {
@@ -97,11 +118,8 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 			"bytes; -t u8 counts bytes (and --ignore-tail leaves these out)",
 			in->name, s->use.type.name, (unsigned long long)tail,
 			(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
-	return fail_set(
-		fail, STATUS_DATA,
-		"%s ends inside a record, after %llu of %llu bytes (--ignore-tail leaves them out)",
-		in->name, (unsigned long long)tail,
-		(unsigned long long)layout_records_bytes(1, s->use.record, s->use.packed));
+	return refuse_tail(in->name, tail, layout_records_bytes(1, s->use.record, s->use.packed),
+			   fail);
 }
 
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool truncated,

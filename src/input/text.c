@@ -16,7 +16,8 @@
 #include "input/first.h"
 #include "input/text_keys.h"
 
-#define NAMES_MOST 20 /* names of columns in a message */
+#define NAMES_MOST 20  /* names of columns in a message */
+#define FIELD_SHOWN 40 /* bytes of a bad field in a message */
 
 /* ---- fields ---- */
 
@@ -210,11 +211,39 @@ static void add_names(char *text, size_t size, char separator, struct span line)
 
 /* ---- bad lines ---- */
 
+#define WHAT 800 /* bytes of a fault in words */
+
+/* How much of a text to show: at most `most` bytes, none of them inside a character of UTF-8. */
+static int shown(struct span s, size_t most)
+{
+	const size_t all = (size_t)(s.end - s.p);
+	size_t n = all < most ? all : most;
+
+	/* A character has four bytes at most. */
+	while (n < all && n > most - 3 && (s.p[n] & 0xc0) == 0x80)
+		n--;
+	return (int)n;
+}
+
+/* The fault of a line of JSON: name the command that reads the column as a member. */
+static const char *fault_of_json(const struct text_spec *spec, char text[WHAT])
+{
+	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	const char *const column = spec->number == 0 && spec->column ? spec->column : "";
+	const bool plain = *column != '\0' && column[strspn(column, PLAIN)] == '\0';
+
+	snprintf(text, WHAT,
+		 "looks like JSON; `jq .%.40s FILE | gpuhist --text` reads a member of each line",
+		 plain ? column : "NAME");
+	return text;
+}
+
 /* Refuse a line, or skip it. */
 static int refuse_line(const struct text_table *t, struct text_lines *l, struct span line,
 		       const char *what)
 {
 	const size_t whole = (size_t)(line.end - line.p);
+	char json[WHAT];
 
 	l->bad += t->spec->skip_bad;
 	if (l->bad_line > 0) /* the first one is reported */
@@ -223,17 +252,14 @@ static int refuse_line(const struct text_table *t, struct text_lines *l, struct 
 	if (memchr(line.p, '\0', whole < 65536 ? whole : 65536))
 		what = "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t utf-8`";
 	line = trim(line);
-	const size_t all = (size_t)(line.end - line.p);
-	size_t n = all < TEXT_SHOWN ? all : TEXT_SHOWN;
-	/* Do not end inside a character, of four bytes at most. */
-	while (n < all && n > TEXT_SHOWN - 3 && (line.p[n] & 0xc0) == 0x80)
-		n--;
-	snprintf(l->why, sizeof(l->why), "%s%s%.*s%s", what, all > 0 ? ": " : "", (int)n, line.p,
-		 n < all ? "..." : "");
+	if (line.p < line.end && *line.p == '{')
+		what = fault_of_json(t->spec, json);
+	const int n = shown(line, TEXT_SHOWN);
+	snprintf(l->why, sizeof(l->why), "%s%s%.*s%s", what, line.p < line.end ? ": " : "", n,
+		 line.p, line.p + n < line.end ? "..." : "");
 	return -1;
 }
 
-#define WHAT 800 /* bytes of a fault in words */
 #define REFUSE_LINE(...) (snprintf(text, sizeof(text), __VA_ARGS__), refuse_line(t, l, line, text))
 
 /* Refuse a line because of a field. */
@@ -242,11 +268,18 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 {
 	const char *const column = t->spec->column;
 	const bool first = l->starts_text && l->taken == 0;
-	char text[WHAT], names[WHAT - 200] = "";
+	char text[WHAT], names[WHAT - 300] = "", where[200] = "", number[40] = "";
 	const char *advice = "", *past = NULL;
 	struct decimal d;
 
-	if (column && what == misfit && is_missing(field))
+	if (t->spec->number == 0)
+		snprintf(number, sizeof(number), ", field %llu", (unsigned long long)t->number);
+	field = unquote(field);
+	if (column)
+		snprintf(where, sizeof(where), " in column %.100s (\"%.*s%s\"%s)", column,
+			 shown(field, FIELD_SHOWN), field.p,
+			 field.end - field.p > FIELD_SHOWN ? "..." : "", number);
+	if (column && what == misfit && is_missing(field) && !t->spec->skip_bad)
 		advice = " (--skip-bad leaves such lines out)";
 	if (!column && what == no_number) {
 		const char separator = separator_of(line);
@@ -266,8 +299,8 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 		what = *past == ',' ? "several numbers or a decimal comma" : "several numbers";
 		advice = " (--text=1 takes the first column)";
 	}
-	return REFUSE_LINE("has %s%s%s%.100s%s", what, what == misfit ? t->spec->type.name : "",
-			   column ? " in column " : "", column ? column : "", advice);
+	return REFUSE_LINE("has %s%s%s%s", what, what == misfit ? t->spec->type.name : "", where,
+			   advice);
 }
 
 static const char bad_cr[] =

@@ -27,7 +27,7 @@ struct text_totals {
 	size_t bad_path;      /* its index among the paths */
 	const char *bad_name; /* its FILE */
 	uint64_t bad_line;    /* its number */
-	char bad_why[160];    /* its fault */
+	char bad_why[320];    /* its fault */
 	bool dropped;         /* --finish left out a last line, which may be incomplete */
 };
 

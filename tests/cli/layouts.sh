@@ -33,7 +33,15 @@ run gpuhist -t u8 --rows=3:5 -C sat8 --nonzero -b 256 rows
 shell 'gpuhist -v -t u8 -c 3 -r 0:12 -b 1 --no-header twelve 2>&1 | sed -n "s/, [0-9.]* s: .*//; 1,2p"'
 shell 'gpuhist -v -t u8 --rows=3:4 -r 0:12 -b 1 --no-header twelve 2>&1 | sed -n "s/, [0-9.]* s: .*//; 1,2p"'
 # Memory: a worker holds a record; the amount that the message names is enough
-refused gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1 twelve
+refused gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1 --ignore-tail twelve
+# ... but a file that no number of records fills is refused before memory is needed
+for input in twelve '--raw twelve' '- <twelve'; do
+	shell "gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1 $input"
+done
+refused gpuhist -t u8 --record=5 -M 8M --by=u8@0 twelve
+refused gpuhist -t u8 --record=5 -S 1 -r 0:12 -b 1 twelve
+run gpuhist -t u8 --record=5 -n 2 -r 0:12 -b 1 twelve
+run gpuhist -t u8 --record=5 -S 2 -r 0:12 -b 1 twelve
 shell 'cat z | gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1'
 refused gpuhist -t u8 --device=cpu --record=16M -M 49420K -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --device=cpu --record=16M -M 65M -r 0:12 -b 1 --ignore-tail --no-header z

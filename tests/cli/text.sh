@@ -46,6 +46,21 @@ shell "printf 'NA,7\n1,2\n' | gpuhist $b --text=1 --flow"
 shell "printf 'NA\n1\n' | gpuhist $b --text=1 --flow"
 shell "printf 'nan,K\n1,2\n' | gpuhist $b --text=1 --flow"
 shell "printf '12ms,K\n1,2\n' | gpuhist $b --text=1"
+# The wrong field is quoted, with its number; JSON is for jq; --skip-bad is named once
+printf 'a,b\n1,\n2," x y "\n3,%s\n4,5\n' "$(printf 'é%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21)" >field.csv
+for option in '--text=b -t u8' '--text=b -t u8 --skip-bad' --text=2; do
+	shell "gpuhist -b 0 --stats=50 $option field.csv"
+done
+shell 'sed 3d field.csv | gpuhist --text=b'
+printf '{"at":"x","ms":12}\n{"at":"y","ms":13.5}\n' >lines.json
+for option in --text --text=ms --text=2 '--text="two words"' '--text --skip-bad'; do
+	shell "gpuhist $option lines.json"
+done
+# nginx's combined format: the bytes of answers by status; a request is one field
+for i in 1 2 3 4; do
+	echo "203.0.113.$i - - [28/Nov/2026:06:25:0$i +0000] \"GET /$i HTTP/1.1\" $((200 + i % 2 * 204)) $((i * 100)) \"-\" \"Mozilla/5.0 (X11; Linux)\""
+done >access.log
+run gpuhist --text=8 --by=7 --stats=50 access.log
 shell "printf 'infos,K\n1,2\n' | gpuhist $b --text=1"
 
 echo
