@@ -461,6 +461,7 @@ static struct sample sample_at(const struct job *job, const unsigned char *at, u
 
 		missing |= is_missing(job, second);
 		s.real = missing ? (double)NAN : sqrt(x * x + y * y);
+		s.whole = 0;
 		memcpy(&s.code, &s.real, sizeof(s.code));
 	} else if (job->abs) {
 		if (s.whole < 0)
