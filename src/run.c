@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: prepares, counts, makes the histogram, audits it. A run whose GPU failed with its counts
- * begins again without one.
+ * run: prepares, counts, makes the histogram, audits it. If the GPU fails and its counts are lost,
+ * the run restarts on the CPU.
  */
 #include "run_state.h"
 

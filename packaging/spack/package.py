@@ -12,7 +12,7 @@ class Gpuhist(MakefilePackage):
     manual_download = True
     url = f"file://{os.getcwd()}/gpuhist-0.4.0.tar.gz"
 
-    license("MIT", checked_by="gpuhist authors")
+    license("MIT")
 
     version("0.4.0")
 
