@@ -43,6 +43,15 @@
 #define TELLING_SECONDS 0.02
 #define TELLING_FEW ((uint64_t)8 << 20)
 
+uint32_t plan_digits(const struct job *job, const struct shape *shape)
+{
+	const struct sample_type counted = sample_type_counted(&shape->axis.type);
+
+	return !layout_is_many(shape->channels) ? shape->row > 0 ? DIGEST_ROUGH : DIGEST_FINE
+	       : job->quantiles.named           ? keys_digits(&counted)
+						: 0;
+}
+
 /*
  * Let `workers` workers count in private tables or, if shared, in the table of totals. Return the
  * bytes that they need.
@@ -56,10 +65,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	counting_set_missing(&p->counting, &axis->missing);
 	const bool many = layout_is_many(shape->channels);
 	if (job->quantiles.n > 0)
-		counting_keep_stats(&p->counting, shape->layout.channels,
-				    many             ? 0
-				    : shape->row > 0 ? DIGEST_ROUGH
-						     : DIGEST_FINE);
+		counting_keep_stats(&p->counting, shape->layout.channels, plan_digits(job, shape));
 	/* The sums of the totals count if they are large. */
 	const size_t totals = many && counting_adds_stats(&p->counting)
 				      ? shape->channels * stats_bytes(&p->counting.counted)
@@ -134,7 +140,7 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	    (job->machine.device == DEVICE_AUTO && facts->kernels && !gpu_declines(job, shape)))
 		p.lanes = (unsigned)lesser(job->machine.threads, LANES_MOST);
 	const bool digests = job->quantiles.n > 0 && !sample_is_code(&shape->axis.type) &&
-			     shape->row == 0 && !layout_is_many(shape->channels);
+			     shape->row == 0 && plan_digits(job, shape) > 0;
 	p.digests = digests ? memory / DIGEST_SHARE : 0; /* --by: of its sums, too */
 	p.texts = job->source.text.by ? memory / TEXTS_SHARE : 0;
 	p.workers = workers_within(&p, job, shape,

@@ -52,6 +52,9 @@ struct plan {
 struct plan plan_make(const struct job *job, const struct shape *shape,
 		      const struct plan_facts *facts);
 
+/* The digits of the digests of samples that are not codes; 0: there are none. */
+uint32_t plan_digits(const struct job *job, const struct shape *shape);
+
 /* Parameters for starting a GPU; the plan must outlive it. */
 struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 

@@ -189,14 +189,14 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	return source_start(source, &use, fail);
 }
 
-/* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no room. */
+/* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no one asked. */
 static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
 	const bool document = job->into || job->format->can & IS_DOCUMENT;
 
 	if (sample_is_code(&shape->axis.type))
 		return document ? DIGEST_FINE : 0;
-	return layout_is_many(shape->channels) ? 0 : DIGEST_FINE;
+	return plan_digits(job, shape);
 }
 
 int run_name_series(const struct run *run, struct hist *hist, struct fail *fail)

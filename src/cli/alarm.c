@@ -91,9 +91,11 @@ bool alarms_ask(const struct alarms *alarms, struct quantiles *asked)
 {
 	bool fit = true;
 
-	for (unsigned i = 0; i < alarms->n; i++)
+	for (unsigned i = 0; i < alarms->n; i++) {
 		fit &= !has_quantile(&alarms->at[i]) ||
 		       quantiles_add(asked, alarms->at[i].quantile);
+		asked->named |= has_quantile(&alarms->at[i]);
+	}
 	return fit;
 }
 
@@ -285,7 +287,8 @@ void alarms_raise(const struct alarms *alarms, const struct hist *hist, struct f
 				fail_set(fail, STATUS_DATA, "--alarm %.*s needs a quantile, but %s",
 					 a->length, a->text,
 					 layout_is_many(hist->channels) && hist->what != SERIES_KEYS
-						 ? "more than 64 channels have none"
+						 ? "more than 64 channels have only those that "
+						   "--stats named when they were counted"
 						 : "these histograms were written without --stats");
 				return;
 			}

@@ -474,6 +474,13 @@ static void check_digests(struct counter *counter)
 		digest_shrink(&counter->stats[c].digest);
 }
 
+static void count_unchecked(struct counter *counter, size_t n)
+{
+	counter->unchecked += n;
+	if (counter->c->digits > 0 && counter->unchecked >= UNCHECKED)
+		check_digests(counter);
+}
+
 /* Look up the words to count for n codes of 8 or 16 bits. */
 static void widen(uint32_t *restrict words, const uint32_t *restrict table, const unsigned char *p,
 		  size_t n, uint32_t bytes)
@@ -498,9 +505,7 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	if (!counter->stats || layout_is_many(c->channels))
 		return;
 	stats_add_channels(counter->stats, c->channels, samples, n);
-	counter->unchecked += n;
-	if (counter->unchecked >= UNCHECKED)
-		check_digests(counter);
+	count_unchecked(counter, n);
 }
 
 static void add_codes(struct counter *counter, const unsigned char *samples, size_t n)
@@ -524,9 +529,11 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 				    : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
 
-	if (counter->stats && layout_is_many(c->channels)) /* all samples at once: see TILE */
+	if (counter->stats && layout_is_many(c->channels)) { /* all samples at once: see TILE */
 		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
 				 c->words);
+		count_unchecked(counter, n);
+	}
 	for (size_t some; n > 0; n -= some, samples += some * bytes) {
 		const unsigned char *counted = samples, *ranked = samples;
 		some = n < unit ? n : unit;

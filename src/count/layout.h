@@ -16,7 +16,7 @@
 #define LAYOUT_CHANNELS_MAX 65536u
 /*
  * More channels than these are "many": the cores count them, 16-bit samples are binned while they
- * are counted, figures have no quantiles, and each channel is a row of the output (each/list.h).
+ * are counted, figures have only the quantiles that are named, and each channel is a row of the output (each/list.h).
  */
 #define LAYOUT_CHANNELS_FEW 64u
 #define LAYOUT_BYTES_MAX ((uint32_t)16 << 20) /* limit of --record and of a pitch */

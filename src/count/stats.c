@@ -18,6 +18,7 @@
 
 #include "base/isa.h"
 #include "base/little.h"
+#include "base/minmax.h"
 
 #define ONE_BY_ONE 63u /* blocks added by samples after one that could not be summed */
 #define TILE 32u       /* channels whose statistics stay in L1 */
@@ -96,6 +97,7 @@ void stats_clear(struct stats *s)
 {
 	digest_clear(&s->digest);
 	s->number = s->below = s->above = s->nan = s->zeros = s->one_by_one = 0;
+	s->at_least = s->at_greatest = 0;
 	s->extent = EXTENT_NONE;
 	memset(s->sum, 0, s->digits * sizeof(*s->sum));
 	memset(s->square, 0, s->digits * sizeof(*s->square));
@@ -375,7 +377,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
  * that is not read saves a miss.
  */
 INLINE void add_one(struct stats *s, int128_t *sum, int128_t *square_sum, const struct stats *all,
-		    uint64_t bits, uint32_t bytes, bool real)
+		    uint64_t bits, uint32_t bytes, bool real, bool ends)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
 	const uint64_t one = (uint64_t)1 << mantissa;
@@ -405,23 +407,37 @@ INLINE void add_one(struct stats *s, int128_t *sum, int128_t *square_sum, const 
 	}
 	s->zeros += (bits & all->magnitude) == 0;
 	s->number++;
+	if (ends) {
+		s->at_least = key < s->extent.least ? 1 : s->at_least + (key == s->extent.least);
+		s->at_greatest =
+			key > s->extent.greatest ? 1 : s->at_greatest + (key == s->extent.greatest);
+	}
 	s->extent.least = key < s->extent.least ? key : s->extent.least;
 	s->extent.greatest = key > s->extent.greatest ? key : s->extent.greatest;
 }
 
-/* Add n samples of channels from `first` on. */
+/* Add n samples, which fit in a block, of channels from `first` on. */
 INLINE void add_run(struct stats *stats, const struct stats *all, size_t first,
 		    const unsigned char *p, size_t n, uint32_t size, bool real,
 		    const uint32_t *words)
 {
-	const size_t digits = all->digits;
+	const uint32_t digits = all->digits, bytes = size == 8 ? 8 : 4;
+	unsigned char own[8 * STATS_BLOCK];
+	uint32_t indices[STATS_BLOCK];
 
-	for (size_t c = first; c < first + n; c++, p += size) {
-		int128_t *const sum = all->sum + 2 * digits * c;
+	for (size_t i = 0; i < n; i++, p += size) {
+		const size_t c = first + i;
+		int128_t *const sum = all->sum + c * 2 * digits;
 		const uint64_t bits =
 			size == 2 ? words[p[0] | p[1] << 8] : word_at(p, size, all->type.big);
-		add_one(&stats[c], sum, sum + digits, all, bits, size == 8 ? 8 : 4, real);
+		memcpy(own + i * bytes, &bits, bytes);
+		add_one(&stats[c], sum, sum + digits, all, bits, bytes, real, size == 2);
 	}
+	if (!all->digest.touched)
+		return;
+	all->loops->cells(own, n, &all->digest.rule, bytes == 8, indices);
+	for (size_t i = 0; i < n; i++)
+		digest_count(&stats[first + i].digest, &indices[i], 1);
 }
 
 /* The loop of stats_add_across: a tile of channels stays in L1 while all records are added. */
@@ -429,18 +445,22 @@ INLINE void add_across(struct stats *stats, size_t channels, size_t first, const
 		       size_t n, uint32_t size, bool real, const uint32_t *words)
 {
 	const struct stats all = *stats;
-	const size_t head = first > 0 && n > channels - first ? channels - first
-			    : first > 0                       ? n
-							      : 0;
 
-	add_run(stats, &all, first, p, head, size, real, words);
-	n -= head, p += head * size;
-	for (size_t tile = 0; tile < channels && n >= channels; tile += TILE)
+	for (size_t run; n > 0 && (first > 0 || n < channels); n -= run, p += run * size) {
+		run = lesser(lesser(n, channels - first), STATS_BLOCK);
+		add_run(stats, &all, first, p, run, size, real, words);
+		first = (first + run) % channels;
+	}
+	for (size_t tile = 0; tile < channels && n > 0; tile += TILE)
 		for (size_t r = 0; r < n / channels; r++)
 			add_run(stats, &all, tile, p + (r * channels + tile) * size,
-				channels - tile < TILE ? channels - tile : TILE, size, real, words);
-	add_run(stats, &all, 0, p + n / channels * channels * size, n % channels, size, real,
-		words);
+				lesser(channels - tile, TILE), size, real, words);
+	p += n / channels * channels * size;
+	n %= channels;
+	for (size_t run; n > 0; n -= run, p += run * size, first += run) {
+		run = lesser(n, STATS_BLOCK);
+		add_run(stats, &all, first, p, run, size, real, words);
+	}
 }
 
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
@@ -462,6 +482,18 @@ void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 #undef KNOWN
 }
 
+/* The number of samples at the extremes of both. */
+static void add_ends(struct stats *to, const struct stats *from)
+{
+	const struct extent *const a = &to->extent, *const b = &from->extent;
+
+	if (b->least <= a->least)
+		to->at_least = from->at_least + (b->least == a->least ? to->at_least : 0);
+	if (b->greatest >= a->greatest)
+		to->at_greatest =
+			from->at_greatest + (b->greatest == a->greatest ? to->at_greatest : 0);
+}
+
 void stats_merge(struct stats *to, const struct stats *from)
 {
 	struct digest *const digest = &to->digest;
@@ -478,6 +510,7 @@ void stats_merge(struct stats *to, const struct stats *from)
 	to->above += from->above;
 	to->nan += from->nan;
 	to->zeros += from->zeros;
+	add_ends(to, from);
 	extent_add(&to->extent, &from->extent);
 	for (size_t i = 0; i < to->digits; i++) {
 		to->sum[i] += from->sum[i];

@@ -34,7 +34,8 @@ struct stats {
 	uint64_t number;            /* number of finite samples */
 	uint64_t below, above, nan; /* number of samples that are -inf, inf, NaN */
 	struct extent extent;       /* extent of the finite samples */
-	struct digest digest;       /* stats_keep_digest; else {0} */
+	uint64_t at_least, at_greatest; /* codes: number of samples at its ends */
+	struct digest digest;           /* stats_keep_digest; else {0} */
 	/* An addition changes a digit by up to 2^65; carries wait for stats_result. */
 	int128_t *sum;    /* digit i is worth 2^(8 i); in the memory of stats_open */
 	int128_t *square; /* digit i is worth 2^(16 i) */
@@ -66,7 +67,8 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 
 /*
  * The same for many channels, with few samples of each in a call: the first sample is of channel
- * `first`. There are no digests. `words` gives the word to count for each 16-bit code, or is NULL.
+ * `first`. `words` gives the word to count for each 16-bit code, whose samples at the extremes are
+ * counted, or is NULL.
  */
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 		      const unsigned char *samples, size_t n, const uint32_t *words);
@@ -85,6 +87,7 @@ struct stats_result {
 	uint64_t number;                  /* number of finite samples */
 	uint64_t below, above, nan;       /* number of samples that are -inf, inf, NaN */
 	uint64_t zeros;                   /* number of finite samples that are 0 or -0 */
+	uint64_t at_least, at_greatest;   /* number of samples that equal them; 0: not known */
 	int128_t least, greatest;         /* extremes, for integer types */
 	double least_real, greatest_real; /* extremes, for float types; never -0 */
 	double total;                     /* sum; within one unit in the last place; never -0 */

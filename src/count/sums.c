@@ -172,6 +172,8 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	struct digits w;
 
 	*r = (struct stats_result){s->number, s->below, s->above, s->nan, s->zeros, .mean = 0};
+	r->at_least = s->at_least;
+	r->at_greatest = s->at_greatest;
 	if (s->number == 0)
 		return;
 	work_of(&w, s);
@@ -180,6 +182,11 @@ void stats_result(const struct stats *s, struct stats_result *r)
 		/* Adding 0.0 turns -0 into 0. */
 		r->least_real = sample_of_key(&s->type, s->extent.least) + 0.0;
 		r->greatest_real = sample_of_key(&s->type, s->extent.greatest) + 0.0;
+		/* -0 and 0 are two keys, but one value. */
+		if (r->at_least > 0 && r->least_real == 0)
+			r->at_least = s->zeros;
+		if (r->at_greatest > 0 && r->greatest_real == 0)
+			r->at_greatest = s->zeros;
 	} else {
 		r->least = (int128_t)s->extent.least + sample_min(&s->type);
 		r->greatest = (int128_t)s->extent.greatest + sample_min(&s->type);

@@ -90,7 +90,7 @@ static uint32_t digits_of(const struct documents *d, const struct hist *h)
 	const unsigned long cells = strtoul(members_text(d, CELLS), NULL, 10);
 	const struct sample_type *const type = &h->axis.type, counted = sample_type_counted(type);
 	const bool codes = h->what == SERIES_KEYS || type->code_bytes <= 2;
-	const uint32_t values = h->what == SERIES_KEYS ? keys_digits(&counted) : 16;
+	const uint32_t values = h->what == SERIES_KEYS || type->binned ? keys_digits(&counted) : 16;
 
 	return codes                        ? cells == 1ul << values ? values : NO_DIGITS
 	       : cells == 1 << DIGEST_FINE  ? DIGEST_FINE
@@ -184,6 +184,10 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 		take_figure(d, OF_MEAN, type, &of->mean, NULL, fail);
 		take_figure(d, OF_DEVIATION, type, &of->deviation, NULL, fail);
 		of->total = of->mean * (double)of->number;
+		if (type->binned && d->value[OF_AT_LEAST] > 0) {
+			of->at_least = members_count(d, OF_AT_LEAST, of->number, fail);
+			of->at_greatest = members_count(d, OF_AT_GREATEST, of->number, fail);
+		}
 	}
 	struct digest *const digest = &h->stats[c].digest;
 	if (fail->status != STATUS_OK || take_sums(d, &h->stats[c].sums, &counted, of, fail) != 0 ||

@@ -42,8 +42,7 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	const struct stats_result *const of = &s->of;
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const bool of_reals = hist->axis.type.kind == SAMPLE_FLOAT;
-	const bool exact = of->number > 0 && !hist->from_bins, codes = s->at_least > 0,
-		   few = !layout_is_many(hist->channels);
+	const bool exact = of->number > 0 && !hist->from_bins;
 
 	value[FIGURE_SAMPLES] = count_of(hist_samples(hist, channel), true);
 	value[FIGURE_UNDER] = count_of(flow->under, true);
@@ -55,9 +54,9 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	value[FIGURE_ABOVE] = count_of(of->above, true);
 	value[FIGURE_LEAST] = sample(hist, of->least, of->least_real, exact);
 	value[FIGURE_GREATEST] = sample(hist, of->greatest, of->greatest_real, exact);
-	value[FIGURE_AT_LEAST] = count_of(s->at_least, codes);
-	value[FIGURE_AT_GREATEST] = count_of(s->at_greatest, codes);
-	value[FIGURE_NEVER_HIT] = count_of(s->never_hit, codes && few);
+	value[FIGURE_AT_LEAST] = count_of(of->at_least, of->at_least > 0);
+	value[FIGURE_AT_GREATEST] = count_of(of->at_greatest, of->at_greatest > 0);
+	value[FIGURE_NEVER_HIT] = count_of(s->never_hit, s->all_values);
 	value[FIGURE_MEAN] = rounded(of->mean, exact);
 	value[FIGURE_DEVIATION] = rounded(of->deviation, exact);
 	value[FIGURE_ENTROPY] = fixed(s->entropy);

@@ -47,9 +47,8 @@ struct hist_quantile {
 /* The figures of --stats for the finite samples of one channel. */
 struct hist_stats {
 	struct stats_result of;
-	uint64_t at_least;    /* types of up to 16 bits: samples that equal the minimum */
-	uint64_t at_greatest; /* types of up to 16 bits: samples that equal the maximum */
-	uint64_t never_hit;   /* types of up to 16 bits: values between them without a sample */
+	bool all_values;      /* all values of the samples are known */
+	uint64_t never_hit;   /* then: values between the extremes without a sample */
 	double entropy;       /* in bits, of codes, or else of bins; negative: they tell nothing */
 	double chi2;          /* types of 8 bits: of all codes; negative: unknown */
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
@@ -209,7 +208,7 @@ int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fai
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
-/* Make room for these quantiles, all unknown; many channels have none. -1: no memory. */
+/* Make room for these quantiles, all unknown; many channels have those that are named. -1: no memory. */
 int hist_ask(struct hist *h, const struct quantiles *asked);
 
 static inline struct hist_quantile *hist_quantile_of(const struct hist *h, uint32_t channel,

@@ -26,7 +26,8 @@ int hist_ask(struct hist *h, const struct quantiles *asked)
 {
 	static const struct quantiles none = {.n = 0};
 
-	asked = layout_is_many(h->channels) && h->what != SERIES_KEYS ? &none : asked;
+	asked = layout_is_many(h->channels) && h->what != SERIES_KEYS && !asked->named ? &none
+										       : asked;
 	/* One more, so that the size is never 0. */
 	struct hist_quantile *const made =
 		calloc((size_t)h->channels * asked->n + 1, sizeof(*made));
@@ -89,9 +90,12 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 
 	cells.others = &s->of;
 	s->chi2 = -1;
+	s->all_values = false;
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)
 			     ? profile_entropy(&cells, stats_samples(&s->of), terms, &s->chi2)
 			     : entropy_of_bins(h, channel, terms);
+	if (counted.kind != SAMPLE_FLOAT && cells_are_values(&h->axis.type, &s->digest))
+		profile_ends_of_cells(&cells, s);
 	/* Infinities and NaNs are no cells. */
 	s->chi2 = counted.kind == SAMPLE_FLOAT ? -1 : s->chi2;
 	if (s->digest.touched)
@@ -256,6 +260,25 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 
 /* ---- adding ---- */
 
+/* Add the samples at the extremes. Those of integers are their least and greatest, else 0. */
+static void add_ends(struct stats_result *to, const struct stats_result *other)
+{
+	const bool less = other->least < to->least ||
+			  other->least_real<to->least_real, more = other->least> to->least ||
+			  other->least_real > to->least_real,
+		   lower = other->greatest < to->greatest ||
+			   other->greatest_real<to->greatest_real, higher = other->greatest> to
+				   ->greatest ||
+			   other->greatest_real > to->greatest_real;
+
+	if (to->at_least == 0 || other->at_least == 0) { /* of one side they are not known */
+		to->at_least = to->at_greatest = 0;
+		return;
+	}
+	to->at_least = (less ? 0 : to->at_least) + (more ? 0 : other->at_least);
+	to->at_greatest = (higher ? 0 : to->at_greatest) + (lower ? 0 : other->at_greatest);
+}
+
 /* Add the figures of more samples; both sides have the mean of at least one sample. */
 static void add_moments(struct stats_result *to, const struct stats_result *other)
 {
@@ -266,6 +289,7 @@ static void add_moments(struct stats_result *to, const struct stats_result *othe
 	to->deviation = (double)sqrtl(a / n * own * own + b / n * others * others +
 				      a / n * (b / n) * apart * apart);
 	to->mean = (double)(to->mean + apart * (b / n));
+	add_ends(to, other);
 	to->least = other->least < to->least ? other->least : to->least;
 	to->greatest = other->greatest > to->greatest ? other->greatest : to->greatest;
 	to->least_real = fmin(to->least_real, other->least_real);

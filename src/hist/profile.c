@@ -186,12 +186,30 @@ void profile_ends(const struct profile *p, struct hist_stats *s)
 	}
 	if (n == 0)
 		return;
-	s->at_least = value_at(p, first) == 0 ? s->of.zeros : count_at(p, first);
-	s->at_greatest = value_at(p, last) == 0 ? s->of.zeros : count_at(p, last);
+	s->all_values = true;
+	s->of.at_least = value_at(p, first) == 0 ? s->of.zeros : count_at(p, first);
+	s->of.at_greatest = value_at(p, last) == 0 ? s->of.zeros : count_at(p, last);
 	first = codebook_place(&p->type, profile_code(p, first));
 	last = codebook_place(&p->type, profile_code(p, last));
 	/* The codes of -0 and 0 are neighbours, and one value; both may be here. */
 	const uint64_t plus = p->digest ? p->digest->wide[zero] : p->count[0];
 	s->never_hit = last - first + 1 - n - (first < zero && last >= zero) +
 		       (zero > 0 && plus > 0 && plus < s->of.zeros);
+}
+
+void profile_ends_of_cells(const struct profile *p, struct hist_stats *s)
+{
+	uint32_t first = 0, last = 0, n = 0;
+	uint64_t count;
+
+	for (uint32_t at = p->first; profile_next(p, &at, &count); at++) {
+		first = n++ == 0 ? at : first;
+		last = at;
+	}
+	if (n == 0)
+		return;
+	s->all_values = true;
+	s->of.at_least = p->digest->wide[first];
+	s->of.at_greatest = p->digest->wide[last];
+	s->never_hit = last - first + 1 - n;
 }

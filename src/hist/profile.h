@@ -71,6 +71,9 @@ double profile_entropy(const struct profile *p, uint64_t n, struct entropy_terms
  */
 void profile_ends(const struct profile *p, struct hist_stats *s);
 
+/* The same for integers and a digest whose cells are values. */
+void profile_ends_of_cells(const struct profile *p, struct hist_stats *s);
+
 /* Find the quantiles of a channel, whose figures have the number of samples and the extremes. */
 void profile_quantiles(const struct profile *p, struct hist *h, uint32_t channel);
 

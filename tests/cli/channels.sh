@@ -13,13 +13,19 @@ for type in i16 i32 f16 f64; do
 	gpuhist -q --text -t $type -c 66 -b 5 numbers | sed -n '1p; 67p'
 	gpuhist -q --text -t $type -c 66 --log=auto -b 7 -f tsv numbers | sed -n '1p; 67p'
 done
-# Statistics replace the bins and need none; quantiles are left out
+# Statistics replace the bins and need none; quantiles only if they are named
 shell 'gpuhist -c 66 --stats=50,99 probe.i16 | sed -n "1,3p; 66,67p"'
 shell 'gpuhist -c 66 --stats -r 0:660 -b 4 probe.i16 | sed -n "1,3p; 67p"'
 shell 'gpuhist -t u8 -c 66 --stats probe.i16 | sed -n "1,3p; 66,67p"'
 shell 'gpuhist --text -c 66 --stats numbers | sed -n "1,3p; 66,67p"'
 shell 'gpuhist -c 66 --stats -n 9 -o a.npy -r 0:660 -b 2 probe.i16 2>&1 | sed -n "1,3p; 66,67p"'
 shell 'head -c 12800 /dev/zero | gpuhist -t u8 -c 128 --stats -f npy -o /dev/null 2>&1 | sed -n "1,2p; 65,66p"'
+shell 'gpuhist -q -c 66 --alarm=p50:327 -r 0:660 -b 4 -o /dev/null -f csv probe.i16'
+shell 'gpuhist -q -c 66 --stats=50 -f json probe.i16 | gpuhist --merge --stats=50 - | sed -n "1,2p; 67p"'
+shell 'gpuhist -q -c 66 --stats -f json probe.i16 | gpuhist --merge --stats=50 - | sed -n "1,2p"'
+shell 'gpuhist -q -c 66 --stats -f json probe.i16 | gpuhist --merge --alarm=p50:1 -o /dev/null -f csv -'
+awk '{ print $1 "e" NR % 10 * 30 }' numbers >wide
+refused gpuhist --text -c 66 --stats=50 -M 5M -T 1 wide
 # Pictures have a row for each channel
 shell 'gpuhist -c 66 -f plot -r 0:660 -b 33 probe.i16 | sed -n "1,4p; 68p"'
 shell 'gpuhist -c 66 -f plot --stats probe.i16 | sed -n "1,4p; 68p"'

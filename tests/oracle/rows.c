@@ -136,14 +136,12 @@ static void put_line(const struct job *job, unsigned channel)
 	put_numbers(job, channel, r->records * job->samples / job->channels);
 }
 
-/* Print each of several series on a line; that of many channels is without quantiles. */
+/* Print each of several series on a line. */
 void put_list(struct job *job)
 {
 	const bool keys = job->by_key.bytes;
 	char c = job->separator;
 
-	if (!keys && job->stats && is_list(job))
-		job->stats = "";
 	set_counter(&job->rows);
 	if (job->header) {
 		printf(keys ? "key%crecords" : is_named(job) ? "channel" : "", c);

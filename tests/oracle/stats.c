@@ -20,6 +20,12 @@ static bool is_small(const struct job *job)
 	       !job->by_key.bytes;
 }
 
+/* Of integers of up to 16 bits, each value is counted. */
+static bool has_values(const struct job *job)
+{
+	return is_small(job) || (job->type->bits <= 16 && job->type->kind != FLOAT);
+}
+
 static bool is_finite(const struct job *job, struct sample s)
 {
 	return job->type->kind != FLOAT || isfinite(s.real);
@@ -214,8 +220,9 @@ static long double entropy_of_channel(const struct job *job, unsigned channel)
 	static uint64_t codes[1 << 16];
 	struct seen *a = &seen[channel];
 
-	/* The digests of keys tell the values apart, except those of f16. */
-	if (job->by_key.bytes && job->type->bits <= 16 && strcmp(job->type->name, "f16") != 0)
+	/* The digests of a list tell the values apart, except those of f16. */
+	if (!is_small(job) && is_list(job) && job->type->bits <= 16 &&
+	    strcmp(job->type->name, "f16") != 0)
 		return entropy_of_key(job, channel);
 	if (!is_small(job) && job->bins == 1 && !by_samples(job))
 		return -1;
@@ -304,7 +311,7 @@ static double chi_square(const struct job *job, unsigned channel)
 
 	/* The zeros and NaNs of a key lose their bits. */
 	if (job->type->bits != 8 || a->n == 0 ||
-	    (!is_small(job) && (!job->by_key.bytes || job->type->kind == FLOAT)))
+	    (!is_small(job) && (!is_list(job) || job->type->kind == FLOAT)))
 		return -1;
 	for (size_t i = 0; i < a->n; i++)
 		codes[a->sample[i].code]++;
@@ -376,7 +383,7 @@ static wide whole_of(const char *text)
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
 			struct sample least, struct sample most)
 {
-	int digits = job->rows.size || job->rough || job->by_key.bytes ? 7 : 10, places = 2;
+	int digits = job->rows.size || job->rough || is_list(job) ? 7 : 10, places = 2;
 
 	if (job->type->kind != FLOAT) {
 		struct cell c = whole_cell(s.whole, digits);
@@ -416,9 +423,9 @@ static void format_quantile(const struct job *job, char *text, size_t size,
 {
 	struct sample s = sorted[place_of(n, millionths)];
 
-	const bool few = n <= FEW_SAMPLES && !job->rows.size && !job->rough && !job->by_key.bytes;
+	const bool few = n <= FEW_SAMPLES && !job->rows.size && !job->rough && !is_list(job);
 
-	if (few || is_small(job) || (job->type->bits <= 16 && job->type->kind != FLOAT))
+	if (few || has_values(job))
 		format_sample(job, text, size, s);
 	else
 		format_near(job, text, size, s, sorted[0], sorted[n - 1]);
@@ -454,7 +461,7 @@ void put_figures(const struct job *job, unsigned channel)
 
 		format_sample(job, text, sizeof(text), at);
 		printf("%c%s%c", c, n ? text : "", c);
-		if (n && is_small(job))
+		if (n && (has_values(job) || (job->type->bits <= 16 && !job->by_key.bytes)))
 			printf("%llu", (unsigned long long)count_equal(sorted, n, at));
 	}
 	char mean[400] = "", std[400] = "";
@@ -473,7 +480,7 @@ void put_figures(const struct job *job, unsigned channel)
 		printf("%s", text);
 	}
 	putchar(c);
-	if (n && is_small(job))
+	if (n && has_values(job))
 		printf("%llu", (unsigned long long)never_hit(job, sorted, n));
 	printf("%c%llu%c", c, (unsigned long long)(a->below + a->above), c);
 	if (chi_square(job, channel) >= 0) {
