@@ -105,7 +105,7 @@ static const char OTHER_OPTIONS[] =
 "      --compare=REF.json  report how far this histogram is from REF.json\n"
 "      --alarm=LIMIT,...   exit with status 6 if a limit is passed: p99:500,\n"
 "                          p1:<3, p99:2x, out:1%, nan:0.1%, empty, a KS of 0.1\n"
-"      --part=K/N          count only the K-th of N slices; --merge adds them\n"
+"      --part=K/N          count slice K of N of each FILE; --merge adds them\n"
 "\n"
 "Engines:\n"
 "      --device=DEVICE     auto, cpu, gpu or gpu:N (default auto)\n"

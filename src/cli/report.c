@@ -545,11 +545,9 @@ static void report_inputs(const struct job *job, const struct run_report *run)
 	else if (t->unsized > 1)
 		msg_note("%llu WAVE headers give no length; counted to the end of each input",
 			 (ull)t->unsized);
-	if (job->source.parts > 0 && run->work.records > 0)
-		msg_note("counted records %llu to %llu of %llu", (ull)t->slice.first + 1,
-			 (ull)(t->slice.first + run->work.records), (ull)t->slice.all);
-	else if (job->source.parts > 0)
-		msg_note("counted none of %llu records", (ull)t->slice.all);
+	if (job->source.parts > 0)
+		msg_note("counted %llu of " COUNTED, (ull)run->work.records,
+			 COUNT(t->slice.all, "record"));
 }
 
 /* Report the GPU's share, or why it has none. */
@@ -634,7 +632,7 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	const uint64_t bytes = text ? t->text.bytes : t->bytes;
 	msg_note("%llu bytes%s from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
 		 (ull)bytes, text ? " of text" : "",
-		 COUNT(job->source.parts > 0 ? t->slice.read : t->inputs, "input"),
+		 COUNT(job->source.parts > 0 ? job->source.path_count : t->inputs, "input"),
 		 (ull)run->samples, run->type.name, records, run->seconds,
 		 (double)bytes / run->seconds * 1e-9);
 	if (t->zstd.packed > 0)

@@ -110,8 +110,9 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 			 a, OPTIONS, b);
 	else if (sum->parts > 1 && sum->state != other->state)
 		snprintf(why, WHY,
-			 "an input changed between part %lu and part %lu, or it is a copy with "
-			 "another modification time (cp -p and rsync -t keep it)",
+			 "an input changed between part %lu and part %lu, it is a copy with "
+			 "another modification time (cp -p and rsync -t keep it), or only one of "
+			 "the parts was written by a version before 0.5",
 			 (ul)sum->part, (ul)other->part);
 	else
 		return true;

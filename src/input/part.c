@@ -21,15 +21,6 @@ static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
 
 struct share part_of(uint64_t records, uint32_t record_bytes, uint32_t k, uint32_t n)
 {
-	return (struct share){
-		.begin = border(records, record_bytes, k - 1, n),
-		.end = border(records, record_bytes, k, n),
-		.all = records,
-		.last = k == n,
-	};
-}
-
-bool part_owns(const struct share *p, uint64_t record)
-{
-	return record < p->all ? record >= p->begin && record < p->end : p->last;
+	return (struct share){.begin = border(records, record_bytes, k - 1, n),
+			      .end = border(records, record_bytes, k, n)};
 }

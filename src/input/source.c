@@ -41,10 +41,9 @@ int source_start(struct source *s, const struct source_use *use, struct fail *fa
 		s->use.decoders = use->threads;
 	s->budget.memory = use->memory;
 	source_set_keep_most(s, use->memory);
-	/* With slices, -n limits the records that are sliced, not those that this run reads. */
-	s->left = s->spec.parts > 0 && use->limit > 0 ? NO_LIMIT : use->limit;
-	if (s->spec.parts > 0)
-		return part_measure(s, fail);
+	s->left = use->limit;
+	if (s->spec.parts > 0 && part_start(s, fail) != 0)
+		return -1;
 	return s->first.input ? input_agrees(s, s->first.input, fail) : 0;
 }
 
@@ -289,6 +288,6 @@ void source_close(struct source *s)
 	close(s->wait.pipe[1]);
 	pthread_cond_destroy(&s->wait.wake);
 	lock_destroy(&s->lock);
-	free(s->slice);
+	free(s->identity);
 	free(s);
 }

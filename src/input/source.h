@@ -12,8 +12,8 @@
  * A worker may count for as long as it likes. While a chunk is lent, only its own frame waits for
  * memory; the reader returns it before it takes the next.
  *
- * A slice (--part) is a run of records, across inputs, that is known before the first chunk is
- * taken. Its inputs must be uncompressed files (source_part.c).
+ * A slice (--part) is a run of records of each input. Its inputs must be uncompressed files
+ * (source_part.c).
  *
  * Bytes, skips and limits count bytes of samples: after decoding if an input is compressed, and
  * between the header and the end of the samples if it has a header (header.h).
@@ -120,8 +120,8 @@ const struct header *source_said(const struct source *s);
 int source_check_record(const struct source *s, uint32_t record, struct fail *fail);
 
 /*
- * Set how the source is used. Called once, before there is a reader. For a slice, examine all
- * inputs. -1: the first input has another type, or an input of a slice is bad.
+ * Set how the source is used. Called once, before there is a reader. -1: the first input has
+ * another type, or an input of a slice is missing.
  */
 int source_start(struct source *s, const struct source_use *use, struct fail *fail);
 

@@ -125,7 +125,7 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool truncated,
 		     struct fail *fail)
 {
-	if (in->part.sliced && (in->shorter || in->at < in->begin + in->part.to - in->part.from))
+	if (in->part.sliced && (in->shorter || in->at < in->part.end))
 		return part_changed(in, fail);
 	if (in->at < in->begin && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
@@ -141,7 +141,8 @@ static void add_up(struct source *s, struct input *in)
 	const struct input_sums sums = in->kind->sums(s, in);
 	const uint64_t begin = in->content.header.begin;
 	const bool truncated = in->bound != NO_END && in->at - sums.missing < input_stop(in);
-	const bool holds = in->text ? sums.bytes > 0 : in->at > begin;
+	const uint64_t end = in->part.sliced ? bytes_size(in->bytes) : in->at;
+	const bool holds = in->text ? sums.bytes > 0 : end > begin;
 	uint64_t skipped = lesser(in->at, in->begin);
 	struct fail fail = {.status = STATUS_OK};
 
@@ -164,12 +165,13 @@ static void add_up(struct source *s, struct input *in)
 		t->empty.name = in->name;
 	const uint64_t records =
 		layout_records(sums.bytes - sums.tail, s->use.record, s->use.packed);
+	t->slice.all += in->part.records;
 	t->padding += -(records * (8 * s->use.record / s->use.packed)) % 8;
 	if (s->left != NO_LIMIT)
 		s->left -= lesser(records, s->left);
 	if (check_all(s, in, sums.tail, truncated, &fail) != 0)
 		source_fail(s, in, OFFSET_MOST, &fail);
-	if (in->content.shorter && !in->shorter && t->lacking.count++ == 0)
+	if (in->part.ends && in->content.shorter && !in->shorter && t->lacking.count++ == 0)
 		t->lacking.name = in->name;
 }
 

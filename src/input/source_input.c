@@ -125,8 +125,8 @@ uint64_t source_length(const struct source *s)
 	const uint64_t bytes = tally_read(&s->length);
 	const uint32_t record = s->use.record;
 
-	if (s->slice)
-		return part_records(s->slice) * record;
+	if (s->spec.parts > 0)
+		return bytes;
 	if (s->first.said.within)
 		return s->first.said.bytes;
 	if (s->spec.text.on)
@@ -266,10 +266,9 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 		return -1;
 	if (s->use.begin)
 		s->use.begin[in->index] = in->content.absent ? 0 : in->begin;
-	if (in->part.sliced) {
-		/* The slice that owns the bytes after the last record checks them. */
-		in->limit = in->part.ends ? NO_END : in->begin + in->part.to;
-		in->begin += in->part.from;
+	if (s->spec.parts > 0) {
+		if (part_cut(s, in, fail) != 0)
+			return -1;
 	} else if (left != NO_LIMIT && in->begin < NO_END &&
 		   left / packed < (NO_END - 1 - in->begin) / record) {
 		in->limit = in->begin + layout_records_bytes(left, record, packed);

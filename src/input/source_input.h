@@ -13,13 +13,11 @@
 
 #include "bytes/bytes.h"
 #include "input/content.h"
-#include "input/part.h"
 #include "input/source.h"
 
 struct plain_input; /* source_plain.c */
 struct zstd_input;  /* zstd_job.h */
 struct text_input;  /* source_text.c */
-struct slice;       /* source_part.c */
 
 /* The bytes read from an input that has ended. */
 struct input_sums {
@@ -46,11 +44,11 @@ extern const struct input_kind plain_kind, zstd_kind, text_kind;
 
 /* The part of an input that belongs to this run's slice (--part). */
 struct portion {
-	bool sliced;   /* there are slices; else the whole input is wanted */
-	uint64_t from; /* offset of its first byte, from the first sample */
-	uint64_t to;   /* offset of its end, from the first sample */
-	bool begins;   /* the bytes that -S skips belong to it */
-	bool ends;     /* the bytes after the records belong to it */
+	bool sliced;      /* there are slices; else the whole input is wanted */
+	bool begins;      /* the input and the bytes before the records belong to it */
+	bool ends;        /* the bytes after the records belong to it */
+	uint64_t end;     /* if sliced: offset of the end of its records */
+	uint64_t records; /* if sliced: records of all slices in the input */
 };
 
 struct input {
@@ -124,16 +122,14 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
 
-uint64_t part_records(const struct slice *slice); /* the number of its records */
-
 /* Check that the input at this path, of file type `mode`, can be sliced. */
 int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail);
 
-/* Open each input, count its records and close it again. Make s->slice. */
-int part_measure(struct source *s, struct fail *fail);
+/* Read the sizes and times of all inputs; estimate the slice's bytes. */
+int part_start(struct source *s, struct fail *fail);
 
-/* Find the records of an open input that belong to the slice. -1: the input has changed. */
-int part_enter(const struct source *s, struct input *in, struct fail *fail);
+/* Find the slice's records in an open input with bounds. -1: it cannot be sliced, or has changed. */
+int part_cut(const struct source *s, struct input *in, struct fail *fail);
 
 /* Set *fail and return -1: the input has changed since its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);

@@ -159,8 +159,6 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 		rc = input_open(s, path, in, fail);
 	if (rc == 0)
 		rc = input_agrees(s, *in, fail);
-	if (rc == 0 && s->slice)
-		rc = part_enter(s, *in, fail);
 	if (rc == 0)
 		rc = input_begin(s, *in, s->left, fail);
 	return rc;

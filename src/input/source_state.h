@@ -83,8 +83,8 @@ struct decoding {
 
 struct source {
 	struct source_spec spec;
-	struct source_use use; /* use.record is 0 until source_start */
-	struct slice *slice;   /* NULL: all records are wanted */
+	struct source_use use;     /* use.record is 0 until source_start */
+	struct identity *identity; /* --part: of each path, before it is read; or NULL */
 	struct source_totals totals;
 	struct lock lock;
 	struct waiting wait;

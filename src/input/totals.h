@@ -15,8 +15,6 @@ struct odd_inputs {
 /* Totals of a slice (source_part.c). Each skip, tail and input belongs to exactly one slice. */
 struct slice_totals {
 	uint64_t state; /* hash of the sizes and modification times of all inputs */
-	uint64_t read;  /* inputs that the slice reads; `inputs` counts those that begin in it */
-	uint64_t first; /* records before the slice */
 	uint64_t all;   /* records of all slices */
 };
 

@@ -19,10 +19,12 @@ refused gpuhist --part=1/0 --part=1/2 e
 
 # Messages name the part
 refused $c --part=2/3 none
-head -c 400 /dev/zero >long
+head -c 36 /dev/zero >long
 for part in 1 10; do
-	shell "$c --part=$part/10 -v -n 9 long 2>&1 >/dev/null | grep record"
+	shell "$c --part=$part/10 -v long 2>&1 >/dev/null | grep record"
 done
+refused $c --part=1/10 -n 9 long
+refused $c --part=1/10 -n 9 long long
 rm long
 
 # The shell can compute the numbers, so there is no --part=auto

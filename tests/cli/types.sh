@@ -49,7 +49,7 @@ refused gpuhist two a.s16 a.u16be
 bytes '\033\377\000\200\033\344' >six
 run gpuhist -t i2bit -r -1:1 -b 2 --flow --no-header -q six
 run gpuhist -t u2bit -b 3 --no-header six
-shell "gpuhist -t u1bit -c 2 --part=2/3 -v -o a.csv six 2>&1 | grep -o 'records .*'"
+shell "gpuhist -t u1bit -c 2 --part=2/3 -v -o a.csv six 2>&1 | grep -o 'counted .*'"
 cp six six.u2bitbe
 run gpuhist -c 4 -n 8 --no-header six.u2bitbe
 # Samples that do not end at a byte

@@ -299,6 +299,8 @@ static void draw_job(struct job *j, bool gpu)
 	}
 	if (j->quantiles[0] && once_in(3))
 		make_binless(j);
+	if (j->slices > 0 && !j->each) /* -n is of all inputs together */
+		j->limited = false;
 	if (j->slices > 0 && is_too_fine(j)) {
 		j->slices = 0;
 		j->finer = 1;

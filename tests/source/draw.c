@@ -334,7 +334,6 @@ static void draw_limit(struct job *job)
 	const uint64_t skip = job->setup.open.skip, exact = below(job->setup.open.path_count + 3);
 	uint64_t all = 0;
 
-	use->limit = NO_LIMIT;
 	for (size_t i = 0; i < job->setup.open.path_count; i++) {
 		const struct offer *const o = &job->offer[i];
 		uint64_t n = o->plain - (o->begin < o->plain ? o->begin : o->plain);
@@ -425,7 +424,9 @@ void job_draw(struct job *job, uint64_t seed, const unsigned char *bytes, size_t
 		else
 			snprintf(job->paths[i], sizeof(job->offer[i].path), "/dev/fd/%u", 100 + i);
 	}
-	draw_limit(job);
+	use->limit = NO_LIMIT;
+	if (open->parts == 0)
+		draw_limit(job);
 	memcpy(use->type.name, "u8", 3);
 	use->threads = 1 + (unsigned)below(chance.fuzzed ? 3 : READERS_MOST);
 	use->decoders = once_in(5) ? 1 + (unsigned)below(use->threads) : 0;

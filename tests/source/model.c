@@ -344,9 +344,7 @@ static bool check_end(struct truth *t, const struct job *job, size_t i, const st
 	all->tail += tail;
 	all->tails += tail > 0;
 	all->truncated += cut;
-	/* A slice that -n ends in it has no end of the input. */
-	all->unsized += o->format && o->samples == NO_LIMIT && end > o->begin &&
-			!(job->setup.open.parts > 0 && v->bytes >= limit);
+	all->unsized += o->format && o->samples == NO_LIMIT && end > o->begin;
 	all->headers += o->format != NULL;
 	all->empty.count += !o->format && v->bytes == 0;
 	all->padding += -(records * (8 * use->record / (use->packed > 0 ? use->packed : 1))) % 8;

@@ -485,35 +485,41 @@ static void take_part(const struct job *job, const struct truth *t, unsigned thr
 	}
 }
 
-/* The sum of the records between two numbers, over all inputs. */
-static uint64_t sum_between(const struct job *job, const struct truth *t, uint64_t from,
-			    uint64_t to)
+/* What slice k has: its share of the groups of each input, rounded down to whole MiB if large. */
+static struct sums share_of(const struct job *job, const struct truth *t, uint32_t k)
 {
 	const struct source_use *const use = &job->setup.use;
-	uint64_t sum = 0, before = 0;
+	const uint64_t n = job->setup.open.parts, record = use->record, mib = 1 << 20;
+	struct sums share = {.bytes = 0};
 
 	for (size_t i = 0; i < t->inputs; i++) {
 		const struct view *const v = &t->view[i];
-		const uint64_t n = model_records(use, v->wanted), end = before + n;
-		const uint64_t a = from > before ? from : before, z = to < end ? to : end;
-		if (a < z) {
-			const uint64_t begin = model_bytes(use, a - before);
-			sum += model_sum(v->data + v->first + begin,
-					 model_bytes(use, z - before) - begin, use->record);
+		const uint64_t groups = (v->wanted + record - 1) / record;
+		const bool rounds = mib % record == 0 && groups / n >= 16 * mib / record;
+		uint64_t border[2] = {groups * (k - 1) / n * record, groups * k / n * record};
+		for (unsigned j = 0; j < 2; j++) {
+			border[j] -= rounds && k - 1 + j < n ? border[j] % mib : 0;
+			border[j] = border[j] < v->wanted ? border[j] : v->wanted;
 		}
-		before = end;
+		share.bytes += border[1] - border[0];
+		if (border[1] > border[0])
+			share.sum += model_sum(v->data + v->first + border[0],
+					       border[1] - border[0], use->record);
 	}
-	return sum;
+	return share;
 }
 
-/* All slices, one after another: together they are all, each what its totals say. */
+/* All slices, one after another: each has its share, and their totals are those of all. */
 static void take_parts(const struct job *job, const struct truth *t, unsigned threads,
 		       struct sums *all)
 {
 	const uint32_t parts = job->setup.open.parts;
+	const size_t inputs = job->setup.open.path_count;
 	struct source_totals *const sum = &all->totals;
-	uint64_t from = 0, last = 0;
+	uint64_t records = 0;
 
+	for (size_t i = 0; i < t->inputs; i++)
+		records += model_records(&job->setup.use, t->view[i].wanted);
 	for (uint32_t k = 1; k <= parts; k++) {
 		struct sums one = {.bytes = 0};
 		read_of_files = 0;
@@ -523,15 +529,13 @@ static void take_parts(const struct job *job, const struct truth *t, unsigned th
 		all->fail = one.fail;
 		if (one.failed || t->must || job->stop > 0 || t->unclear)
 			continue;
-		if (one.bytes > 0) { /* else it says nothing */
-			CHECK(all->sum == sum_between(job, t, from, o->slice.first),
-			      "a slice before %u: records %llu to %llu", k, (ull)from,
-			      (ull)o->slice.first);
-			from = o->slice.first;
-			all->sum = one.sum;
-		}
+		const struct sums want = share_of(job, t, k);
+		CHECK(one.bytes == want.bytes && one.sum == want.sum,
+		      "slice %u of %u has %llu bytes, not %llu, or others", k, parts,
+		      (ull)one.bytes, (ull)want.bytes);
+		CHECK(o->slice.all == records, "%llu records of all slices", (ull)o->slice.all);
 		all->bytes += one.bytes;
-		last = o->slice.all;
+		all->sum += one.sum;
 		sum->bytes += o->bytes;
 		sum->skipped += o->skipped;
 		sum->tail += o->tail;
@@ -542,18 +546,13 @@ static void take_parts(const struct job *job, const struct truth *t, unsigned th
 		sum->truncated += o->truncated;
 		sum->unsized += o->unsized;
 		sum->empty.count += o->empty.count;
-		CHECK(read_of_files <= one.bytes + BESIDE * job->setup.open.path_count,
+		CHECK(read_of_files <= one.bytes + BESIDE * inputs,
 		      "slice %u of %u has %llu bytes, and read %llu", k, parts, (ull)one.bytes,
 		      (ull)read_of_files);
-		const uint64_t share = t->wanted / parts;
-		CHECK(one.bytes <= share + share / 8 + 2 * job->setup.use.record,
-		      "slice %u of %u has %llu of %llu bytes", k, parts, (ull)one.bytes,
-		      (ull)t->wanted);
 	}
 	if (all->failed || t->must || job->stop > 0 || t->unclear)
 		return;
-	CHECK(all->bytes == t->wanted && all->sum == sum_between(job, t, from, last),
-	      "%llu of %llu bytes", (ull)all->bytes, (ull)t->wanted);
+	CHECK(all->bytes == t->wanted, "%llu of %llu bytes", (ull)all->bytes, (ull)t->wanted);
 	CHECK(sum->inputs == t->inputs, "%llu inputs", (ull)sum->inputs);
 	check_totals(sum, &t->totals);
 }
