@@ -49,3 +49,52 @@ shell 'gpuhist --compare=ref.json -q --alarm=0.1 /dev/null -o out.csv; echo = $?
 shell 'echo host,ms | gpuhist --text=ms -t u16 --by=host --stats -q --alarm=empty -o out.csv; echo = $?'
 # More than 64 channels have no quantiles
 shell 'head -c 700 /dev/zero | gpuhist -t u8 -c 70 -b 2 -q --alarm=p50:1 -o out.csv; echo = $?'
+# Limits of random samples, decided once more by awk from the sorted samples: the number of limits that were passed
+cat >judge.awk <<'AWK'
+function share(n, limit) { sub(/.*:/, "", limit); sub(/%/, "", limit); return n * 100 > limit * all }
+{ all++ }
+/nan/ { nan++; next }
+{ value[++n] = $1 + 0; out += $1 < 0 || $1 >= 500 }
+END {
+	for (i = split(limits, limit, ","); i > 0; i--) {
+		split(limit[i], part, ":")
+		below = sub(/</, "", part[2])
+		rank = int((n * substr(part[1], 2) + 99) / 100)
+		x = value[rank < 1 ? 1 : rank]
+		if (limit[i] == "empty") passed += all == 0
+		else if (part[1] == "out") passed += share(out, limit[i])
+		else if (part[1] == "nan") passed += share(nan, limit[i])
+		else if (n > 0) passed += below ? x < part[2] + 0 : x > part[2] + 0
+	}
+	print passed + 0
+}
+AWK
+seq 80 | awk '
+	function drawn(n) { seed = seed * 16807 % 2147483647; return int(seed / 127) % n }
+	{
+		seed = $1 * 7919
+		for (i = drawn(5) * drawn(60); i > 0; i--)
+			printf "%s\n", drawn(12) ? drawn(700) - 50 : "nan" >("sample" $1)
+		printf "" >("sample" $1)
+		split("p0 p1 p50 p90 p99 p100", q, " ")
+		for (i = 1 + drawn(4); i > 0; i--) {
+			kind = drawn(5)
+			line = kind == 0 ? "empty" : kind < 3 ? (kind == 1 ? "out:" : "nan:") drawn(40) "%" : \
+				q[1 + drawn(6)] ":" (drawn(2) ? "<" : "") drawn(700)
+			printf "%s%s", line, (i > 1 ? "," : "\n")
+		}
+	}' >cases
+number=0 agreed=0 raised=0
+while read -r limits; do
+	number=$((number + 1))
+	wanted=$(sort -n sample$number | awk -v limits="$limits" -f judge.awk)
+	gpuhist --text -r 0:500 -b 10 -q "--alarm=$limits" -o out.csv sample$number 2>messages
+	if [ $? -eq $((wanted > 0 ? 6 : 0)) ] && [ "$(wc -l <messages)" -eq "$wanted" ]; then
+		agreed=$((agreed + 1))
+	else
+		echo "$limits: $wanted"
+		cat messages
+	fi
+	raised=$((raised + (wanted > 0)))
+done <cases
+echo "$agreed of $number agree, $raised raised an alarm"
