@@ -48,7 +48,7 @@ judge_in() {
 	status=$(cat "$1/status") warnings=$(grep -c 'warning: the GPU failed' err)
 	judge spared "auto, $3"
 	if ! grep -q 'ready after' err; then
-		check "auto, $3: a GPU that was never ready" grep -q '^gpuhist: gpu: ' err
+		check "auto, $3: a GPU that was never ready" grep -q '^gpuhist: GPU: ' err
 		check "auto, $3: $warnings warnings of it" [ "$warnings" -eq 0 ]
 	elif [ "$2" != mad ] || [ "$warnings" -ne 0 ]; then
 		check "auto, $3: $warnings warnings" [ "$warnings" -eq 1 ]
@@ -147,7 +147,7 @@ mkfifo slowly
 expect -b 400000 -r full tiny
 stream "$gpuhist" -v
 check 'auto, a stream' is same
-check 'auto, a stream: no GPU' grep -q 'no gpu: it would hold the counts of a stream' err
+check 'auto, a stream: no GPU' grep -q 'GPU not used: it would hold the counts of a stream' err
 for faults in KILL=cuEventQuery:4 WRONG=2:high; do
 	rm -f log
 	stream env "FAKECUDA_$faults" "$gpuhist" -q --device=gpu -M 6M

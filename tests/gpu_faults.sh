@@ -21,7 +21,7 @@ done
 # The device that is chosen, and the number of its slots.
 while read -r devices threads slots name; do
 	FAKECUDA_DEVICES=3 "$gpuhist" --raw -v -b 1000 -r full --device="$devices" -T "$threads" tiny 2>err >out
-	check "$devices, $threads threads: $name, $slots slots" grep -q "gpu: $name, $slots slots of " err
+	check "$devices, $threads threads: $name, $slots slots" grep -q "GPU: $name, $slots slots of " err
 done <<-'END'
 	gpu 1 5 fake 0
 	gpu:2 2 6 fake 2
@@ -29,7 +29,7 @@ done <<-'END'
 END
 # Counters that do not fit -M: auto uses no GPU, --device=gpu two slots, and -v reports the memory they took.
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
-check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit in -M' err
+check 'auto: counters that do not fit' grep -q 'GPU not used: its buffers and counters do not fit in -M' err
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
 check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 16.0 MiB with all counters, ' err
 # --every: while a lane's input waits, the output holds the counts so far, and they add up; at the end it equals the CPU's.

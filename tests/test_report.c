@@ -41,7 +41,7 @@ static const char *verbose(const struct job *job, const struct run_report *run)
 }
 
 #define BOTTLENECK "bottleneck: "
-#define GPU "gpu: "
+#define GPU "gpuhist: GPU"
 
 /* Among the lines with this mark there must be one, and be this one; "": none. */
 static void says(const struct job *job, const struct run_report *run, const char *mark,
@@ -104,16 +104,17 @@ static void gpu(struct job *job)
 
 	/* No GPU was started. */
 	run.plan.no_gpu = "--device=cpu";
-	says(job, &run, GPU, "no gpu: --device=cpu");
+	says(job, &run, GPU, "GPU not used: --device=cpu");
 	run.plan.no_gpu = NULL;
 	says(job, &run, GPU,
-	     "no gpu: starting it would have taken longer than it saved (--device=gpu starts it)");
+	     "GPU not used: starting it would have taken longer than it saved (--device=gpu starts "
+	     "it)");
 	/* The GPU was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
-	says(job, &run, GPU, "gpu: it was not ready before the end");
+	says(job, &run, GPU, "GPU: it was not ready before the end");
 	run.gpu.state = GPU_FAILED;
 	strcpy(run.gpu.why, "no NVIDIA driver found: libcuda.so.1");
-	says(job, &run, GPU, "gpu: no NVIDIA driver found: libcuda.so.1");
+	says(job, &run, GPU, "GPU: no NVIDIA driver found: libcuda.so.1");
 	/* The GPU counted. */
 	run.gpu = (struct gpu_report){.state = GPU_READY,
 				      .name = "NVIDIA H200",
@@ -124,18 +125,18 @@ static void gpu(struct job *job)
 				      .kernel = "whole_4_key"};
 	run.work.gpu_records = 750;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200, 12 slots of 4 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "GPU: NVIDIA H200, 12 slots of 4 MiB, 49.0 MiB with all counters, ready after 0.25 "
 	     "s, whole_4_key; counted 75.0% of the samples");
 	/* Sizes have as few digits as they need. */
 	run.gpu.slots = 60;
 	run.gpu.slot_bytes = 1500 << 10;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "GPU: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
 	     "s, whole_4_key; counted 75.0% of the samples");
 	/* The GPU was lost later on; its counts up to then remain. */
 	run.gpu.state = GPU_FAILED;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "GPU: NVIDIA H200, 60 slots of 1.46 MiB, 49.0 MiB with all counters, ready after 0.25 "
 	     "s, whole_4_key; counted 75.0% of the samples");
 	job->voice = VOICE_PLAIN;
 	CHECK(verbose(job, &run)[0] == '\0', "without -v");

@@ -409,17 +409,17 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 	const struct sample_type *const type = &shape->axis.type;
 
 	if (job->by_text)
-		return "only the cores count by keys";
+		return "only the CPU counts by keys";
 	if (layout_is_many(shape->channels))
-		return "only the cores count more than 64 channels";
+		return "only the CPU counts more than 64 channels";
 	if (sample_unpacks(type))
-		return "only the cores count packed samples of more than 8 bits";
+		return "only the CPU counts packed samples of more than 8 bits";
 	if (type->abs && type->code_bytes > 2)
-		return "only the cores take absolute values of more than 16 bits";
+		return "only the CPU takes absolute values of more than 16 bits";
 	if (shape->axis.missing.n > 0 && type->code_bytes > 2)
-		return "only the cores look for missing samples of more than 16 bits";
+		return "only the CPU looks for missing samples of more than 16 bits";
 	if (job->quantiles.n > 0 && type->code_bytes > 2)
-		return "with --stats, the cores must read all samples of more than 16 bits anyway";
+		return "--stats runs on the CPU for types wider than 16 bits";
 	return NULL;
 }
 

@@ -346,7 +346,7 @@ static int check_each(const struct job *job, struct fail *fail)
 		job->machine.device == DEVICE_GPU
 			? "cannot be combined with --device=gpu: only the CPU counts rows"
 		: job->each == ROW_IS_TENSOR && job->quantiles.n == 0
-			? "writes only the figures of tensors; add --stats"
+			? "writes only the statistics of tensors; add --stats"
 			: NULL;
 
 	return why ? given_refuse("each", job->each_text, why, fail) : 0;

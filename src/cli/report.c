@@ -570,10 +570,10 @@ static void report_gpu(const struct run_report *run)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
 			 share(decoded, run->totals.bytes), gpu->rooms);
 	if (gpu->slots == 0)
-		msg_note("%sgpu: %s", gpu->state == GPU_NONE ? "no " : "", why);
+		msg_note("GPU%s: %s", gpu->state == GPU_NONE ? " not used" : "", why);
 	else
 		msg_note(
-			"gpu: %s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
+			"GPU: %s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
 			"%.2f s, %s; counted %.1f%% of the samples%s",
 			gpu->name, gpu->slots, (double)gpu->slot_bytes / (1 << 20),
 			(double)gpu->memory / (1 << 20), gpu->start_seconds, gpu->kernel,
@@ -641,11 +641,9 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		msg_note("zstd: -M left memory for " COUNTED
 			 " at a time, and there were %u threads",
 			 COUNT(t->zstd.jobs_at_wait, "decoder"), job->machine.threads);
-	msg_note(
-		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
-		"counts",
-		run->work.workers, job->machine.threads, run->plan.isa, run->plan.method,
-		(double)run->plan.memory / (1 << 20));
+	msg_note("CPU: %u of %u threads used, %s loops (%s); %.1f MiB for buffers and counts",
+		 run->work.workers, job->machine.threads, run->plan.isa, run->plan.method,
+		 (double)run->plan.memory / (1 << 20));
 	report_gpu(run);
 	report_bottleneck(run);
 }

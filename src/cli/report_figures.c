@@ -123,7 +123,7 @@ static void report_list(const struct job *job, const struct hist *hist)
 	list_table(out, &some, &style);
 	(void)output_commit(out, &lost);
 	if (left > 0)
-		msg_always("%lu more %s%s; csv, tsv and json have the figures of all",
+		msg_always("%lu more %s%s; csv, tsv and json have the statistics of all",
 			   (unsigned long)left, series_head(hist), left == 1 ? "" : "s");
 }
 

@@ -203,13 +203,13 @@ int keys_check(const struct keys *k, struct fail *fail)
 		return 0;
 	if (__atomic_load_n(&k->out, __ATOMIC_RELAXED))
 		return fail_set(fail, STATUS_LIMIT,
-				"the system has no memory for the figures of more than %lu keys "
+				"the system has no memory for the statistics of more than %lu keys "
 				"(ulimit -v?)",
 				(unsigned long)n);
 	const uint64_t used = __atomic_load_n(&k->memory.used, __ATOMIC_RELAXED);
 	return fail_set(
 		fail, STATUS_LIMIT,
-		"the figures of the first %lu keys need %llu bytes, more than -M leaves for "
+		"the statistics of the first %lu keys need %llu bytes, more than -M leaves for "
 		"them; -M %lluM has room for as many again",
 		(unsigned long)n, (unsigned long long)used,
 		(unsigned long long)(4 * used >> 20) + 1);

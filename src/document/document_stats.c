@@ -200,10 +200,9 @@ static int take_figures(struct documents *d, struct hist *h, uint32_t c, struct 
 	if (fail->status != STATUS_OK)
 		return -1;
 	if ((uint128_t)of->number + of->below + of->above + of->nan != samples || !agrees)
-		return members_refuse(
-			d, fail,
-			"its figures of --stats do not agree with its counts (did another "
-			"program add or scale it?)");
+		return members_refuse(d, fail,
+				      "its statistics do not agree with its counts (did another "
+				      "program add or scale it?)");
 	return 0;
 }
 

@@ -175,7 +175,7 @@ int hist_unbin(struct hist *h, struct fail *fail)
 
 	if (!count || axis_init(&axis, &all, &h->axis.type, &why) != 0) {
 		free(count);
-		return fail_errno(fail, "figures");
+		return fail_errno(fail, "statistics");
 	}
 	for (uint32_t c = 0; c < h->channels; c++) {
 		const struct stats_result *const of = &h->stats[c].of;

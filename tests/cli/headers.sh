@@ -46,7 +46,7 @@ shell "printf 'P5 4 2 255 #c\nabcab' | gpuhist --nonzero --no-header"
 c='gpuhist --nonzero --no-header -b 8 -r -1:7 --clamp'
 for file in a.npy f.npy a.wav; do
 	run $c -v -T 1 --device=cpu $file
-done 2>&1 | grep -v ' GB/s$\|cpu: \|bottleneck'
+done 2>&1 | grep -v ' GB/s$\|CPU: \|bottleneck'
 run $c c.npy
 run gpuhist --nonzero --no-header -b 8 -r 97:105 a.pgm
 run gpuhist --nonzero --no-header -b 1000 a.ppm

@@ -101,7 +101,7 @@ refused gpuhist -t u14bit --rows=6:12 dozen
 refused gpuhist -t u10bit dozen
 refused gpuhist -t u12bit --device=gpu dozen
 refused gpuhist -t u24 --stats --device=gpu dozen
-shell 'gpuhist -v -t f32 -n 1 -r 0:1 -b 1 --stats -o /dev/null /dev/zero 2>&1 | grep "no gpu"'
+shell 'gpuhist -v -t f32 -n 1 -r 0:1 -b 1 --stats -o /dev/null /dev/zero 2>&1 | grep "GPU not used"'
 for type in u14 raw10 raw12 Mono12Packed; do
 	refused gpuhist -t "$type" dozen
 done

@@ -18,8 +18,8 @@ done
 refused gpuhist --bin
 # The last of -q and -v counts
 refused gpuhist -q -v -r 1:2 -b 1 --no-header -t u8 --bogus a
-shell 'gpuhist -q -v -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
-shell 'gpuhist --verbose --quiet -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
+shell 'gpuhist -q -v -t u8 -b 1 a 2>&1 | grep -c -e ': CPU: ' -e warning'
+shell 'gpuhist --verbose --quiet -t u8 -b 1 a 2>&1 | grep -c -e ': CPU: ' -e warning'
 # All cores
 run gpuhist -T 0 -b 1 -r full a
 refused gpuhist -T 4097 a
