@@ -249,7 +249,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	/* The runs' options give another number of bins. */
 	if (bins > 0 || job->style.binless)
 		total->from.options = NULL;
-	/* Without bins, nothing else tells what they told. */
+	/* Without bins, there is no other source of statistics. */
 	if ((stats || hist->stats) && !(job->style.binless && hist->from_bins) &&
 	    hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;

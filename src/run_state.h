@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run_state: the state that the files of a run share. run.c has the outline and makes the result,
- * run_prepare.c does everything before the first record, run_workers.c counts, and run_watch.c
- * has what the watching thread calls.
+ * run_prepare.c does everything before the first record, run_workers.c counts, and the watching
+ * thread calls run_watch.c.
  */
 #ifndef GPUHIST_RUN_STATE_H
 #define GPUHIST_RUN_STATE_H

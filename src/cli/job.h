@@ -164,7 +164,7 @@ bool job_reads_files(const struct job *job);
 /* Does --every draw each plot over the previous one on a terminal? */
 bool job_draws_in_place(const struct job *job);
 
-/* Is there a picture, as the output or beside it? */
+/* Does the job draw a picture, as its output or in addition to it? */
 bool job_draws(const struct job *job);
 
 /*

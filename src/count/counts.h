@@ -102,9 +102,9 @@ void counts_auto(struct counts *counts, int *k, struct extent *extent);
 
 /*
  * Add to one cell of a table that all workers share, atomically and without the lock. The caller
- * reports the samples by counts_add_samples. While workers do this, no thread may use counts_add
- * except with `shared` tables, or with keys, of which all workers add the same first
- * ones by counts_add and the others by counts_add_cell.
+ * reports the samples by counts_add_samples. While workers do this, no thread may use counts_add,
+ * with two exceptions: `shared` tables, and keys, if all workers add the same first keys by
+ * counts_add and the other keys by counts_add_cell.
  */
 static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t n)
 {

@@ -262,7 +262,7 @@ static int check_counts(const struct documents *d, const struct hist *h, uint32_
 
 /* ---- keys ---- */
 
-static const char KEY_NAME[] = "key="; /* what the name of a key's histogram begins with */
+static const char KEY_NAME[] = "key="; /* prefix of the name of a key's histogram */
 
 /* Is the channel named as a key's histogram, and does its metadata say so? */
 static int check_key_name(const struct documents *d, struct fail *fail)

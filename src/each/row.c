@@ -20,7 +20,7 @@ typedef unsigned long long ull;
 
 /* The kinds of rows. */
 static const struct row_kind {
-	uint64_t size;          /* that of row_spec; 0: a number of records */
+	uint64_t size;          /* row_spec.size; 0: a number of records */
 	const char *head;       /* of the first column of pictures and tables */
 	bool named;             /* that column holds names */
 	bool listed;            /* rows are the channels of one histogram (list.h) */

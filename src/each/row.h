@@ -54,7 +54,7 @@ const char *row_name(const struct row_spec *spec, size_t path);
 const char *row_head(const struct row_spec *spec);
 bool row_is_named(const struct row_spec *spec);
 bool row_is_listed(const struct row_spec *spec); /* rows are the channels of one histogram */
-/* What it holds: a name, or the number of a channel, or the offset or the record where a row begins. */
+/* A row's text in that column: a name, a channel's number, or the offset or record where it begins. */
 const char *row_text(char number[NUMBER_TEXT], const struct row_spec *spec,
 		     const struct row_place *row, const struct hist *hist);
 

@@ -30,7 +30,7 @@ int series_set(struct hist *h, enum series what, const char *const *name, struct
 /* Name the channels of complex samples: I and Q, or I0, Q0, I1, Q1... */
 int series_set_pairs(struct hist *h, struct fail *fail);
 
-/* The same names as those of `like`, which has as many channels. */
+/* Copy the names of `like`, which has as many channels. */
 int series_set_like(struct hist *h, const struct hist *like, struct fail *fail);
 
 /*

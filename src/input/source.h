@@ -114,8 +114,8 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 const struct header *source_said(const struct source *s);
 
 /*
- * After source_open, before memory is taken: -1: the only input is a regular file whose end would be
- * inside a record of so many bytes.
+ * After source_open, before memory is taken. -1: the only input is a regular file that would end
+ * inside a record of that many bytes.
  */
 int source_check_record(const struct source *s, uint32_t record, struct fail *fail);
 

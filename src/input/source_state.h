@@ -160,7 +160,7 @@ void source_set_keep_most(struct source *s, uint64_t memory);
 /* Are there inputs still to be opened? --finish opens no stream after the first. */
 bool source_more_inputs(const struct source *s);
 
-/* Has everything ended, so that no more chunks come? */
+/* Has the source ended, so that it hands out no further chunk? */
 bool source_is_over(const struct source *s);
 
 /* Record a failure of an input at an offset, unless an earlier one is known; end all inputs. */

@@ -28,9 +28,9 @@
  * lock. It sleeps in source.c only without lines of its own: with some, this task is ready.
  * Consider the first unfinished input, and the first node of its list. A piece belongs to a reader
  * at work. A complete border belongs to one, too, or it is due, and any reader may take it. An
- * incomplete border is followed by a piece or by a gap. The gap's next piece may be taken however
- * full the memory is; it is that of the first job, which goes on decoding (source.c), or of the rest
- * of the input. A reader that leaves this task with a chunk wakes another one if it leaves work.
+ * incomplete border is followed by a piece or by a gap. A reader may take the gap's next piece
+ * however full the memory is: the piece belongs to the first job, which goes on decoding (source.c),
+ * or to the rest of the input. A reader that leaves this task with a chunk wakes another one if it leaves work.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ struct text_input {
 	bool in_order;         /* for longer than that */
 	bool turn;             /* IN ORDER: a reader takes a piece or makes samples */
 	struct text_work *own; /* IN ORDER */
-	bool stopped;          /* no more lines are wanted: -n or a failure has come */
+	bool stopped;          /* take no further lines: -n has ended, or a reader failed */
 	bool enough;           /* -n has ended */
 	unsigned works;        /* works that have lines, or get some */
 	uint64_t at;           /* offset of the next byte to read */

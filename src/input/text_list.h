@@ -113,7 +113,7 @@ unsigned text_list_put(struct text_list *l, struct text_node *piece, struct text
 /* No more pieces come before a gap. A border that this completes is due. */
 void text_list_end(struct text_list *l, struct text_node *gap);
 
-/* Before the rest ends: drop the last line, which is incomplete. False: there is none. */
+/* Before the rest ends: drop the last line, which is incomplete. False: no line is left. */
 bool text_list_cut(struct text_list *l);
 
 /* Take the next border that is due, or return NULL. */

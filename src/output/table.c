@@ -254,7 +254,10 @@ static bool has_letter(const char *text, size_t n)
 	return n > 0;
 }
 
-/* The common beginning and end: whole words, of which one has a letter. So numbers keep their sign. */
+/*
+ * Find the common beginning and end of the names: whole words, at least one with a letter, so that
+ * numbers keep their sign.
+ */
 static void find_shared(struct table_rows *r, const char *const *name, size_t n)
 {
 	const char *const first = name[0];

@@ -121,8 +121,8 @@ int prom_check(const struct hist *hist, struct fail *fail)
 }
 
 /*
- * Write the name of the label: of keys that of their column in text, with '_' for characters that
- * labels cannot have. A column given by its number has no name, and binary keys have no column.
+ * Write the name of the label: for keys of text the name of their column, with '_' for characters
+ * that labels cannot have. A column given by its number has no name, and binary keys have no column.
  */
 static void put_label_name(struct output *out, const struct hist *hist)
 {

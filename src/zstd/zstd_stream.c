@@ -72,7 +72,7 @@ int packed_refill(struct packed *p, size_t n, struct fail *fail)
 
 /*
  * Point *bytes at the next packed bytes, valid until the next call. *got < least: these are the
- * last. A stream may be quiet for long, so wait for no more than these; of a file, read `most`.
+ * last. A stream may be quiet for long, so wait for no more than these; from a file, read `most`.
  */
 static int packed_look(struct packed *p, size_t least, size_t most, const unsigned char **bytes,
 		       size_t *got, struct fail *fail)
