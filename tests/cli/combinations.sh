@@ -57,6 +57,7 @@ row() {
 # compare LABEL COLUMN CELL: try it, and print what the manual gets wrong.
 compare() {
 	row "$1"
+	type=${wide:-$type}
 	with='' before=whole.json
 	case $2 in
 	GPU) with=--device=gpu ;;
@@ -80,10 +81,11 @@ compare() {
 	tried=$((tried + 1))
 	[ "$got" = "${3%% *}" ] || printf '%s with %s: "%s" in the manual, but %s: %s\n' "$1" "$2" "$3" "$got" "$(head -n 1 err)"
 }
-tried=0
+tried=0 wide=
 sed -n '/^\.Sh COMB/,/^\.Sh ENV/s/^\.It \(.* Ta .*\)/\1/p' "$manual" | sed '1d; s/Fl -/--/; s/Fl /-/; s/Cm //g; s/ No / /; s/ Ta /|/g' >rows
 while IFS='|' read -r label gpu each by_key merge pipe; do
 	[ "$gpu" = '\-' ] || compare "$label" GPU "$gpu"
+	[ "$gpu" != 'yes 3' ] || { wide='-t f32' && compare "$label" GPU 'no 3' && wide=; }
 	[ "$each" = '\-' ] || compare "$label" --each "$each"
 	[ "$by_key" = '\-' ] || compare "$label" --by "$by_key"
 	compare "$label" --merge "$merge"
