@@ -63,6 +63,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 
 	counting_init(&p->counting, &axis->type, &axis->edges, &shape->layout, shared);
 	counting_set_missing(&p->counting, &axis->missing);
+	p->counting.finds_whole = axis->finds_whole;
 	const bool many = layout_is_many(shape->channels);
 	if (job->quantiles.n > 0)
 		counting_keep_stats(&p->counting, shape->layout.channels, plan_digits(job, shape));

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--text: each number compared with exact fractions: every type, rounded once, ties to even.
+"""--text: each number compared with exact fractions: every type, rounded once, ties to even. Columns as Python's csv
+and float() read them: whether they are whole, and the bins and quantiles that follow.
 
 usage: text_check.py GPUHIST [SEED]
 """
 import csv
+import io
+import json
+import math
 import random
 import struct
 import subprocess
@@ -87,11 +91,86 @@ def read(gpuhist, kind, lines):
         yield Fraction(float(row["min"])) if row["min"] else next(k for k in ("under", "over", "nan") if row[k] == "1")
 
 
+MISSING = ["", "NA", "null", "-", "nan"]
+
+
+def draw_column(chance, n):
+    """Return the texts of a column: mostly whole numbers, in every form."""
+    most = chance.choice([9, 120, 3000, 10**6, 2**53])
+    forms = chance.choice([["%d"], ["%d", "%d.0", "%de0", "%d000e-3", "0x%x"]])
+    others = chance.choice([[], [], MISSING, ["0.5"], ["1e-300"], [str(2**53), str(-(2**53))], ["9007199254740994"], ["inf"]])
+    low = chance.choice([0, -most])
+    return [chance.choice(others) if others and chance.random() < 0.01 else ("-" if x < 0 else "") + chance.choice(forms) % abs(x)
+            for x in (chance.randint(low, most) for _ in range(n))]
+
+
+def numbers(texts):
+    return [float.fromhex(t) if "x" in t else float(t) for t in texts if t not in MISSING]
+
+
+def is_whole(x):
+    return all(math.isfinite(v) and v == int(v) and abs(v) <= 2**53 for v in x)
+
+
+def place(x, most, least):
+    """Return the k of --auto for these finite numbers, and the edges of its bins."""
+    low, high = Fraction(min(x)), Fraction(max(x))
+    k = max(least, math.frexp(max(abs(low), abs(high)))[1] - 53 if low or high else -1074)
+    while high // Fraction(2) ** k - low // Fraction(2) ** k >= most:
+        k += 1
+    unit = Fraction(2) ** k
+    return k, low // unit * unit, (high // unit + 1) * unit
+
+
+def faults(document, x, halves, most, asked):
+    """Compare a document of the numbers, each half counted by itself unless there is one, with the numbers."""
+    counted, axis = document["writer_info"]["gpuhist"], document["axes"][0]
+    finite, whole = sorted(v for v in x if math.isfinite(v)), all(map(is_whole, halves))
+    if counted.get("whole", False) != whole:
+        yield "whole"
+    parts = [[v for v in half if math.isfinite(v)] for half in halves]
+    least = max(place(part, most, 0 if is_whole(half) else -1074)[0] for part, half in zip(parts, halves) if part)
+    edges = axis.get("edges") or [axis["lower"], axis["upper"]]
+    if (Fraction(edges[0]), Fraction(edges[-1])) != place(finite, most, least)[1:]:
+        yield "edges"
+    for q in asked:
+        got, exact = counted["stats_quantile_%d" % q], finite[max(1, -(-len(finite) * q // 100)) - 1]
+        alone = len(finite) <= 4096 or (whole and -2048 <= exact <= 2047)
+        if (got != exact if alone else abs(got - exact) > abs(exact) / 1024) or (whole and got != int(got)):
+            yield "quantile %d" % q
+
+
+def check_columns(gpuhist, chance):
+    """Return how many columns were as they should be, and how many were not."""
+    done = failed = 0
+    for job in range(40):
+        n, most, asked = chance.choice([20, 300, 9000]), chance.choice([2, 50, 256, 5000]), [5, 50, 95]
+        table = io.StringIO()
+        texts, before = draw_column(chance, n), chance.choice(["x", 'a "b", c', ""])
+        texts += ["7", "8"]  # so that both halves have finite numbers
+        chance.shuffle(texts)
+        csv.writer(table).writerows([["name", "value"]] + [[before, t] for t in texts])
+        lines = table.getvalue().splitlines(keepends=True)
+        cut = 1 + (0 if chance.random() < 0.5 else texts.index("7") + 1)
+        options = ["--auto", "-b", str(most), "--stats=" + ",".join(map(str, asked)), "-q", "-f", "json"]
+        documents = [subprocess.run([gpuhist, "--text=2", *options], input="".join(some).encode(), stdout=subprocess.PIPE, check=True).stdout
+                     for some in ([lines] if cut == 1 else [lines[:cut], lines[:1] + lines[cut:]])]
+        if cut > 1:
+            documents = [subprocess.run([gpuhist, "--merge", *options[3:]], input=b"".join(documents), stdout=subprocess.PIPE, check=True).stdout]
+        rows = [row["value"] for row in csv.DictReader(lines)]
+        halves = [numbers(rows)] if cut == 1 else [numbers(rows[: cut - 1]), numbers(rows[cut - 1 :])]
+        wrong = list(faults(json.loads(documents[0]), numbers(rows), halves, most, asked))
+        done, failed = done + (not wrong), failed + bool(wrong)
+        if wrong:
+            print("FAILED columns: job %d, %s" % (job, ", ".join(wrong)))
+    return done, failed
+
+
 def main():
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     gpuhist, chance = sys.argv[1], random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    done = failed = 0
+    done, failed = check_columns(gpuhist, chance)
     for kind, shape in FLOATS.items():
         texts = [any_number(chance) if chance.random() < 0.5 else chance.choice([near, near, subnormal])(chance, *shape)
                  for _ in range(1500)]

@@ -312,6 +312,7 @@ int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int 
 	if (!bins->log) {
 		const int unit = unit_of_extent(&bins->type, extent);
 		k = k > unit ? k : unit;
+		k = bins->whole && k < 0 ? 0 : k;
 	}
 	while (span = auto_span_of(bins, extent, k), auto_span_bins(&span) > (int128_t)bins->most)
 		k++;

@@ -93,6 +93,7 @@ struct auto_bins {
 	struct sample_type type;
 	uint32_t most; /* limit of the number of bins; 0: the range is not from the samples */
 	bool log;      /* --log=auto: bins of ranks, not of values */
+	bool whole;    /* floats that are all whole numbers: values have a k of at least 0 */
 };
 
 /* Neighbouring bins, by their numbers; empty if last < first. */

@@ -21,6 +21,7 @@ struct axis {
 	struct edges edges;
 	bool clamp;             /* samples out of range go to the first or the last bin */
 	struct missing missing; /* values before --abs that are counted with NaN */
+	bool finds_whole;       /* find out whether all samples are whole numbers (hist.whole) */
 };
 
 /*

@@ -418,6 +418,8 @@ const char *gpu_declines(const struct job *job, const struct shape *shape)
 		return "only the CPU takes absolute values of more than 16 bits";
 	if (shape->axis.missing.n > 0 && type->code_bytes > 2)
 		return "only the CPU looks for missing samples of more than 16 bits";
+	if (shape->axis.finds_whole && type->code_bytes > 2)
+		return "only the CPU finds out whether all numbers of a text are whole";
 	if (job->quantiles.n > 0 && type->code_bytes > 2)
 		return "--stats runs on the CPU for types wider than 16 bits";
 	return NULL;
@@ -557,6 +559,7 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	    set_missing(shape, job, fail) != 0)
 		return -1;
 	shape->pairs = pair && !job->abs && shape->channels % 2 == 0;
+	shape->axis.finds_whole = job->source.text.on && type.kind == SAMPLE_FLOAT;
 	const char *const why = job->linearity != WAVE_NONE
 					? linearity_refuses(&shape->axis, shape->channels)
 					: NULL;

@@ -369,18 +369,6 @@ static void advise_comb(const struct hist *hist)
 		 (ull)least + 1, lo, hi);
 }
 
-/* Give advice about bins of --auto narrower than 1, if all samples are whole numbers. */
-static void advise_whole(const struct job *job, const struct hist *hist,
-			 const struct run_report *run)
-{
-	const struct edges *const e = &hist->axis.edges;
-
-	if (job->source.text.on && !run->totals.text.fractions && run->type.kind == SAMPLE_FLOAT &&
-	    hist->axis.kind == AXIS_AUTO && e->binning.bins > 1 &&
-	    edges_value(e, 1) - edges_value(e, 0) < 1)
-		msg_note("all numbers are whole, but the bins are narrower than 1; try -t i64");
-}
-
 #define BUCKETS_MANY 1000u /* for Prometheus, which keeps a series for each */
 
 /* Warn if prom has many buckets, or no _sum. */
@@ -437,7 +425,6 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		warn_format(job, hist);
 		if (!advise_picture(job, hist))
 			advise_comb(hist);
-		advise_whole(job, hist, run);
 	} else if (run->saturated > 0) {
 		msg_note(COUNTED " in rows saturated at %llu", COUNT(run->saturated, "count"),
 			 (ull)COUNTERS[job->style.counter].max);

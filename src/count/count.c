@@ -15,6 +15,7 @@
 #include "count/count.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@
 #define HOT_ENTRIES 1024u              /* 8 KiB of L1 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two looks at the size of the digests */
 #define NONE UINT32_MAX
+#define INLINE static inline __attribute__((always_inline))
 #define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
 
 struct counter {
@@ -481,6 +483,74 @@ static void count_unchecked(struct counter *counter, size_t n)
 		check_digests(counter);
 }
 
+/* ---- whole numbers ---- */
+
+/* Return 0 if adjacent binary64 are surely whole numbers; not for NaN, -0, and from 2^51 on. */
+INLINE uint64_t unlike_whole(const unsigned char *p, size_t n)
+{
+	const double top = 0x1.8p52; /* adding it rounds to a whole number with the same exponent */
+	const uint64_t exponent = (uint64_t)0xfff << 52;
+	uint64_t differ = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t bits = little64(p + 8 * i);
+		const double sum = double_of_bits(bits) + top;
+		differ |= (bits_of_double(sum - top) ^ bits) |
+			  ((bits_of_double(sum) ^ bits_of_double(top)) & exponent);
+	}
+	return differ;
+}
+
+/* Groups of a constant size become vectors at any level of optimisation. */
+static bool surely_whole(const unsigned char *p, size_t n)
+{
+	enum { GROUP = 16 };
+	uint64_t differ = unlike_whole(p + n / GROUP * GROUP * 8, n % GROUP);
+
+	for (size_t i = 0; i < n / GROUP; i++)
+		differ |= unlike_whole(p + i * GROUP * 8, GROUP);
+	return differ == 0;
+}
+
+/* Has a channel, whose samples are `stride` bytes apart, a number that is not whole, or is too big? */
+INLINE bool has_fraction(const unsigned char *p, size_t n, size_t stride, uint32_t bytes, bool big)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++, p += stride) {
+		const uint64_t bits = word_at(p, bytes, big);
+		const double x =
+			bytes == 8 ? double_of_bits(bits) : (double)float_of_bits((uint32_t)bits);
+		const double size = fabs(x), low = size < 0x1p52 ? size : 0; /* of NaN, too */
+		found |= low + 0x1p52 - 0x1p52 != low || size > 0x1p53;
+	}
+	return found;
+}
+
+/* Note which channels have such numbers. The samples are whole records, except of many channels. */
+static void find_fractions(struct counter *counter, const unsigned char *samples, size_t n)
+{
+	const struct counting *const c = counter->c;
+	const uint32_t channels = layout_is_many(c->channels) ? 1 : c->channels,
+		       bytes = c->counted.code_bytes;
+	const uint64_t known = __atomic_load_n(&counter->counts->fractions, __ATOMIC_RELAXED);
+	const size_t stride = (size_t)channels * bytes;
+	uint64_t found = 0;
+
+	if (known == 0 && bytes == 8 && !c->counted.big && surely_whole(samples, n))
+		return;
+	for (uint32_t i = 0; i < channels; i++, samples += bytes) {
+		if (known >> i & 1)
+			continue;
+		const bool any =
+			bytes == 8 ? has_fraction(samples, n / channels, stride, 8, c->counted.big)
+				   : has_fraction(samples, n / channels, stride, 4, c->counted.big);
+		found |= (uint64_t)any << i;
+	}
+	if (found > 0)
+		__atomic_fetch_or(&counter->counts->fractions, found, __ATOMIC_RELAXED);
+}
+
 /* Look up the words to count for n codes of 8 or 16 bits. */
 static void widen(uint32_t *restrict words, const uint32_t *restrict table, const unsigned char *p,
 		  size_t n, uint32_t bytes)
@@ -502,6 +572,8 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	if (counter->pending + n > UINT32_MAX) /* no 32-bit count may reach 2^32 */
 		counter_flush(counter);
 	add_bins(counter, samples, ranks, n);
+	if (c->finds_whole)
+		find_fractions(counter, samples, n);
 	if (!counter->stats || layout_is_many(c->channels))
 		return;
 	stats_add_channels(counter->stats, c->channels, samples, n);
@@ -577,6 +649,8 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, co
 		(void)c->cells_of(&counter->binning, ranked + i * size, some, cells);
 		add_keyed(counter, cells, index + i, some);
 	}
+	if (c->finds_whole)
+		find_fractions(counter, counted, n);
 	if (counter->last)
 		add_keyed_stats(counter, counted, index, n);
 }

@@ -51,6 +51,7 @@ struct counting {
 	unsigned tables;      /* tables of a counter, each for one channel of codes, or for all */
 	struct auto_bins auto_bins; /* for cells that are bins with a range from the samples */
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
+	bool finds_whole;           /* keep counts.fractions, for floats of more than 16 bits */
 	bool stats;                 /* --stats (see counting_adds_stats) */
 	uint32_t digits;            /* of the digests of statistics; 0: there are none */
 	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */

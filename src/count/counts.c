@@ -183,7 +183,7 @@ void counts_auto(struct counts *counts, int *k, struct extent *extent)
 static void counts_clear(struct counts *counts)
 {
 	memset(counts->cell, 0, counts->cells * sizeof(*counts->cell));
-	counts->samples = 0;
+	counts->samples = counts->fractions = 0;
 	for (uint32_t c = 0; c < counts->stats_channels; c++)
 		stats_clear(&counts->stats[c]);
 }
@@ -195,6 +195,7 @@ void counts_move(struct counts *to, struct counts *from)
 		return;
 	}
 	counts_add_counts(to, from);
+	to->fractions |= from->fractions;
 	if (from->stats)
 		counts_add_stats(to, from->stats);
 	counts_clear(from);
@@ -202,14 +203,16 @@ void counts_move(struct counts *to, struct counts *from)
 
 void counts_swap(struct counts *a, struct counts *b)
 {
-	uint64_t *const cell = a->cell, samples = a->samples;
+	uint64_t *const cell = a->cell, samples = a->samples, fractions = a->fractions;
 	struct stats *const stats = a->stats;
 
 	a->cell = b->cell;
 	a->samples = b->samples;
+	a->fractions = b->fractions;
 	a->stats = b->stats;
 	b->cell = cell;
 	b->samples = samples;
+	b->fractions = fractions;
 	b->stats = stats;
 }
 
@@ -226,6 +229,7 @@ void counts_copy(struct counts *copy, struct counts *counts)
 	lock_take(&counts->lock);
 	memcpy(copy->cell, counts->cell, counts->cells * sizeof(*counts->cell));
 	copy->samples = counts->samples;
+	copy->fractions = __atomic_load_n(&counts->fractions, __ATOMIC_RELAXED);
 	copy->auto_bins = counts->auto_bins;
 	copy->k = counts->k;
 	copy->extent = counts->extent;

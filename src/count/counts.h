@@ -21,12 +21,17 @@
 #include "count/stats.h"
 
 struct counts {
-	uint64_t *cell;             /* owned, until counts_take gives it to the caller */
-	size_t cells;               /* number of cells */
-	uint64_t samples;           /* number of samples counted in cell */
-	struct stats *stats;        /* --stats: statistics of each channel, owned; else NULL */
-	struct keys *keys;          /* --by: the keys, each with its cells; borrowed; else NULL */
-	uint32_t stats_channels;    /* channels with statistics */
+	uint64_t *cell;          /* owned, until counts_take gives it to the caller */
+	size_t cells;            /* number of cells */
+	uint64_t samples;        /* number of samples counted in cell */
+	struct stats *stats;     /* --stats: statistics of each channel, owned; else NULL */
+	struct keys *keys;       /* --by: the keys, each with its cells; borrowed; else NULL */
+	uint32_t stats_channels; /* channels with statistics */
+	/*
+	 * counting.finds_whole: bit c is set if channel c has a number that is not whole, or is
+	 * beyond 2^53. Keys and many channels have bit 0 together. Atomic.
+	 */
+	uint64_t fractions;
 	bool lost;                  /* their digests take more memory than they may; atomic */
 	struct lock lock;           /* used only by counts.c */
 	struct auto_bins auto_bins; /* counts_set_auto: the bins of each table in cell; else zero */

@@ -173,6 +173,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 		return fail_errno(fail, "%s", in->label);
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
+	h->whole = UINT64_MAX; /* as far as the channels say so */
 	const char *const why = document_axis(&h->axis, d, bins, fail);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
@@ -375,6 +376,8 @@ static int take_channel(struct documents *d, struct fail *fail)
 	h->flow[c] = (struct hist_flow){members_count(d, UNDER, UINT64_MAX, fail),
 					members_count(d, OVER, UINT64_MAX, fail),
 					members_count(d, NO_NUMBER, UINT64_MAX, fail)};
+	if (d->value[WHOLE] == 0 || !members_flag(d, WHOLE, fail))
+		h->whole &= ~((uint64_t)1 << hist_whole_bit(h, c));
 	if (fail->status != STATUS_OK || document_edges(d, &h->axis, fail) != 0)
 		return -1;
 	d->seen++;

@@ -114,10 +114,14 @@ static bool place_bins(struct axis *axis, const struct axis_spec *range, const c
 {
 	struct axis_spec other = *range;
 
-	if (place_for(axis, range, zero, bins) &&
-	    (bins == 0 ||
-	     (is_edge(axis, 0, range->lo.value) && is_edge(axis, bins, range->hi.value))))
-		return true;
+	/* Of whole numbers, and of sums with some, bins may be 1 wide although narrower ones fit. */
+	for (int whole = 0; whole <= (axis->type.kind == SAMPLE_FLOAT); whole++) {
+		axis->edges.auto_bins.whole = whole;
+		if (place_for(axis, range, zero, bins) &&
+		    (bins == 0 ||
+		     (is_edge(axis, 0, range->lo.value) && is_edge(axis, bins, range->hi.value))))
+			return true;
+	}
 	if (axis->kind == AXIS_AUTO && axis->type.kind == SAMPLE_SIGNED)
 		other.lo.integer++;
 	else if (axis->type.kind == SAMPLE_FLOAT && range->hi.value == DBL_MAX)

@@ -31,6 +31,7 @@
 	X(UNDER, "under", COUNTED)               \
 	X(OVER, "over", COUNTED)                 \
 	X(NO_NUMBER, "nan", COUNTED)             \
+	X(WHOLE, "whole", COUNTED)               \
 	FIGURES(FIGURE, FIGURE_NOTHING)          \
 	X(SUM, "stats_sum", COUNTED)             \
 	X(SQUARE, "stats_square", COUNTED)       \

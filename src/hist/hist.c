@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,19 @@ static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t
 	return n;
 }
 
+/* For floats: do codes stand for a number that is not whole? */
+static bool have_fraction(const struct sample_type *type, const uint16_t *seen, uint32_t n)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < n && !found; i++) {
+		const double x = sample_value(type, sample_swapped(type, seen[i]));
+		found = x != floor(x) && !isnan(x);
+		found |= fabs(x) > 0x1p53;
+	}
+	return found;
+}
+
 /* Return the extent of the codes that were counted in all channels. */
 static struct extent extent_of_codes(const struct hist *h, const uint64_t *count,
 				     const struct codebook *book, uint16_t *seen)
@@ -281,14 +295,22 @@ static void clamp_flow(struct hist *h)
 	}
 }
 
-/* AUTO, RANKS: make the final edges, and put the slots into the order of the bins. */
-static void place_bins(struct hist *h, const struct extent *extent)
+/* AUTO, RANKS: make the final edges, and put the slots, of bins of 2^k, into the order of the bins. */
+static void place_bins(struct hist *h, const struct extent *extent, int k)
 {
 	struct edges *const edges = &h->axis.edges;
+	struct auto_bins *const bins = &edges->auto_bins;
 
-	edges_place_for(edges, extent);
+	bins->whole = true;
 	for (uint32_t c = 0; c < h->channels; c++)
-		auto_arrange64(h->count + c * h->stride, &edges->auto_bins, &edges->span);
+		bins->whole &= hist_is_whole(h, c);
+	edges_place_for(edges, extent);
+	assert(k == edges->span.k || (bins->whole && k < edges->span.k));
+	for (uint32_t c = 0; c < h->channels; c++) {
+		uint64_t *const count = h->count + c * h->stride;
+		auto_coarsen64(count, bins, extent, k, edges->span.k);
+		auto_arrange64(count, bins, &edges->span);
+	}
 }
 
 /* Bin a channel's codes and set its figures from them; return the number of codes seen. */
@@ -307,6 +329,8 @@ static uint32_t bin_codes(struct hist *h, uint32_t channel, const uint64_t *coun
 	for (uint32_t i = 0; i < n && !book->cell; i++)
 		bin[edges_cell_of_code(&h->axis.edges, type, sample_swapped(type, seen[i]))] +=
 			count[seen[i]];
+	h->whole &= ~((uint64_t)have_fraction(type, seen, h->axis.finds_whole ? n : 0)
+		      << hist_whole_bit(h, channel));
 	if (h->stats)
 		hist_stats_of_codes(h, channel, sums, count, n, scratch);
 	return n;
@@ -319,9 +343,10 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	const bool coded = book->codes > 0;
 	const size_t cells = counts->cells;
 	struct extent extent = counts->extent;
-	const int k = counts->k;
+	int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
 
+	h->whole = h->axis.finds_whole ? ~counts->fractions : 0;
 	if (folds(&h->axis))
 		unfold(h, cell, cells, book, scratch);
 	if (coded) {
@@ -331,7 +356,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
 	}
 	if (axis_kind_of(&h->axis)->from_samples && coded)
-		auto_rule(&edges->binning, &edges->auto_bins, auto_k(&edges->auto_bins, &extent));
+		auto_rule(&edges->binning, &edges->auto_bins,
+			  k = auto_k(&edges->auto_bins, &extent));
 	if (!coded)
 		h->count = cell;
 	for (uint32_t c = 0; c < h->channels && coded; c++)
@@ -340,10 +366,8 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
 	if (coded)
 		free(cell);
 	split_cells(h);
-	if (axis_kind_of(&h->axis)->from_samples) {
-		place_bins(h, &extent);
-		assert(coded || k == edges->span.k);
-	}
+	if (axis_kind_of(&h->axis)->from_samples)
+		place_bins(h, &extent, k);
 	clamp_flow(h);
 	for (uint32_t c = 0; c < h->channels && h->stats && !coded; c++)
 		hist_stats_of_bins(h, c, counts->keys ? counts->keys->stats[c] : &counts->stats[c],
@@ -393,6 +417,8 @@ void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
 		   const struct codebook *book, struct hist_scratch *scratch, uint64_t *marks)
 {
 	h->samples = counts->samples;
+	h->whole = h->axis.finds_whole ? ~counts->fractions : 0;
+	counts->fractions = 0;
 	if (folds(&h->axis)) {
 		counts_add_counts(totals, counts);
 		unfold(h, counts->cell, counts->cells, book, scratch);
@@ -425,6 +451,7 @@ struct hist hist_view(const struct hist *h, uint32_t channel)
 	one.first += channel;
 	one.name = h->name ? h->name + channel : NULL;
 	one.own = h->own ? h->own + channel : NULL;
+	one.whole = hist_is_whole(h, channel);
 	one.compared = NULL;
 	one.reference = h->reference ? h->reference + (size_t)channel * axis_bins(&h->axis) : NULL;
 	one.linearity = NULL;

@@ -82,6 +82,11 @@ struct hist {
 	char *by;
 	uint64_t *own;   /* --by: the samples of each key; owned; else NULL */
 	bool whole_keys; /* the keys are whole numbers */
+	/*
+	 * Floats from text: bit c is set if all finite samples of channel c are whole numbers, and
+	 * no infinity is among them. Keys and many channels have one for all (hist_is_whole).
+	 */
+	uint64_t whole;
 	bool from_bins;  /* stats are from bins: no extremes, mean, deviation, digest */
 	bool keeps_sums; /* hist_fill and hist_fill_row keep exact sums, for a document */
 	bool lost;       /* there was no memory for these; hist_audit fails */
@@ -251,6 +256,18 @@ static inline bool hist_is_filled(const struct hist *h, uint32_t bin)
 static inline bool hist_is_list(const struct hist *h)
 {
 	return layout_is_many(h->channels) || h->what == SERIES_KEYS;
+}
+
+/* Which bit of h->whole is a channel's? */
+static inline unsigned hist_whole_bit(const struct hist *h, uint32_t channel)
+{
+	return h->by || layout_is_many(h->channels) ? 0 : channel;
+}
+
+/* Are quantiles of a channel of floats whole numbers? */
+static inline bool hist_is_whole(const struct hist *h, uint32_t channel)
+{
+	return h->whole >> hist_whole_bit(h, channel) & 1;
 }
 
 /* The samples of a channel. */

@@ -107,6 +107,7 @@ int hist_add(struct hist *h, const struct hist *other, struct fail *fail)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts exceeds 2^64 - 1");
 	if (other->channels == 0) /* no keys, so it says nothing about figures */
 		return 0;
+	h->whole &= other->whole;
 	if (!h->name && series_set_like(h, other, fail) != 0)
 		return -1;
 	if (h->what == SERIES_KEYS && hist_take_keys(h, other, fail) != 0)

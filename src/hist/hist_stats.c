@@ -88,6 +88,7 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	struct hist_stats *const s = &h->stats[channel];
 	struct profile cells = profile_of_digest(&counted, &s->digest);
 
+	cells.whole = hist_is_whole(h, channel);
 	cells.others = &s->of;
 	s->chi2 = -1;
 	s->all_values = false;

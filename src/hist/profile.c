@@ -54,7 +54,7 @@ static void set_quantile(struct hist_quantile *q, const struct profile *p, uint3
 	else if (p->digest && p->digest->lists)
 		q->whole = (int128_t)p->digest->value[at] + sample_min(&p->type);
 	else if (p->type.code_bytes > 2 && p->digest)
-		quantile_of_cell(q, &p->type, &p->digest->rule, at, nth, of);
+		quantile_of_cell(q, &p->type, p->whole, &p->digest->rule, at, nth, of);
 	else if (!p->digest && !p->seen)
 		q->whole = p->least + at;
 	else if (p->type.kind == SAMPLE_FLOAT)

@@ -11,6 +11,7 @@
 
 struct profile {
 	struct sample_type type;     /* as counted */
+	bool whole;                  /* floats are whole numbers */
 	const struct digest *digest; /* for types of up to 16 bits, its cells are codes */
 	const uint64_t *count;       /* without a digest: counts of codes or of bins */
 	const uint16_t *seen;        /* the codes that were counted; NULL: bins */

@@ -9,6 +9,7 @@
 
 #define DIGITS_LEAST 3 /* of a quantile that is not exact */
 #define DIGITS_MOST 17 /* enough for every binary64 */
+#define WHOLE_MOST 0x1p53
 
 bool quantiles_add(struct quantiles *asked, uint32_t at)
 {
@@ -33,6 +34,49 @@ uint64_t quantile_rank(uint64_t n, uint32_t at)
 	return nth > 0 ? nth : 1;
 }
 
+/* ---- whole numbers ---- */
+
+/* Round to a multiple of 10^digits, half to even. */
+static int128_t round_to(int128_t x, int128_t unit)
+{
+	const int128_t size = x < 0 ? -x : x, rest = size % unit;
+	const int128_t down = size - rest;
+	const bool up = 2 * rest > unit || (2 * rest == unit && down / unit % 2 == 1);
+	const int128_t rounded = down + (up ? unit : 0);
+
+	return x < 0 ? -rounded : rounded;
+}
+
+/* The quantile among the whole numbers from a to b of a cell, between the extremes. */
+static int128_t whole_quantile(int128_t a, int128_t b, int128_t least, int128_t greatest)
+{
+	const int128_t lower = a > least ? a : least, upper = b < greatest ? b : greatest,
+		       middle = (a + b) >> 1, /* rounds down below 0 too */
+		x = middle < lower   ? lower
+		    : middle > upper ? upper
+				     : middle;
+	int128_t unit = 1, rounded = x;
+
+	for (int128_t most = 1000; (x < 0 ? -x : x) >= most; most *= 10)
+		unit *= 10;
+	for (; unit > 1; unit /= 10) {
+		rounded = round_to(x, unit);
+		if (rounded >= lower && rounded <= upper)
+			return rounded;
+	}
+	return x;
+}
+
+static int128_t integer_quantile(const struct digest_rule *rule, int64_t cell,
+				 const struct stats_result *of)
+{
+	uint64_t values;
+	const uint64_t own = digest_first(rule, cell, &values);
+	const int128_t a = cell < 0 ? ~(int128_t)(own + (values - 1)) : (int128_t)own;
+
+	return whole_quantile(a, a + values - 1, of->least, of->greatest);
+}
+
 /* ---- floats ---- */
 
 /* The rank of infinity. */
@@ -50,8 +94,9 @@ static double value_of_rank(const struct sample_type *type, int64_t rank)
 	return rank < 0 ? -x : x;
 }
 
-static double real_quantile(const struct sample_type *type, const struct digest_rule *rule,
-			    int64_t cell, const struct stats_result *of)
+static double real_quantile(const struct sample_type *type, bool whole,
+			    const struct digest_rule *rule, int64_t cell,
+			    const struct stats_result *of)
 {
 	const int64_t first = cell * ((int64_t)1 << rule->shift),
 		      past = first + ((int64_t)1 << rule->shift);
@@ -60,6 +105,11 @@ static double real_quantile(const struct sample_type *type, const struct digest_
 		     x = fmin(fmax(middle, of->least_real), of->greatest_real);
 	char text[32];
 
+	/* Only a document that lies has a cell without whole numbers. */
+	if (whole && ceil(lower) < upper && fabs(lower) <= WHOLE_MOST)
+		return (double)whole_quantile((int128_t)ceil(lower), (int128_t)ceil(upper) - 1,
+					      (int128_t)fmax(of->least_real, -2 * WHOLE_MOST),
+					      (int128_t)fmin(of->greatest_real, 2 * WHOLE_MOST));
 	for (int digits = DIGITS_LEAST; digits < DIGITS_MOST; digits++) {
 		snprintf(text, sizeof(text), "%.*e", digits - 1, x);
 		const double rounded = strtod(text, NULL);
@@ -71,55 +121,18 @@ static double real_quantile(const struct sample_type *type, const struct digest_
 	return x;
 }
 
-/* ---- integers ---- */
-
-/* Round to a multiple of 10^digits, half to even. */
-static int128_t round_to(int128_t x, int128_t unit)
-{
-	const int128_t size = x < 0 ? -x : x, rest = size % unit;
-	const int128_t down = size - rest;
-	const bool up = 2 * rest > unit || (2 * rest == unit && down / unit % 2 == 1);
-	const int128_t rounded = down + (up ? unit : 0);
-
-	return x < 0 ? -rounded : rounded;
-}
-
-static int128_t whole_quantile(const struct digest_rule *rule, int64_t cell,
-			       const struct stats_result *of)
-{
-	uint64_t values;
-	const uint64_t own = digest_first(rule, cell, &values);
-	const int128_t a = cell < 0 ? ~(int128_t)(own + (values - 1)) : (int128_t)own,
-		       b = a + values - 1, lower = a > of->least ? a : of->least,
-		       upper = b < of->greatest ? b : of->greatest,
-		       middle = (a + b) >> 1, /* rounds down below 0 too */
-		x = middle < lower   ? lower
-		    : middle > upper ? upper
-				     : middle;
-	int128_t unit = 1, rounded = x;
-
-	for (int128_t most = 1000; (x < 0 ? -x : x) >= most; most *= 10)
-		unit *= 10;
-	for (; unit > 1; unit /= 10) {
-		rounded = round_to(x, unit);
-		if (rounded >= lower && rounded <= upper)
-			return rounded;
-	}
-	return x;
-}
-
 /* ---- any type ---- */
 
-void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type,
+void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type, bool whole,
 		      const struct digest_rule *rule, uint32_t index, uint64_t nth,
 		      const struct stats_result *of)
 {
 	const int64_t cell = digest_cell(rule, index);
 
 	if (!rule->real)
-		q->whole = whole_quantile(rule, cell, of);
+		q->whole = integer_quantile(rule, cell, of);
 	else if (cell != 0 || nth > of->zeros) /* zeros precede the positive samples of cell 0 */
-		q->real = real_quantile(type, rule, cell, of);
+		q->real = real_quantile(type, whole, rule, cell, of);
 }
 
 void digest_keep_finite(struct digest *d, const struct sample_type *type,

@@ -22,9 +22,9 @@ uint64_t quantile_rank(uint64_t n, uint32_t at);
 
 /*
  * For types of more than 16 bits: set the quantile that is sample `nth`, from 1, of a cell; it is 0
- * so far. `of` has the zeros and the extremes.
+ * so far. `of` has the zeros and the extremes. With `whole`, floats are whole numbers.
  */
-void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type,
+void quantile_of_cell(struct hist_quantile *q, const struct sample_type *type, bool whole,
 		      const struct digest_rule *rule, uint32_t index, uint64_t nth,
 		      const struct stats_result *of);
 

@@ -179,7 +179,6 @@ void text_settle(struct source *s, struct input *in)
 		text_ends(s, in);
 	while (!t->stopped && l->first && l->first->what == TEXT_DONE) {
 		const uint64_t bad = l->first->sum.bad;
-		s->totals.text.fractions |= l->first->sum.fractions;
 		text_sum_add(&t->sum, &l->first->sum);
 		text_list_pop(l);
 		note_bad(s, in, bad);
@@ -248,7 +247,7 @@ static bool set_lines(struct text_work *w)
 
 	l->taken = l->bad = l->bad_line = 0;
 	l->why[0] = '\0';
-	l->fractions = l->starts_text = false;
+	l->starts_text = false;
 	l->marks.from = NULL;
 	w->added = 0;
 	if (x->what == TEXT_PIECE) {
@@ -290,7 +289,6 @@ static void end_node(struct text_work *w, bool fatal)
 	memcpy(x->sum.why, l->why, strlen(l->why) + 1);
 	x->sum.fatal = fatal;
 	x->sum.offset = x->offset;
-	x->sum.fractions = l->fractions;
 }
 
 /* Make samples of the work's lines. */

@@ -157,21 +157,17 @@ static bool is_word(struct span field)
 
 static const char no_number[] = "no number", misfit[] = "no number that fits --type ";
 
-const char *text_field(const struct text_table *t, struct text_lines *l, const char *p,
-		       const char *end, unsigned char *out)
+const char *text_field(const struct text_table *t, const char *p, const char *end,
+		       unsigned char *out)
 {
 	const struct span field = {p, end}, s = unquote(field);
 	struct decimal d = {.kind = DECIMAL_NAN};
 	uint64_t code;
-	bool whole = s.p < s.end;
 
 	if (!is_missing(field) && decimal_read(&d, s.p) != s.end)
 		return no_number;
 	if (decimal_code(&d, &t->spec->type, &code) != DECIMAL_FITS)
 		return misfit;
-	for (p = s.p + (s.p < s.end && *s.p == '-'); p < s.end && whole; p++)
-		whole = is_digit(*p);
-	l->fractions |= !whole;
 	(void)text_put(&t->spec->type, code, out);
 	return NULL;
 }
@@ -375,7 +371,7 @@ static int take_fields(const struct text_table *t, struct text_lines *l, struct 
 	}
 	if (w.n < last)
 		return REFUSE_LINE("has only %zu column%s", (size_t)w.n, w.n == 1 ? "" : "s");
-	const char *const what = text_field(t, l, field.p, field.end, out);
+	const char *const what = text_field(t, field.p, field.end, out);
 	if (what)
 		return refuse_field(t, l, line, field, what);
 	if (t->by > 0 && !take_key(t, key, out + t->spec->type.bits / 8))
@@ -394,7 +390,7 @@ static int take_line(const struct text_table *t, struct text_lines *l, struct sp
 	if (t->separator != '\n')
 		return take_fields(t, l, line, out);
 	line = trim(line);
-	const char *const what = text_field(t, l, line.p, line.end, out);
+	const char *const what = text_field(t, line.p, line.end, out);
 	return what ? refuse_field(t, l, line, line, what) : 1;
 }
 

@@ -61,7 +61,6 @@ struct text_marks {
 struct text_lines {
 	const char *at, *end; /* lines to read; TEXT_PAD bytes after them may be read, too */
 	bool starts_text;     /* they are the first of the text */
-	bool fractions;       /* some number was not written as an integer */
 	uint64_t taken;       /* lines read */
 	uint64_t bad;         /* bad lines among them, if these are skipped */
 	uint64_t bad_line;    /* number of the first bad line, from 1; or 0 */
@@ -90,8 +89,8 @@ size_t text_take(const struct text_table *t, struct text_lines *l, unsigned char
 /* ---- text.c and text_loops.c ---- */
 
 /* Make a sample of the field from p to end. Return NULL, or the fault for the message. */
-const char *text_field(const struct text_table *t, struct text_lines *l, const char *p,
-		       const char *end, unsigned char *out);
+const char *text_field(const struct text_table *t, const char *p, const char *end,
+		       unsigned char *out);
 
 /*
  * Read lines from which a number is taken without ado, until *to + the bytes of a sample exceeds

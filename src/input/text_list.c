@@ -49,7 +49,7 @@ static struct text_node *node_new(enum text_what what, uint64_t offset)
 	x->runs = x->last = NULL;
 	x->n = 0;
 	x->sum.lines = x->sum.bad = x->sum.bad_line = x->sum.offset = 0;
-	x->sum.fatal = x->sum.fractions = false;
+	x->sum.fatal = false;
 	x->sum.why[0] = '\0';
 	x->sum.fail = NULL;
 	return x;
@@ -414,7 +414,6 @@ void text_sum_add(struct text_sum *a, struct text_sum *b)
 	b->fail = NULL;
 	a->lines += b->lines;
 	a->bad += b->bad;
-	a->fractions |= b->fractions;
 }
 
 /* ---- questions ---- */

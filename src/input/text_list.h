@@ -64,7 +64,6 @@ struct text_sum {
 	bool fatal;         /* the text ends here: `fail`, or else `why` */
 	struct fail *fail;  /* bytes cannot be read or decoded; or NULL */
 	uint64_t offset;    /* of the fatal node */
-	bool fractions;     /* some number was not written as an integer */
 };
 
 enum text_what { TEXT_GAP, TEXT_PIECE, TEXT_BORDER, TEXT_DONE };

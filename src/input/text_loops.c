@@ -159,8 +159,7 @@ INLINE const char *digits(const char *p, uint64_t *n)
  * binary64 numbers, which is rounded once. Return the byte after it, or NULL to leave the number
  * to decimal.c.
  */
-INLINE const char *quick(const struct sample_type *type, const char *p, bool *fractions,
-			 unsigned char *out)
+INLINE const char *quick(const struct sample_type *type, const char *p, unsigned char *out)
 {
 	const bool negative = *p == '-';
 	const char *const begin = p += negative;
@@ -183,7 +182,6 @@ INLINE const char *quick(const struct sample_type *type, const char *p, bool *fr
 		const double real = p > point + 1 ? (double)n / TENS[p - point - 1] : (double)n;
 		memcpy(&code, &real, sizeof(code));
 		code |= (uint64_t)negative << 63;
-		*fractions |= p > point;
 	}
 	(void)text_put(type, code, out);
 	return p;
@@ -207,7 +205,7 @@ INLINE void take_numbers(const struct sample_type *type, struct text_lines *l, u
 	uint64_t taken = 0;
 
 	while (at < l->end && (size_t)(full - out) >= bytes &&
-	       (next = quick(type, at, &l->fractions, out)) != NULL && ends(next)) {
+	       (next = quick(type, at, out)) != NULL && ends(next)) {
 		at = next + 1 + (*next == '\r');
 		out += bytes;
 		taken++;
@@ -331,10 +329,10 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 		/* A line of blanks is none. */
 		if (number == 1 && (ends(p) || *p == '\t' || *p == '\r'))
 			break;
-		const char *const next = quick(type, p, &l->fractions, out);
+		const char *const next = quick(type, p, out);
 		const bool whole =
 			next && (*next == separator || ends(next) || (blanks && *next == '\t'));
-		if (!whole && text_field(t, l, p, field_end(separator, p, end), out))
+		if (!whole && text_field(t, p, field_end(separator, p, end), out))
 			break;
 		if (by > 0) {
 			const uint32_t index = take_key(t->spec->keys, m, key, end);

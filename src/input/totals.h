@@ -20,7 +20,6 @@ struct slice_totals {
 
 struct text_totals {
 	uint64_t bytes;       /* bytes of text that were read */
-	bool fractions;       /* some numbers were not written as integers */
 	uint64_t bad;         /* bad lines that --skip-bad left out; the first of them: */
 	size_t bad_path;      /* its index among the paths */
 	const char *bad_name; /* its FILE */

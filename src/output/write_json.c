@@ -367,6 +367,8 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	member_count(out, "under", flow->under);
 	member_count(out, "over", flow->over);
 	member_count(out, "nan", flow->nan);
+	if (hist_is_whole(hist, channel))
+		member_bool(out, "whole", true);
 	if (hist->stats)
 		write_stats(out, hist, channel);
 	if (hist->compared)

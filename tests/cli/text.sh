@@ -64,6 +64,35 @@ run gpuhist --text=8 --by=7 --stats=50 access.log
 shell "printf 'infos,K\n1,2\n' | gpuhist $b --text=1"
 
 echo
+echo '# Whole numbers, in any form: bins are 1 wide, and quantiles are whole'
+shell 'seq 1000 | gpuhist --text --stats=5,50 --auto -b 2'
+shell 'seq 30000 | gpuhist --text --stats=5,50 --auto -b 2 2>&1 | tail -4'
+shell "printf '12\n15\n12\n9\n' | gpuhist --text --no-header"
+shell "printf 'age,city\n12,a\n,b\n1.5e1,c\n9.0,d\n' | gpuhist --text=age --no-header --nonzero"
+shell "printf 'age,city\n12,a\n-1.5,b\n1.5e1,c\n9.0,d\n' | gpuhist --text=age --missing=-1.5 --no-header --nonzero"
+shell "printf '1\n2.5\n' | gpuhist --text -b 4 --no-header"
+shell "printf '1\ninf\n' | gpuhist --text -b 4 --no-header -q"
+shell "printf '9007199254740992\n1\n' | gpuhist --text -b 4 -f json | grep -o whole"
+shell "printf '9007199254740994\n1\n' | gpuhist --text -b 4 -f json | grep -o whole"
+for t in f16 f32be f64be bf16; do
+	shell "printf '1\n5\nNA\n' | gpuhist --text -t $t --no-header --nonzero"
+done
+# Each row, each channel and the sum of the keys by itself
+shell "printf '3\n5\n6\n3\n5.5\n6\n' | gpuhist --text --each=3 -b 1 -r 0:9 --stats=50 | cut -d, -f1-4,12-"
+shell "seq 0 0.5 7 | gpuhist --text -c 3 -n 4 --stats=50 -f json -b 4 | grep -o '\"whole\"' | wc -l"
+shell "seq 0 0.5 7 | gpuhist --text -c 2 -n 4 --stats=50 -f json -b 4 | grep -o '\"whole\"' | wc -l"
+shell "printf 'a 3\nb 5\na 5\n' | gpuhist --text=2 --by=1 --stats=50 | cut -d, -f1,2,11-"
+shell "printf 'a 3\nb 5\na 5.5\n' | gpuhist --text=2 --by=1 --stats=50 | cut -d, -f1,2,11-"
+# A sum is whole if all are, and has the wider bins
+seq 5 | gpuhist --text -o whole.json
+seq 3 0.25 4 | gpuhist --text -o parts.json
+run gpuhist --merge --no-header whole.json whole.json
+run gpuhist --merge --no-header whole.json parts.json
+shell 'gpuhist --merge whole.json parts.json -f json | gpuhist --merge --no-header'
+shell 'gpuhist --merge whole.json parts.json -f json | grep -c whole'
+shell 'seq 4 6 | gpuhist --text --into whole.json; gpuhist --merge whole.json -f json | grep -o ".whole.: true"'
+
+echo
 echo '# Lines: comments, blank ones, CRLF, a byte order mark, no newline at the end, any length'
 shell "printf '\357\273\2771\r\n\r\n# 2\n  \n3' | $g"
 shell ": | $g"
@@ -95,9 +124,6 @@ shell 'gpuhist --text -r -1:9 -b 2 --tee -o h.csv numbers.txt; cat h.csv'
 shell 'gpuhist --text -r -1:9 -b 2 -n 2 --tee -o h.csv <numbers.txt; tail -1 h.csv'
 run gpuhist --text -r -1:9 -b 2 -f json numbers.txt
 shell "gpuhist --text -v -r -1:9 -b 2 -o h.csv numbers.txt 2>&1 | sed -n '1s/, [0-9.]* s: .*//p'"
-shell 'seq 100 | gpuhist --text -o h.csv'
-shell 'seq 100 | gpuhist --text -t i64 -o h.csv'
-shell 'seq 0.5 100 | gpuhist --text -o h.csv'
 # Rows are written before more text comes
 mkfifo pipe
 {

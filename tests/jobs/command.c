@@ -257,6 +257,8 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 {
 	bins_options(c, oracle, j);
 	layout_options(c, oracle, j);
+	if (j->text)
+		arg(oracle, "--text");
 	if (j->masked)
 		mask_options(c, oracle, j);
 	if (j->missing[0]) {
@@ -281,8 +283,6 @@ void each_options(struct command *c, struct command *oracle, const struct job *j
 {
 	arg(c, "--each=%s", j->row);
 	arg(oracle, "--each=%s", j->row);
-	if (j->text)
-		arg(oracle, "--no-offset");
 	for (unsigned k = 0; k < inputs; k++)
 		arg(oracle, "--name=%s", input_name(&in[k]));
 	if (j->counter) {

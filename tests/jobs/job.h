@@ -108,14 +108,15 @@ struct job {
 	bool text;                        /* --text */
 	unsigned columns, column; /* ... of a line, and the one that is read; 0: no COLUMN */
 	bool column_named;        /* it goes by its name, "value" */
-	uint64_t skip;            /* --skip */
-	bool limited;             /* --count is given */
-	uint64_t limit;           /* --count */
-	unsigned key_bits;        /* --by: of a key; 0: not given */
-	uint64_t key_byte;        /* --by: of the key in a record */
-	bool quiet;               /* -q */
-	bool no_check;            /* --no-check */
-	char quantiles[64];       /* --stats; "": not given */
+	unsigned whole;     /* floats are whole numbers: 0: none, 1: all, n: of each n-th channel */
+	uint64_t skip;      /* --skip */
+	bool limited;       /* --count is given */
+	uint64_t limit;     /* --count */
+	unsigned key_bits;  /* --by: of a key; 0: not given */
+	uint64_t key_byte;  /* --by: of the key in a record */
+	bool quiet;         /* -q */
+	bool no_check;      /* --no-check */
+	char quantiles[64]; /* --stats; "": not given */
 	/* number of runs with --part, which are merged afterwards; 0: one run */
 	unsigned slices;
 	unsigned finer; /* factor by which the runs have more bins than the merge; else 1 */

@@ -10,6 +10,8 @@
 void draw_text(struct job *j)
 {
 	j->text = j->layout == PLAIN && !j->header && j->type->bits % 8 == 0 && once_in(6);
+	if (j->text && j->type->kind == FLOAT && j->type->bits >= 32 && once_in(2))
+		j->whole = 1 + (unsigned)below(2);
 	if (!j->text || once_in(2))
 		return;
 	j->columns = 1 + (unsigned)below(5);
@@ -254,12 +256,40 @@ static void put_lines(FILE *f, const struct job *j, unsigned char *data, size_t 
 	}
 }
 
+/* Make samples whole, up to 2^53 but for a few. */
+static void make_whole(const struct job *j, unsigned char *at, size_t samples)
+{
+	const unsigned bytes = j->type->bits / 8;
+
+	for (size_t i = 0; i < samples; i++) {
+		unsigned char *const own = at + i * bytes;
+		uint64_t code = get_code(j, own);
+		float half;
+		double real;
+		if (i % j->channels % j->whole > 0 || once_in(100000))
+			continue;
+		memcpy(&half, &code, sizeof(half));
+		memcpy(&real, &code, sizeof(real));
+		real = bytes == 4 ? (double)half : real;
+		if (isnan(real))
+			continue;
+		real = isinf(real) ? 0 : rint(fmod(real, ldexp(1, 53)));
+		half = (float)real;
+		code = 0;
+		memcpy(&code, bytes == 4 ? (const void *)&half : &real, bytes);
+		put_code(j, own, code);
+	}
+}
+
 void write_text(const struct job *j, struct input *in)
 {
 	char *text;
 	size_t bytes;
 	FILE *f = open_memstream(&text, &bytes);
 
+	if (j->whole)
+		make_whole(j, in->data + in->before,
+			   (in->bytes - in->before) / (j->type->bits / 8));
 	if (!f || fwrite(in->data, 1, in->before, f) != in->before)
 		die("memory");
 	put_lines(f, j, in->data + in->before, (in->bytes - in->before) / (j->type->bits / 8));

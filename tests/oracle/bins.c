@@ -56,8 +56,15 @@ static int sign_of(const struct job *job, struct sample s)
 	return (s.whole > 0) - (s.whole < 0);
 }
 
+bool is_whole(const struct job *job, struct sample s)
+{
+	return job->text && job->type->kind == FLOAT && fabs(s.real) <= 9007199254740992.0 &&
+	       fmod(s.real, 1) == 0;
+}
+
 void note_extremes(struct job *job, struct sample s)
 {
+	job->fraction |= !s.missing && !isnan(s.real) && !is_whole(job, s);
 	if (s.missing || (job->type->kind == FLOAT && !isfinite(s.real)))
 		return;
 	if (!job->finite || is_less(job, s, job->least))
@@ -83,13 +90,15 @@ void set_dyadic(struct job *job)
 	if (!job->finite)
 		return;
 	job->k = 0;
-	if (job->type->kind == FLOAT)
+	if (job->type->kind == FLOAT) {
 		job->k = last_place(job->type,
 				    fmax(fabs(job->least.real), fabs(job->greatest.real)));
-	else /* edges are written as binary64 */
+		job->k = !job->fraction && job->k < 0 ? 0 : job->k;
+	} else { /* edges are written as binary64 */
 		while (job->greatest.whole >> job->k >= (wide)1 << 53 ||
 		       -job->least.whole >> job->k >= (wide)1 << 53)
 			job->k++;
+	}
 	while (floor_of(job, job->greatest, job->k) - floor_of(job, job->least, job->k) + 1 > most)
 		job->k++;
 	job->first = floor_of(job, job->least, job->k);

@@ -10,7 +10,7 @@
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] [--binless]
- *          [--each=N|file [--no-offset] [--pairs] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
+ *          [--text] [--each=N|file [--pairs] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
  * or within the bytes to skip, or its header is wrong.
@@ -94,8 +94,8 @@ enum {
 	BY,
 	EACH,
 	NAME,
-	NO_OFFSET,
 	PAIRS,
+	IS_TEXT,
 	TENSOR,
 	MASK,
 	ABS,
@@ -123,8 +123,8 @@ static const struct option longs[] = {
 	{"by", required_argument, NULL, BY},
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
-	{"no-offset", no_argument, NULL, NO_OFFSET},
 	{"pairs", no_argument, NULL, PAIRS},
+	{"text", no_argument, NULL, IS_TEXT},
 	{"tensor", required_argument, NULL, TENSOR},
 	{"mask", required_argument, NULL, MASK},
 	{"abs", optional_argument, NULL, ABS},
@@ -157,8 +157,8 @@ static void take_flag(struct job *job, int option)
 	case PAIRS:
 		job->rows.pairs = true;
 		break;
-	case NO_OFFSET:
-		job->rows.no_offset = true;
+	case IS_TEXT:
+		job->text = true;
 		break;
 	case MOD:
 		job->by.mod = true;
@@ -420,7 +420,7 @@ static void check_missing(const struct job *job)
 		return;
 	if (job->by_key.bytes ||
 	    (job->number->kind != FLOAT &&
-	     (job->word->bits > 16 || job->channels > FEW_CHANNELS || job->rows.no_offset)))
+	     (job->word->bits > 16 || job->channels > FEW_CHANNELS || job->text)))
 		fail(FAIL_USAGE, "--missing", "no place for missing samples");
 	for (const char *at = job->missing; at && job->number->kind != FLOAT;
 	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {

@@ -80,7 +80,6 @@ struct row_worker {
 	unsigned names, input;   /* how many inputs; which one is read */
 	uint64_t first, records; /* of the row that is being counted */
 	uint64_t begin;          /* offset of the input's first record */
-	bool no_offset;          /* --no-offset: the samples were text */
 	bool pairs;              /* --pairs: complex samples, channels are I and Q */
 	enum format format;
 	const char *counter; /* -C */
@@ -92,6 +91,7 @@ struct row_worker {
 };
 
 struct job {
+	bool text;                      /* --text: the samples were text */
 	const struct type *type;        /* of the samples */
 	const struct type *number;      /* of the samples before --abs */
 	const struct type *word;        /* of the words that hold them; without --mask, `type` */
@@ -128,6 +128,7 @@ struct job {
 	int k;                         /* DYADIC, NUMBERED */
 	wide first;                    /* DYADIC: bin 0 begins at first * 2^k */
 	bool finite;                   /* DYADIC, NUMBERED: there is a finite sample */
+	bool fraction;                 /* ... and one that is not whole (is_whole) */
 	struct sample least, greatest; /* DYADIC, NUMBERED: of the finite samples */
 	bool negative, positive;       /* NUMBERED: there are samples of this sign */
 	struct sample below, above;    /* NUMBERED: the samples next to zero */
@@ -194,6 +195,8 @@ void set_axis(struct job *job);
 
 /* DYADIC, NUMBERED: note each sample; then find the axis. */
 void note_extremes(struct job *job, struct sample s);
+/* Is a float from a text a whole number that binary64 tells from its neighbours? */
+bool is_whole(const struct job *job, struct sample s);
 void set_dyadic(struct job *job);
 void set_numbered(struct job *job);
 

@@ -81,7 +81,7 @@ void begin_rows(struct job *job)
 	if (job->rows.format != TEXT || !job->header)
 		return;
 	printf("input%cfirst", c);
-	if (!job->rows.no_offset)
+	if (!job->text)
 		printf("%coffset", c);
 	printf("%crecords", c);
 	if (job->channels > 1)
@@ -126,7 +126,7 @@ static void put_line(const struct job *job, unsigned channel)
 
 	printf("%s%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
 	       (unsigned long long)r->first);
-	if (!r->no_offset) /* rows of packed samples begin at a byte */
+	if (!job->text) /* rows of packed samples begin at a byte */
 		printf("%c%llu", c, (unsigned long long)(r->begin + r->first * job->stride / 8));
 	printf("%c%llu", c, (unsigned long long)r->records);
 	if (job->channels > 1) {

@@ -376,30 +376,57 @@ static wide whole_of(const char *text)
 	return minus ? -x : x;
 }
 
+/* Return the middle of whole numbers, between others, with the fewest digits that keep it there. */
+static wide near_whole(wide first, wide last, wide least, wide most)
+{
+	wide x = (first + last - ((first + last) % 2 != 0 && first + last < 0)) / 2, near;
+	char text[400];
+	int places = 2;
+
+	x = x < least ? least : x > most ? most : x;
+	do {
+		snprintf(text, sizeof(text), "%.*Le", places, (long double)x);
+		near = places < 20 ? whole_of(text) : x;
+		places++;
+	} while (near < first || near > last || near < least || near > most);
+	return near;
+}
+
+/* Are all samples of a channel whole numbers? Many channels are whole only together. */
+static bool all_whole(const struct job *job, unsigned channel)
+{
+	bool whole = job->text;
+
+	for (unsigned c = 0; c < job->channels && whole; c++) {
+		const struct seen *a = &seen[c];
+		if (c != channel && !is_list(job))
+			continue;
+		whole &= a->below + a->above == 0;
+		for (size_t i = 0; i < a->n; i++)
+			whole &= is_whole(job, a->sample[i]);
+	}
+	return whole;
+}
+
 /*
  * Write the quantile of a large type: the middle of the cell, but between the extremes, with the
  * fewest digits, at least three, that keep it there and in the cell.
  */
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
-			struct sample least, struct sample most)
+			struct sample least, struct sample most, bool whole)
 {
 	int digits = job->rows.size || job->rough || is_list(job) ? 7 : 10, places = 2;
+	struct cell c;
 
 	if (job->type->kind != FLOAT) {
-		struct cell c = whole_cell(s.whole, digits);
-		wide x = (c.first + c.last - ((c.first + c.last) % 2 != 0 && c.first < 0)) / 2,
-		     near;
-
-		x = x < least.whole ? least.whole : x > most.whole ? most.whole : x;
-		do {
-			snprintf(text, size, "%.*Le", places, (long double)x);
-			near = places < 20 ? whole_of(text) : x;
-			places++;
-		} while (near < c.first || near > c.last || near < least.whole ||
-			 near > most.whole);
-		s.whole = near;
+		c = whole_cell(s.whole, digits);
+		s.whole = near_whole(c.first, c.last, least.whole, most.whole);
+	} else if (s.real != 0 && whole) {
+		c = real_cell(job, s.real, digits);
+		s.real = (double)near_whole((wide)ceil(c.low), (wide)ceil(c.past) - 1,
+					    (wide)least.real, (wide)most.real);
 	} else if (s.real != 0) {
-		struct cell c = real_cell(job, s.real, digits);
+		c = real_cell(job, s.real, digits);
 		double x = c.low / 2 + c.past / 2, near;
 
 		if (isinf(c.past)) /* 2^1024 */
@@ -419,7 +446,7 @@ static void format_near(const struct job *job, char *text, size_t size, struct s
 }
 
 static void format_quantile(const struct job *job, char *text, size_t size,
-			    const struct sample *sorted, size_t n, long long millionths)
+			    const struct sample *sorted, size_t n, long long millionths, bool whole)
 {
 	struct sample s = sorted[place_of(n, millionths)];
 
@@ -428,10 +455,10 @@ static void format_quantile(const struct job *job, char *text, size_t size,
 	if (few || has_values(job))
 		format_sample(job, text, size, s);
 	else
-		format_near(job, text, size, s, sorted[0], sorted[n - 1]);
+		format_near(job, text, size, s, sorted[0], sorted[n - 1], whole);
 }
 
-static void say_quantiles(const struct job *job, const struct sample *sorted, size_t n)
+static void say_quantiles(const struct job *job, const struct sample *sorted, size_t n, bool whole)
 {
 	char name[32], text[400];
 
@@ -439,7 +466,8 @@ static void say_quantiles(const struct job *job, const struct sample *sorted, si
 		size_t length = strcspn(q, ",");
 
 		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
-		format_quantile(job, text, sizeof(text), sorted, n, llround(strtod(q, NULL) * 1e4));
+		format_quantile(job, text, sizeof(text), sorted, n, llround(strtod(q, NULL) * 1e4),
+				whole);
 		shorten(text, sizeof(text), 21);
 		say(name, text);
 		if (!q[length])
@@ -476,7 +504,8 @@ void put_figures(const struct job *job, unsigned channel)
 		putchar(c);
 		if (!n)
 			continue;
-		format_quantile(job, text, sizeof(text), sorted, n, millionths);
+		format_quantile(job, text, sizeof(text), sorted, n, millionths,
+				all_whole(job, channel));
 		printf("%s", text);
 	}
 	putchar(c);
@@ -518,7 +547,7 @@ static void put_channel(const struct job *job, unsigned channel)
 		say("std", std);
 	}
 	say_entropy(job, channel);
-	say_quantiles(job, sorted, n);
+	say_quantiles(job, sorted, n, all_whole(job, channel));
 	snprintf(text, sizeof(text), "%llu",
 		 (unsigned long long)(n && is_small(job) ? never_hit(job, sorted, n) : 0));
 	if (n && is_small(job))
