@@ -70,17 +70,61 @@ def near(value, exact):
     return abs(Fraction(value) - exact) <= Fraction(math.ulp(value))
 
 
+def value_of(rank, bits, mantissa):
+    """The number of a type that comes rank-th after 0; after the greatest, the next power of two."""
+    size, least = abs(rank), 3 - (1 << bits - mantissa - 2) - mantissa - 1
+    exponent, part = size >> mantissa, size & (1 << mantissa) - 1
+    value = (part + (1 << mantissa if exponent else 0)) * Fraction(2) ** (max(exponent, 1) + least - 1)
+    return -value if rank < 0 else value
+
+
+def cell_of(kind, x):
+    """The ends of a digest's cell, which a power of two has 1024 of; of integers, the last whole number in it."""
+    bits = int(kind[1:])
+    if kind[0] != "f":
+        own = int(x) if x >= 0 else -1 - int(x)
+        unit = 1 << max(0, own.bit_length() - 11)
+        low, high = own // unit * unit, own // unit * unit + unit - 1
+        return (low, high) if x >= 0 else (-1 - high, -1 - low)
+    mantissa = 23 if bits == 32 else 52
+    raw = int.from_bytes(struct.pack("<" + CODES[kind], abs(float(x))), "little")
+    unit = 1 << mantissa - 10
+    first = (raw if x >= 0 else -raw) // unit * unit
+    return value_of(first, bits, mantissa), value_of(first + unit, bits, mantissa)
+
+
+def shortest(kind, exact, least, greatest):
+    """The decimal number with the fewest digits, at least 3, in the sample's cell and between the extremes."""
+    low, high = cell_of(kind, exact)
+    middle = (low + high) // 2 if kind[0] != "f" else (low + high) / 2
+    x = min(max(middle, least), greatest)
+    power = next(p for p in range(-330, 330) if abs(x) < Fraction(10) ** (p + 1))
+    for digits in range(3, 17):
+        unit = Fraction(10) ** (power - digits + 1)
+        if kind[0] != "f" and unit < 1:
+            break
+        some = [y for y in (x // unit * unit, -(-x // unit) * unit)
+                if max(low, least) <= y <= min(high, greatest) and y != 0 and (kind[0] != "f" or y < high)]
+        if some:
+            return [y for y in some if abs(y - x) == min(abs(z - x) for z in some)]
+    return [x]
+
+
 def check_exact(job, kind, said, values, many):
     values = sorted(map(Fraction, filter(math.isfinite, values)))
     n = len(values)
     small = int(kind[1:]) <= 16
     check(many or small or ("stats_values" in said) == (n <= FEW) == ("stats_digest" not in said), f"{job}: {n} of {said}")
     rough = many and (not small or kind == "f16")  # cells of 1/128, which hold several values
-    for q in QUANTILES if n > 0 and (many or small or n <= FEW) else ():
-        exact = values[max(1, math.ceil(Fraction(q, 100) * n)) - 1]
-        apart = abs(Fraction(said[f"stats_quantile_{q}"]) - exact)
-        near_zero = kind[0] == "f" and abs(exact) < Fraction(2) ** (-1022 if kind == "f64" else -126)
-        check(apart <= (abs(exact) / 128 if rough else 0) or (rough and near_zero), f"{job}: quantile {q} of {said}")
+    for q in QUANTILES if n > 0 else ():
+        exact, got = values[max(1, math.ceil(Fraction(q, 100) * n)) - 1], said[f"stats_quantile_{q}"]
+        if rough:
+            near_zero = kind[0] == "f" and abs(exact) < Fraction(2) ** (-1022 if kind == "f64" else -126)
+            check(near_zero or abs(Fraction(got) - exact) <= abs(exact) / 128, f"{job}: quantile {q} of {said}")
+            continue
+        alone = small or n <= FEW or exact == 0 or (kind[0] != "f" and -2048 <= exact <= 2047)
+        right = [exact] if alone else shortest(kind, exact, values[0], values[-1])
+        check(any(got == (float(x) if kind[0] == "f" else x) for x in right), f"{job}: quantile {q} is {got}, not {right}")
     if n > 0 and small:
         ends = (values.count(values[0]), values.count(values[-1]))
         check((said["stats_at_minimum"], said["stats_at_maximum"]) == ends, f"{job}: {ends} at the ends of {said}")

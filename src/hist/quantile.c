@@ -61,6 +61,10 @@ static int128_t whole_quantile(int128_t a, int128_t b, int128_t least, int128_t 
 		unit *= 10;
 	for (; unit > 1; unit /= 10) {
 		rounded = round_to(x, unit);
+		if (rounded < lower) /* then try the multiple on the other side of x */
+			rounded += unit;
+		else if (rounded > upper)
+			rounded -= unit;
 		if (rounded >= lower && rounded <= upper)
 			return rounded;
 	}
@@ -94,6 +98,26 @@ static double value_of_rank(const struct sample_type *type, int64_t rank)
 	return rank < 0 ? -x : x;
 }
 
+/* The decimal with as many digits after one that printf wrote as d.ddde+dd, or (step -1) before it. */
+static double next_decimal(const char *text, int digits, int step)
+{
+	char next[48];
+	long long mantissa = 0, power = 1;
+	int exponent = atoi(strchr(text, 'e') + 1) - digits + 1;
+
+	for (const char *p = text; *p != 'e'; p++)
+		mantissa = *p >= '0' && *p <= '9' ? 10 * mantissa + (*p - '0') : mantissa;
+	for (int i = 1; i < digits; i++)
+		power *= 10;
+	if (step < 0 && mantissa == power) { /* below 1.00e+03 comes 9.99e+02 */
+		mantissa *= 10;
+		exponent--;
+	}
+	snprintf(next, sizeof(next), "%s%llde%d", *text == '-' ? "-" : "", mantissa + step,
+		 exponent);
+	return strtod(next, NULL);
+}
+
 static double real_quantile(const struct sample_type *type, bool whole,
 			    const struct digest_rule *rule, int64_t cell,
 			    const struct stats_result *of)
@@ -104,18 +128,19 @@ static double real_quantile(const struct sample_type *type, bool whole,
 		     middle = value_of_rank(type, first + (past - first) / 2),
 		     x = fmin(fmax(middle, of->least_real), of->greatest_real);
 	char text[32];
-
 	/* Only a document that lies has a cell without whole numbers. */
 	if (whole && ceil(lower) < upper && fabs(lower) <= WHOLE_MOST)
 		return (double)whole_quantile((int128_t)ceil(lower), (int128_t)ceil(upper) - 1,
 					      (int128_t)fmax(of->least_real, -2 * WHOLE_MOST),
 					      (int128_t)fmin(of->greatest_real, 2 * WHOLE_MOST));
+	const double low = fmax(lower, of->least_real), high = fmin(upper, of->greatest_real);
 	for (int digits = DIGITS_LEAST; digits < DIGITS_MOST; digits++) {
 		snprintf(text, sizeof(text), "%.*e", digits - 1, x);
-		const double rounded = strtod(text, NULL);
+		double rounded = strtod(text, NULL);
+		if (rounded < low || rounded >= upper || rounded > high) /* the other side of x */
+			rounded = next_decimal(text, digits, (rounded < low) == (x > 0) ? 1 : -1);
 		/* Zeros are in cell 0, but are counted apart. */
-		if (rounded >= lower && rounded < upper && rounded != 0 &&
-		    rounded >= of->least_real && rounded <= of->greatest_real)
+		if (rounded >= low && rounded < upper && rounded <= high && rounded != 0)
 			return rounded;
 	}
 	return x;

@@ -3,9 +3,9 @@
  * quantile: quantiles from a digest (count/digest.h).
  *
  * Quantile q of n finite samples is the sample of rank max(1, ceil(q n)). If the cell that holds it
- * has one value, that is the quantile. Otherwise it is the middle of the cell, but not beyond the
- * extremes, rounded to the fewest decimal digits, three at least, that stay in the cell and between
- * the extremes. So it depends on the samples alone, not on bins, threads or the order of merging.
+ * has one value, that is the quantile. Otherwise it is the decimal number with the fewest digits, three
+ * at least, in the cell and between the extremes; of several, the one nearest to the cell's middle,
+ * or to the extreme before it. So it depends on the samples alone, not on bins, threads or the order of merging.
  */
 #ifndef GPUHIST_QUANTILE_H
 #define GPUHIST_QUANTILE_H

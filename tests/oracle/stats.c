@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats: the figures of --stats, from all samples of a channel in their order. */
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ void keep_sample(struct job *job, unsigned channel, struct sample s)
 		a->nan++;
 		return;
 	}
+	job->fraction |= !isnan(s.real) && !is_whole(job, s);
 	if (!is_finite(job, s))
 		++*(isnan(s.real) ? &a->nan : s.real < 0 ? &a->below : &a->above);
 	if (!is_finite(job, s) && !is_small(job))
@@ -376,6 +378,26 @@ static wide whole_of(const char *text)
 	return minus ? -x : x;
 }
 
+/* printf rounds as this says. */
+static const int WAYS[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD};
+
+/* Return x with the fewest digits that keep it from low to high, below past, and not 0. */
+static double near_real(double x, double low, double high, double past)
+{
+	char text[400];
+
+	for (int places = 2; places < 16; places++)
+		for (int way = 0; way < 3; way++) {
+			fesetround(WAYS[way]);
+			snprintf(text, sizeof(text), "%.*e", places, x);
+			fesetround(FE_TONEAREST);
+			double near = strtod(text, NULL);
+			if (near >= low && near <= high && near < past && near != 0)
+				return near;
+		}
+	return x;
+}
+
 /* Return the middle of whole numbers, between others, with the fewest digits that keep it there. */
 static wide near_whole(wide first, wide last, wide least, wide most)
 {
@@ -384,27 +406,26 @@ static wide near_whole(wide first, wide last, wide least, wide most)
 	int places = 2;
 
 	x = x < least ? least : x > most ? most : x;
-	do {
-		snprintf(text, sizeof(text), "%.*Le", places, (long double)x);
-		near = places < 20 ? whole_of(text) : x;
-		places++;
-	} while (near < first || near > last || near < least || near > most);
-	return near;
+	for (; places < 20; places++)
+		for (int way = 0; way < 3; way++) {
+			fesetround(WAYS[way]);
+			snprintf(text, sizeof(text), "%.*Le", places, (long double)x);
+			fesetround(FE_TONEAREST);
+			near = whole_of(text);
+			if (near >= first && near <= last && near >= least && near <= most)
+				return near;
+		}
+	return x;
 }
 
 /* Are all samples of a channel whole numbers? Many channels are whole only together. */
 static bool all_whole(const struct job *job, unsigned channel)
 {
-	bool whole = job->text;
+	const struct seen *a = &seen[channel];
+	bool whole = is_list(job) ? job->text && !job->fraction : a->below + a->above == 0;
 
-	for (unsigned c = 0; c < job->channels && whole; c++) {
-		const struct seen *a = &seen[c];
-		if (c != channel && !is_list(job))
-			continue;
-		whole &= a->below + a->above == 0;
-		for (size_t i = 0; i < a->n; i++)
-			whole &= is_whole(job, a->sample[i]);
-	}
+	for (size_t i = 0; i < a->n; i++)
+		whole &= is_whole(job, a->sample[i]);
 	return whole;
 }
 
@@ -415,7 +436,7 @@ static bool all_whole(const struct job *job, unsigned channel)
 static void format_near(const struct job *job, char *text, size_t size, struct sample s,
 			struct sample least, struct sample most, bool whole)
 {
-	int digits = job->rows.size || job->rough || is_list(job) ? 7 : 10, places = 2;
+	int digits = job->rows.size || job->rough || is_list(job) ? 7 : 10;
 	struct cell c;
 
 	if (job->type->kind != FLOAT) {
@@ -427,20 +448,14 @@ static void format_near(const struct job *job, char *text, size_t size, struct s
 					    (wide)least.real, (wide)most.real);
 	} else if (s.real != 0) {
 		c = real_cell(job, s.real, digits);
-		double x = c.low / 2 + c.past / 2, near;
+		double x = c.low / 2 + c.past / 2;
 
 		if (isinf(c.past)) /* 2^1024 */
 			x = c.low + ldexp(1, 1023 - 1 - digits);
 		if (isinf(c.low))
 			x = c.past - ldexp(1, 1023 - 1 - digits);
 		x = fmin(fmax(x, least.real), most.real);
-		do {
-			snprintf(text, size, "%.*e", places, x);
-			near = places < 16 ? strtod(text, NULL) : x;
-			places++;
-		} while (near < c.low || near >= c.past || near < least.real || near > most.real ||
-			 near == 0);
-		s.real = near;
+		s.real = near_real(x, fmax(c.low, least.real), fmin(c.past, most.real), c.past);
 	}
 	format_sample(job, text, size, s);
 }
