@@ -120,7 +120,7 @@ plant again_twice src/input/zstd_blocks.c 's/j->handed_out = j->decoded;/j->hand
 plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
 plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.declared)/\t\t false)/' source_jobs
 plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.declared - j->decoded)/if (0)/' source_jobs
-plant wrong_size src/input/zstd_decode.c 's/(made <= declared \&\& !(ended \&\& made < declared))/made <= declared/' source_jobs
+plant wrong_size src/zstd/zstd_stream.c 's/some < n || (z->state == .*/some < n)/' source_jobs
 plant stop src/input/source_ends.c '/^void source_stop/,/^}/s/^\tsource_call_all(s);/\t;/' source_jobs
 plant stop_wakes src/input/source_ends.c '/^void source_stop/,/^}/s/^\t(void)!write.*/\t;/' source_jobs
 plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs

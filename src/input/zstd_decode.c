@@ -25,7 +25,8 @@ void decoder_begin(struct zstd_job *j)
 	p->in_place = j->cut.from == FROM_STREAM;
 	p->end = offset_sum(j->cut.offset, j->cut.packed_bytes);
 	p->piece = (size_t)j->cut.memory.packed;
-	zstd_stream_begin(&j->stream, j->cut.offset, j->cut.header, j->sum.follows);
+	zstd_stream_begin(&j->stream, j->cut.offset, j->cut.header, j->cut.declared,
+			  j->sum.follows);
 }
 
 int decoder_hand_over(struct zstd_job *j, struct fail *fail)
@@ -143,21 +144,6 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 
 /* ---- a frame, in steps ---- */
 
-/*
- * Is the frame's size not as declared? libzstd does not check that if the last block is empty.
- * Drop bytes beyond the declared size: the next job begins there.
- */
-static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
-{
-	const uint64_t declared = j->cut.declared, made = j->decoded + p->bytes;
-
-	if (declared == UNKNOWN || (made <= declared && !(ended && made < declared)))
-		return false;
-	if (made > declared)
-		p->bytes = (size_t)(declared - j->decoded);
-	return true;
-}
-
 /* Is the frame damaged, as far as it was decoded? Then say why, unless --finish ended it. */
 static bool steps_fail(struct zstd_job *j)
 {
@@ -176,11 +162,8 @@ static bool fill_steps(struct zstd_job *j, struct zstd_piece *p, size_t cap, boo
 	while (rc == 0 && z->state == ZSTD_GOES_ON && p->bytes < cap &&
 	       !(prompt && j->cut.from == FROM_STREAM && p->bytes > 0))
 		rc = zstd_stream_decode(z, p->buffer, cap, &p->bytes, &j->fail);
-	const bool wrong = wrong_size(j, p, z->state == ZSTD_ENDED);
 	if (rc != 0 || steps_fail(j))
 		return true;
-	if (wrong)
-		return bad_frame(j, j->cut.offset, FRAMES_DAMAGED);
 	if (z->state == ZSTD_ENDED && z->hides) {
 		rc = zstd_stream_trailer(z, &j->fail);
 		j->sum.read = rc == 0 && z->state == ZSTD_ENDED;

@@ -82,7 +82,8 @@ static int next_frame(struct zstd_reader *z, struct fail *fail)
 	if (z->state != ZSTD_GOES_ON)
 		return 0;
 	z->inside = true;
-	zstd_stream_begin(&z->stream, pos, f.header.bytes, z->rules.no_check && f.header.checksum);
+	zstd_stream_begin(&z->stream, pos, f.header.bytes, f.header.declared,
+			  z->rules.no_check && f.header.checksum);
 	/* Until a byte was decoded, no bytes before this frame are needed again. */
 	return z->made ? 0 : bytes_pass(b, pos, fail);
 }

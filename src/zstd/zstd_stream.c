@@ -32,12 +32,14 @@ void zstd_stream_free(struct zstd_stream *z)
 	free(z->packed.buffer);
 }
 
-void zstd_stream_begin(struct zstd_stream *z, uint64_t offset, size_t header, bool hides)
+void zstd_stream_begin(struct zstd_stream *z, uint64_t offset, size_t header, uint64_t declared,
+		       bool hides)
 {
 	z->packed.next = offset;
 	z->packed.at = z->packed.have = 0;
 	z->header = header;
 	z->hides = hides;
+	z->left = declared;
 	z->hint = 0;
 	z->flush = false;
 	z->state = ZSTD_GOES_ON;
@@ -106,6 +108,21 @@ static int zstd_stream_ends(struct zstd_stream *z, enum zstd_state state, const 
 }
 
 /*
+ * n bytes were decoded. Take those that the frame declares; the next frame begins behind them.
+ * libzstd does not check the size if the last block is empty.
+ */
+static size_t zstd_stream_made(struct zstd_stream *z, size_t n)
+{
+	const size_t some = (size_t)lesser(n, z->left);
+
+	if (z->left != FRAME_UNKNOWN)
+		z->left -= some;
+	if (some < n || (z->state == ZSTD_ENDED && z->left > 0 && z->left != FRAME_UNKNOWN))
+		zstd_stream_ends(z, ZSTD_BAD, FRAMES_DAMAGED);
+	return some;
+}
+
+/*
  * Give libzstd the frame's header, then a block's header, then the block without the next header
  * that it asks for, and nothing while it holds decoded bytes back. So libzstd decodes in place, and
  * an error in the next header does not lose the bytes decoded before it.
@@ -144,9 +161,9 @@ int zstd_stream_decode(struct zstd_stream *z, unsigned char *to, size_t cap, siz
 			       : zstd_stream_ends(z, ZSTD_BAD, frames_why(z->hint));
 	z->header = 0;
 	z->flush = out.pos == out.size;
-	*made = out.pos;
 	if (z->hint == 0)
 		z->state = ZSTD_ENDED;
+	*made += zstd_stream_made(z, out.pos - *made);
 	return packed_pass(&z->packed, in.pos, fail);
 }
 

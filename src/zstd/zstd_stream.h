@@ -37,6 +37,7 @@ struct zstd_stream {
 	struct ZSTD_DCtx_s *context;
 	size_t header; /* bytes of the frame's header that libzstd has yet to get */
 	bool hides;    /* its checksum is hidden from libzstd */
+	uint64_t left; /* decoded bytes that must still come, or FRAME_UNKNOWN */
 	size_t hint;   /* bytes that libzstd asks for next */
 	bool flush;    /* libzstd holds decoded bytes back */
 	enum zstd_state state;
@@ -48,12 +49,17 @@ struct zstd_stream {
 int zstd_stream_make(struct zstd_stream *z, struct fail *fail);
 void zstd_stream_free(struct zstd_stream *z);
 
-/* Begin with the frame at an offset, with a header of this many bytes; keep the buffers. */
-void zstd_stream_begin(struct zstd_stream *z, uint64_t offset, size_t header, bool hides);
+/*
+ * Begin with the frame at an offset, whose header has so many bytes, and declares a size or
+ * FRAME_UNKNOWN; keep the buffers.
+ */
+void zstd_stream_begin(struct zstd_stream *z, uint64_t offset, size_t header, uint64_t declared,
+		       bool hides);
 
 /*
- * Decode one more block, or a part of one, behind the *made bytes at `to`, up to cap in all. -1:
- * bytes cannot be read, or no memory. 1: the source was stopped.
+ * Decode one more block, or a part of one, behind the *made bytes at `to`, up to cap in all; a frame
+ * that has more or fewer bytes than it declares is bad. -1: bytes cannot be read, or no memory. 1:
+ * the source was stopped.
  */
 int zstd_stream_decode(struct zstd_stream *z, unsigned char *to, size_t cap, size_t *made,
 		       struct fail *fail);

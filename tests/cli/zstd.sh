@@ -65,6 +65,10 @@ shell 'cat skipped picture four | gpuhist --nonzero --no-header --no-check'
 # A text that is cut inside its checksum is damaged, whatever it holds.
 bytes '\050\265\057\375\044\022\221\000\000hello world, text\nsums' | head -c -1 >'cut'
 refused gpuhist --no-check cut
+# A frame that declares a byte and is empty, before all others: it is damaged, in a pipe too.
+bytes '\050\265\057\375\040\001\001\000\000' | cat - four >'cut'
+refused $c cut
+cat 'cut' | refused $c
 # Without zstd the option does nothing.
 run $c --no-check plain
 run $c --no-check --raw four
