@@ -43,10 +43,14 @@ README = [
      "boost-histogram {}", PYTHON + f"boost f32 {CORES}", "f32", CORES, "boost_histogram"),
     ("gpuhist --text -r 0:1 -b 1000 text", "text", CORES,
      "DuckDB {}: `read_csv`", PYTHON + f"duckdb text {CORES}", "text", CORES, "duckdb"),
+    ("gpuhist --text -r 0:1 -b 1000 text", "text", CORES,
+     "Polars {}: `scan_csv`", PYTHON + f"polars text {CORES}", "text", CORES, "polars"),
     ("gpuhist --log=auto --stats=50,99,99.9 latencies", "latencies", CORES,
      "HdrHistogram_c {}, one in each thread", f"exec ./hdr latencies {CORES}", "latencies", CORES, "HdrHistogram_c"),
     ("gpuhist -b 1024 u32.zst", "u32.zst", CORES,
      "`zstd -dc` {}", "exec zstd -dc u32.zst", "u32.zst", 1, "zstd"),
+    ("gpuhist -b 1024 u32.zst", "u32.zst", CORES,
+     "`zstd -dc` {} into a bare loop", "zstd -dc u32.zst | $BENCH tally", "u32.zst", 2, "zstd"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
      "CuPy {}: `histogram`", PYTHON + "cupy f32", TIMES4, "1 + GPU", "cupy"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
@@ -166,7 +170,7 @@ def versions():
     """Return what is installed, with its version; nothing for what is not."""
     found = {"sh": "sh", "gpu": output("gpuhist --device=gpu -q -t u8 -f raw /bin/sh >gpu && { nvidia-smi "
                                        "--query-gpu=name,driver_version --format=csv,noheader || echo unknown; }")}
-    for module in ("numpy", "boost_histogram", "duckdb", "cupy"):
+    for module in ("numpy", "boost_histogram", "duckdb", "polars", "cupy"):
         found[module] = output(f"{sys.executable} -c 'import {module} as m; print(m.__version__)'")
     for program in ("zstd", "pzstd", "mawk"):
         version = output(f"{program} {'-W version' if program == 'mawk' else '-V'}") if shutil.which(program) else ""

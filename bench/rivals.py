@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What programs of Python do for README's table.
 
-usage: rivals.py numpy|boost|cupy|duckdb FILE [THREADS]
+usage: rivals.py numpy|boost|cupy|duckdb|polars FILE [THREADS]
 """
 import sys
 
@@ -39,6 +39,16 @@ def duckdb(name, threads):
     db.sql(f"SET threads = {threads}")
     return db.sql(f"""SELECT floor(v * 1000)::INT AS bin, count(*)
         FROM read_csv('{name}', header = false, columns = {{'v': 'DOUBLE'}}) GROUP BY bin ORDER BY bin""").fetchall()
+
+
+def polars(name, threads):
+    """The same by Polars."""
+    import os
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
+    import polars as pl
+    bins = (pl.col("v") * 1000).floor().cast(pl.Int32).alias("bin")
+    text = pl.scan_csv(name, has_header=False, schema={"v": pl.Float64})
+    return text.group_by(bins).len().sort("bin").collect().rows()
 
 
 print(*globals()[sys.argv[1]](sys.argv[2], int((sys.argv + [1])[3])))
