@@ -182,21 +182,26 @@ with tempfile.TemporaryDirectory() as folder:
         for k in range(len(header)):
             check(len({len(line) for line in lines[k :: len(header)]}) == 1, f"aligned: {text}")
         # A column that is zero in all rows takes no room from other columns.
-        check(arguments[0] != "--text=ms" or len(header) == 1 or not {"zeros", "nan"} & set(words), f"zeros: {text}")
+        check(arguments[0] != "--text=ms" or len(header) == 1 or not {"zeros", "nan", "inf"} & set(words), f"zeros: {text}")
     check(0 < apart < 80, f"{apart} tables with names apart")
 with tempfile.TemporaryDirectory() as folder:
     model, size = os.path.join(folder, "model.safetensors"), 0
     names = [f"model.layers.{i // 6}.{part}.weight" for i in range(300) for part in [("self_attn.q_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "input_layernorm", "norm")[i % 6]]]
     header = json.dumps({name: {"dtype": "F32", "shape": [4096, 1], "data_offsets": [16384 * i, 16384 * (i + 1)]} for i, name in enumerate(names)}).encode()
-    values = struct.pack("<4096f", *(math.sin(i * i) / 300 for i in range(4095)), math.nan)
+    values = struct.pack("<4096f", *(math.sin(i * i) / 300 for i in range(4094)), math.nan, -math.inf)
     with open(model, "wb") as file:
         file.write(struct.pack("<Q", len(header)) + header + values * 300)
     lines = seen(["--each=tensor", "--stats", "-q", model], b"", 100, output=True).splitlines()
-    check(len(lines) == 301 and {len(line) for line in lines} == {100} and lines[0].split() == ["tensor", "shape", "min", "max", "mean", "std", "zeros", "nan"], f"tensors: {lines[:3]}")
+    check(len(lines) == 301 and {len(line) for line in lines} == {100} and lines[0].split() == ["tensor", "shape", "min", "max", "mean", "std", "zeros", "nan", "inf"], f"tensors: {lines[:3]}")
     for name, line in zip(names, lines[1:]):
         cells = line.split()
-        check(len(cells) == 8 and cells[1] == "4096x1" and cells[7] == "<0.1%" and 0.0023 < float(cells[5]) < 0.0024
+        check(len(cells) == 9 and cells[1] == "4096x1" and cells[7:] == ["<0.1%"] * 2 and 0.0023 < float(cells[5]) < 0.0024
               and cells[0] == name.removeprefix("model.layers.").removesuffix(".weight"), f"tensor {name}: {line!r}")
+# Infinities of floats, and chi2 of 8 bits, have columns.
+for type_, samples, figures in (("f32", struct.pack("<4f", 1, 2, math.inf, -math.inf), {"inf": "50.0%"}), ("u8", bytes(range(255)) + b"\0", {"chi2": "2"}), ("i16", bytes(8), {})):
+    header, cells = (line.split() for line in seen(["-t", type_, "-b", "0", "-q"], samples, 160, output=True).splitlines())
+    found = dict(zip(header, cells))
+    check({name: found[name] for name in ("inf", "chi2") if name in found} == figures, f"{type_}: {found}")
 
 # The name of a file or tensor cannot control a terminal; elsewhere it is written unchanged.
 with tempfile.TemporaryDirectory() as folder:

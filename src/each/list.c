@@ -8,6 +8,7 @@
 
 #include "each/formats.h"
 #include "each/row.h"
+#include "hist/figures.h"
 #include "hist/series.h"
 
 static struct row_spec spec_of(const struct hist *hist, const struct style *style,
@@ -71,14 +72,20 @@ static struct hist join_channels(struct joined *j, const struct hist *hist, uint
 	return sum;
 }
 
-/* For the table: learn the names of all rows, and whether any has zeros or NaN. */
+/* For the table: learn the names of all rows, and which shares are 0 in all. */
 static void know_rows(struct row_spec *spec, const struct hist *hist)
 {
-	spec->known.no_zeros = spec->known.no_nan = true;
+	static const enum figure_id SHARES[] = {FIGURE_ZEROS, FIGURE_NAN, FIGURE_INF};
+	struct figure_value value[FIGURE_IDS];
+	uint32_t found = 0;
+
 	for (uint32_t c = 0; c < hist->channels; c++) {
-		spec->known.no_zeros &= hist->stats[c].of.zeros == 0;
-		spec->known.no_nan &= hist->flow[c].nan == 0;
+		figure_values(value, hist, c);
+		for (int i = 0; i < 3; i++)
+			found |= (uint32_t)(figure_real(value[SHARES[i]]) > 0) << SHARES[i];
 	}
+	for (int i = 0; i < 3; i++)
+		spec->known.zero |= ~found & (uint32_t)1 << SHARES[i];
 	if (hist->name)
 		row_know_names(spec, (const char *const *)hist->name, hist->channels);
 }

@@ -224,6 +224,8 @@ static struct table table_of(const struct row_spec *spec)
 			      .names = row_is_named(spec),
 			      .shape = spec->size == ROW_IS_TENSOR,
 			      .bytes = spec->size != ROW_IS_TENSOR && spec->axis->type.bits <= 8,
+			      .reals = spec->size == ROW_IS_TENSOR ||
+				       spec->axis->type.kind == SAMPLE_FLOAT,
 			      .channels = spec->channels,
 			      .series = spec->series};
 }

@@ -31,10 +31,11 @@
 	FIGURE(ENTROPY,      "entropy",   "stats_entropy",     "entropy",    "entropy", 6 | GAUGE)         \
 	PLACE(ZEROS,         "",          "",                  "",           "zeros",   6 | SHARE)         \
 	PLACE(NAN,           "",          "",                  "",           "nan",     8 | SHARE)         \
+	PLACE(INF,           "",          "",                  "",           "inf",     9 | SHARE)         \
 	FIGURE(QUANTILE,     "%s%%",      "stats_quantile_%s", "%s%%",       "%s%%",    0)                 \
 	FIGURE(NEVER_HIT,    "never_hit", "stats_never_hit",   "never hit",  "",        GAUGE)             \
 	FIGURE(INF,          "inf",       "",                  "",           "",        GAUGE)             \
-	FIGURE(CHI2,         "chi2",      "stats_chi2",        "chi2",       "",        GAUGE)
+	FIGURE(CHI2,         "chi2",      "stats_chi2",        "chi2",       "chi2",    9 | GAUGE)
 /* clang-format on */
 
 /* The rule of a row. */

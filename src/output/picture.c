@@ -332,10 +332,12 @@ void picture_series(struct output *out, const struct hist *hist, uint32_t channe
 {
 	const size_t head = strlen(series_head(hist)) + 1;
 	char label[SERIES_LABEL], text[SERIES_LABEL];
+	bool fits = head + 3 < columns;
 
+	for (uint32_t c = 0; c < hist->channels; c++)
+		fits &= picture_width(series_label(label, hist, c)) < columns - 1;
 	series_label(label, hist, channel);
 	utf8_make_plain(label);
-	const bool fits = picture_width(label) < columns - 1 && head + 3 < columns;
 	picture_shorten(text, sizeof(text), label + (fits ? 0 : head), columns - 1, "...");
 	output_print(out, "%s%*s", text, last ? 0 : (int)(columns - picture_width(text)), "");
 }

@@ -193,7 +193,7 @@ static void put_title(const struct plot *plot, const struct provenance *from)
 	if (from->parts > 1)
 		add_phrase(&of, true, "part %u of %u", from->part, from->parts);
 	if (p->hist->channels > 1)
-		add_phrase(&of, false, "%u channels", p->hist->channels);
+		add_phrase(&of, false, "%u %ss", p->hist->channels, series_head(p->hist));
 	edge_text(lo, axis, 0);
 	edge_text(hi, axis, bins);
 	if (bins > 0 && axis_kind_of(axis)->ordered)

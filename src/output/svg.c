@@ -208,16 +208,16 @@ void svg_say(struct caption *c, const char *format, ...)
 		strcpy(c->text + used, DOT "\u2026");
 }
 
-void svg_say_samples(struct caption *c, uint64_t samples, const struct axis *axis,
+void svg_say_samples(struct caption *c, uint64_t samples, const struct hist *series,
 		     uint32_t channels)
 {
-	const uint32_t bins = axis_bins(axis);
+	const uint32_t bins = axis_bins(&series->axis);
 	char of[32] = "";
 
 	if (channels > 1)
-		snprintf(of, sizeof(of), " of %u channels", channels);
-	svg_say(c, "%llu %s sample%s%s", (ull)samples, axis->type.name, samples == 1 ? "" : "s",
-		of);
+		snprintf(of, sizeof(of), " of %u %ss", channels, series_head(series));
+	svg_say(c, "%llu %s sample%s%s", (ull)samples, series->axis.type.name,
+		samples == 1 ? "" : "s", of);
 	if (bins != 1)
 		svg_say(c, "%u bins", bins);
 }
@@ -459,7 +459,7 @@ void svg_describe(struct output *out, const struct hist *hist, const struct prov
 	struct caption c = {.full = false};
 
 	svg_say(&c, from->partial ? "partial: still counting" : "");
-	svg_say_samples(&c, hist->samples, &hist->axis, hist->channels);
+	svg_say_samples(&c, hist->samples, hist, hist->channels);
 	svg_say(&c, "%s", note);
 	if (hist->axis.clamp)
 		svg_say(&c, "the first and last bins include samples out of range");

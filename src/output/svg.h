@@ -46,7 +46,7 @@ struct caption {
 };
 void svg_say(struct caption *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "20 u8 samples of 2 channels", "256 bins" */
-void svg_say_samples(struct caption *c, uint64_t samples, const struct axis *axis,
+void svg_say_samples(struct caption *c, uint64_t samples, const struct hist *series,
 		     uint32_t channels);
 
 /* Write that line, about the data, with a note or "". */

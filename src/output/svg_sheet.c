@@ -116,7 +116,7 @@ static void describe(struct output *out, const struct sheet *s)
 		snprintf(of, sizeof(of), " of %llu %s", (ull)s->size,
 			 s->bytes ? "bytes" : "records");
 	svg_say(&c, "%llu %s%s%s", (ull)s->count, row, s->count == 1 ? "" : "s", of);
-	svg_say_samples(&c, s->samples, s->axis, s->channels);
+	svg_say_samples(&c, s->samples, s->series, s->channels);
 	if (s->out > 0)
 		svg_say(&c, "%llu out of range or NaN", (ull)s->out);
 	if (s->joined > 1)

@@ -43,16 +43,17 @@ static bool is_named(const struct figure *f, const struct table *t)
 /* How soon a figure gets its column, 1 first. */
 static unsigned turn_of(const struct figure *f, const struct table *t)
 {
-	if ((f->row->id == FIGURE_ENTROPY && !t->bytes) ||
-	    (f->row->id == FIGURE_SAMPLES && t->shape))
+	const enum figure_id id = f->row->id;
+
+	if (((id == FIGURE_ENTROPY || id == FIGURE_CHI2) && !t->bytes) ||
+	    (id == FIGURE_SAMPLES && t->shape) || (id == FIGURE_INF && !t->reals))
 		return 0;
-	if ((f->row->id == FIGURE_ZEROS && t->rows->no_zeros) ||
-	    (f->row->id == FIGURE_NAN && t->rows->no_nan))
+	if (t->rows->zero >> id & 1)
 		return FIGURE_WORTH + 1;
-	return f->row->id != FIGURE_QUANTILE ? f->row->rule & FIGURE_WORTH
-	       : t->asked->named             ? NAMED_WORTH
-	       : t->shape                    ? 0
-					     : FIGURE_WORTH;
+	return id != FIGURE_QUANTILE ? f->row->rule & FIGURE_WORTH
+	       : t->asked->named     ? NAMED_WORTH
+	       : t->shape            ? 0
+				     : FIGURE_WORTH;
 }
 
 static unsigned width_of(const struct figure *f, const struct table *t)

@@ -18,9 +18,9 @@
 
 /* The properties of all rows, as far as they are known before the first is written. */
 struct table_rows {
-	size_t start, tail;    /* bytes of the common beginning and end of names */
-	bool apart;            /* names stand on lines of their own */
-	bool no_zeros, no_nan; /* in no row */
+	size_t start, tail; /* bytes of the common beginning and end of names */
+	bool apart;         /* names stand on lines of their own */
+	uint32_t zero;      /* bits of enum figure_id: they are 0 in all rows */
 };
 
 /* The properties of a table. */
@@ -31,7 +31,8 @@ struct table {
 	const char *name;  /* the title of the first column */
 	bool names;        /* the first column holds names, not numbers */
 	bool shape;        /* the second column holds a shape, and samples are not counted */
-	bool bytes;        /* samples of up to 8 bits, whose entropy is shown */
+	bool bytes;        /* samples of up to 8 bits, whose entropy and chi2 are shown */
+	bool reals;        /* samples may be infinite */
 	uint32_t channels; /* above 1: a column for the channel */
 	const struct hist *series; /* it names them */
 };

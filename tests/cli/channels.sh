@@ -86,4 +86,12 @@ run gpuhist -t ci8 -r 0:12 -b 2 --compare pairs.json --alarm=p50:3 pairs
 refused gpuhist --merge pairs.json left.json
 refused gpuhist -t ci8 -r 0:12 -b 2 --compare left.json pairs
 refused gpuhist --merge half.json
-run gpuhist --into pairs.json -f prom pairs
+shell 'gpuhist -q --into pairs.json -f prom pairs | grep bucket'
+# Columns of text, which are named in csv, too; names as they may come
+sed 's/"name": "I"/"column": "pr<i,c\\"e"/; s/"name": "Q"/"column": "age2024"/' pairs.json >columns.json
+for format in csv tsv plot; do run gpuhist --merge -q -f $format columns.json columns.json; done
+shell 'gpuhist --merge -q -f svg columns.json | well_formed | grep -E "note|samples of"'
+shell 'gpuhist --merge -q -f prom columns.json | grep -v "^#" | sed -n 1p'
+shell 'gpuhist --merge -q -f json columns.json | cmp - columns.json'
+run gpuhist --merge -q --compare=columns.json --alarm=out:1% columns.json -o /dev/null
+refused gpuhist --merge left.json columns.json
