@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every figure of every series is in every format that shows figures, and is what this script computes from the samples.
+"""Every figure of every series is in every format that shows figures, and is what this script computes from the samples;
+the name of every series is in every format.
 
 KINDS makes series: channels, keys, rows, files. FORMATS reads them back: the table below has a cell for each kind and
-format, None if that format has no such series.
+format, None if that format has no such series. NAMES has one for the names.
 usage: formats_check.py GPUHIST [SEED]
 """
 import csv
@@ -17,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
 from check import check, report
@@ -83,7 +85,8 @@ def read_json(options, names):
         for name, one in document.items() if "uhi_schema" not in document else [("", document)]:
             facts = one["writer_info"]["gpuhist"]
             own = {"input": facts.get("row_of", ""), "first": str(facts.get("row_first", "")),
-                   "channel": name.removeprefix("channel"), "key": name.removeprefix("key=")}
+                   "channel": name.removeprefix("channel"), "key": name.removeprefix("key="),
+                   "name": one["metadata"].get("name", ""), "tensor": facts.get("tensor", "")}
             found["/".join(own[n] for n in names)] = facts
     return found
 
@@ -122,6 +125,46 @@ FORMATS = {
     "report": (read_report, REPORT, True),
 }
 
+# ---- names ----
+
+
+def strings(found):
+    """All strings in a document, and the names of its members."""
+    if isinstance(found, dict):
+        return [text for name, value in found.items() for text in [name, *strings(value)]]
+    return [found] if isinstance(found, str) else []
+
+
+# All texts that a format shows.
+TEXTS = {
+    "csv": lambda text: [field for line in csv.reader(io.StringIO(text)) for field in line],
+    "tsv": lambda text: [field for line in csv.reader(io.StringIO(text), delimiter="\t") for field in line],
+    "json": lambda text: [found for line in text.splitlines() for found in strings(json.loads(line))],
+    "prom": lambda text: [re.sub(r"\\(.)", r"\1", value) for value in re.findall(r'\{\w+="((?:\\.|[^"])*)"', text)],
+    "plot": lambda text: [part.strip() for part in re.split(r"[|\u2502\n]|  +", text)],
+    "svg": lambda text: [part.split(" \u00b7 ")[0] for part in ElementTree.fromstring(text).itertext()],
+    "report": lambda text: [part.strip() for part in re.split(r"\n|  +", text)],
+}
+
+
+def check_names(make, kind, options, names):
+    """The name of each series is in each format, with bins and with figures."""
+    for fmt, texts_of in TEXTS.items():
+        for figures_too in (False, True):
+            shown = SHOWN[make].get(fmt)
+            shown = shown[figures_too] if isinstance(shown, tuple) else shown
+            if shown is None:
+                continue
+            bins = ["-b", "0"] if figures_too and fmt != "report" else ["-r", "0:100", "-b", "4"]
+            stats = ["--stats"] if figures_too and fmt == "report" or make is tensors else []
+            out, err = run([*([] if make is tensors else ["-t", kind]), *bins, *stats, "-f", "raw" if fmt == "report" else fmt, *options])
+            texts = texts_of(err if fmt == "report" else out)
+            for i, name in enumerate(names):
+                wanted = shown.format(name=name, i=i)
+                found = any(text == wanted or (fmt == "plot" and text.startswith(f"{wanted} ")) for text in texts)
+                check(found, f"{make.__name__} of {kind} in {fmt}{' of figures' * figures_too}: no {wanted} in {texts[:60]}")
+
+
 # ---- kinds of series ----
 
 
@@ -140,6 +183,13 @@ def channels(kind):
     samples = draw(kind, 3 * 100)
     write("three", LETTERS[kind], samples)
     return ["-c", "3", "three"], {str(c): samples[c::3] for c in range(3)}
+
+
+def pairs(kind):
+    """Complex samples: one, or two in a record."""
+    samples, names = draw(kind, 4 * 100), rng.choice((["I", "Q"], ["I0", "Q0", "I1", "Q1"]))
+    write("pairs", LETTERS[kind], samples)
+    return ["-t", f"c{kind}", "-c", str(len(names)), "pairs"], {name: samples[c::len(names)] for c, name in enumerate(names)}
 
 
 def many(kind):
@@ -169,14 +219,50 @@ def keys(kind):
     return [f"--record={size}", f"--by=u8@{size - 1}", "keys"], {str(7 * k): samples[k::3] for k in range(3)}
 
 
+def texts(kind):
+    """Keys that are texts, of a column with a name."""
+    samples, names = draw(kind, 300), ["<b>&c", 'say "hi"', "\u00fc b"]
+    with open("texts.csv", "w", encoding="utf-8") as file:
+        file.write("value,side\n")
+        file.writelines(f"{x!r},{names[i % 3]}\n" for i, x in enumerate(samples))
+    return ["--text=value", "--by=side", "texts.csv"], {name: samples[i::3] for i, name in enumerate(names)}
+
+
+def tensors(kind):
+    series = {name: draw(kind, 100) for name in ("model.a", 'model."b"')}
+    size = struct.calcsize(LETTERS[kind]) * 100
+    facts = {name: {"dtype": kind.upper(), "shape": [100], "data_offsets": [size * i, size * (i + 1)]} for i, name in enumerate(series)}
+    with open("tensors", "wb") as file:
+        header = json.dumps(facts).encode()
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.writelines(struct.pack(f"<100{LETTERS[kind]}", *samples) for samples in series.values())
+    return ["--each=tensor", "tensors"], series
+
+
 # Of each kind: how its series are named in each format; None: the format has no such series.
 KINDS = {
     one: {"csv": None, "json": [], "prom": [], "report": []},
     channels: {"csv": None, "json": ["channel"], "prom": ["channel"], "report": ["channel"]},
     many: {"csv": ["channel"], "json": ["channel"], "prom": ["channel"], "report": None},
+    pairs: {"csv": None, "json": ["name"], "prom": ["channel"], "report": ["channel"]},
     rows: {"csv": ["first"], "json": ["first"], "prom": None, "report": None},
     files: {"csv": ["input"], "json": ["input"], "prom": None, "report": None},
     keys: {"csv": ["key"], "json": ["key"], "prom": ["key"], "report": None},
+    texts: {"csv": ["key"], "json": ["key"], "prom": None, "report": None},
+    tensors: {"csv": ["tensor"], "json": ["tensor"], "prom": None, "report": None},
+}
+
+
+# How each format shows the name of series i, with bins and with figures if these differ; None, or missing: there is none.
+ROWS = {"csv": "{name}", "tsv": "{name}", "json": "{name}", "plot": "{name}", "svg": "{name}"}
+CHANNELS = {"csv": ("count{i}", "{name}"), "tsv": ("count{i}", "{name}"), "json": "channel{i}", "prom": "{name}",
+            "plot": ("channel {name}", "{name}"), "svg": ("channel {name}", None), "report": (None, "{name}")}
+KEYS = {**ROWS, "json": "key={name}", "prom": "{name}"}
+SHOWN = {
+    one: {}, channels: CHANNELS, pairs: {**CHANNELS, "json": "{name}"}, many: {**KEYS, "json": "channel{i}", "svg": None},
+    # Pictures and documents of rows have no offsets of records.
+    rows: {"csv": "{name}", "tsv": "{name}"}, files: ROWS, keys: KEYS, texts: KEYS,
+    tensors: {"csv": (None, "{name}"), "tsv": (None, "{name}"), "json": (None, "{name}")},
 }
 
 
@@ -194,7 +280,8 @@ def compare(label, cells, wanted, names, short):
 def check_kind(make, kind):
     names = KINDS[make]
     options, series = make(kind)
-    options = ["-t", kind, "-r", "0:100", "-b", "4", "--stats", *options]
+    made = options
+    options = [*([] if make is tensors else ["-t", kind]), "-r", "0:100", "-b", "4", "--stats", *options]
     wanted = {name: figures(kind, samples) for name, samples in series.items()}
     for fmt, (read, figure_names, short) in FORMATS.items():
         if names[fmt] is None:
@@ -204,6 +291,7 @@ def check_kind(make, kind):
         check(sorted(found) == sorted(wanted), f"{label}: {sorted(found)} instead of {sorted(wanted)}")
         for name in set(found) & set(wanted):
             compare(f"{label}, {name}", found[name], wanted[name], figure_names, short)
+    check_names(make, kind, made, list(series))
 
 
 with tempfile.TemporaryDirectory() as place:
