@@ -5,7 +5,9 @@
  */
 #include "run_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +17,7 @@
 #include "gpu/gpu_resident.h"
 #include "gpu_helper/cuda.h"
 #include "hist/compare.h"
+#include "hist/series.h"
 
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail);
@@ -83,26 +86,25 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	return rc;
 }
 
+/* Without bins: can --alarm compare figures with these? */
+static bool limits_fit(char why[AXIS_WHY], const struct hist *limits, const struct hist *hist)
+{
+	if (strcmp(limits->axis.type.name, hist->axis.type.name) == 0)
+		return series_fit(why, limits, hist);
+	snprintf(why, AXIS_WHY, "its samples are %s, not %s", hist->axis.type.name,
+		 limits->axis.type.name);
+	return false;
+}
+
 int run_reference(const struct job *job, const struct hist *hist, const char *what,
 		  struct fail *fail)
 {
-	const uint64_t bytes = hist->what == SERIES_KEYS || !job_draws(job)
-				       ? 0
-				       : compare_bytes(&hist->axis, hist->channels);
+	const uint64_t bytes = job->reference && job_draws(job) ? compare_bytes(hist) : 0;
+	const struct hist *const limits = job->alarms.reference;
 	char why[AXIS_WHY];
 
-	const struct hist *const limits = job->alarms.reference;
-	if (!job->reference && limits &&
-	    (strcmp(limits->axis.type.name, hist->axis.type.name) != 0 ||
-	     limits->what != hist->what ||
-	     (hist->what != SERIES_KEYS && limits->channels != hist->channels)))
-		return fail_set(fail, STATUS_DATA,
-				"%s cannot be compared with %s, which has another type, other "
-				"channels or other keys",
-				what, job->compare);
-	if (!job->reference)
-		return 0;
-	if (!sum_fits(why, job->reference, hist))
+	if (job->reference ? !sum_fits(why, job->reference, hist)
+			   : limits && !limits_fit(why, limits, hist))
 		return fail_set(fail, STATUS_DATA, "%s cannot be compared with %s: %s", what,
 				job->compare, why);
 	if (bytes <= job->machine.memory)

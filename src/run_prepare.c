@@ -206,7 +206,7 @@ int run_name_series(const struct run *run, struct hist *hist, struct fail *fail)
 		hist->by = job_by_name(run->job);
 		return hist->by ? 0 : fail_errno(fail, "--by");
 	}
-	return run->shape.pairs ? series_set_pairs(hist, fail) : 0;
+	return run->shape.pairs ? series_set(hist, SERIES_CHANNELS, NULL, fail) : 0;
 }
 
 /* Allocate the histogram, the totals and the workers. */

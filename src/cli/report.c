@@ -292,7 +292,7 @@ static bool advise_channel(const struct hist *hist)
 /* Name an extreme value that is much more frequent than those next to it, as clipping makes it. */
 static bool advise_clipped(const struct hist *hist)
 {
-	char value[NUMBER_TEXT], share[NUMBER_TEXT];
+	char value[NUMBER_TEXT], share[NUMBER_TEXT], label[SERIES_LABEL];
 
 	for (uint32_t c = 0; c < hist->channels; c++)
 		for (int last = 1; last >= 0; last--) {
@@ -312,8 +312,9 @@ static bool advise_clipped(const struct hist *hist)
 				continue;
 			percent_text(share, count, hist_samples(hist, c));
 			edges_format(&hist->axis.edges, end, value);
-			msg_note("%s at %s, the %s value: clipped?", share, value,
-				 last ? "largest" : "smallest");
+			series_label(label, hist, c);
+			msg_note("%s%s%s at %s, the %s value: clipped?", share,
+				 *label ? " of " : "", label, value, last ? "largest" : "smallest");
 			return true;
 		}
 	return false;

@@ -32,30 +32,7 @@ static int sum_refuse(const struct sum *s, const struct document *other, enum st
 
 bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *other)
 {
-	static const char *const KINDS[] = {"channels", "columns of text", "keys (--by)"};
-	const bool keyed = h->what == SERIES_KEYS;
-	const bool named = !keyed && h->name && other->name;
-	uint32_t c = 0;
-
-	/* Documents of older versions have no names of channels. */
-	while (named && c < h->channels && c < other->channels &&
-	       strcmp(h->name[c], other->name[c]) == 0)
-		c++;
-	if (h->what != other->what)
-		snprintf(why, AXIS_WHY, "it has %s, not %s", KINDS[other->what], KINDS[h->what]);
-	else if (keyed && strcmp(h->by, other->by) != 0)
-		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", other->by, h->by);
-	else if (keyed && h->whole_keys != other->whole_keys)
-		snprintf(why, AXIS_WHY, "only one of them has keys that are text");
-	else if (!keyed && h->channels != other->channels)
-		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)other->channels,
-			 other->channels == 1 ? "" : "s", (ul)h->channels);
-	else if (named && c < h->channels)
-		snprintf(why, AXIS_WHY, "its %s %lu is %.60s, not %.60s", series_head(h), (ul)c,
-			 other->name[c], h->name[c]);
-	else
-		return axis_fits(why, &h->axis, &other->axis);
-	return false;
+	return series_fit(why, h, other) && axis_fits(why, &h->axis, &other->axis);
 }
 
 static int add_hist(struct sum *s, const struct document *other, struct fail *fail)

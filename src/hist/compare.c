@@ -272,12 +272,12 @@ int compare_refuses(const struct hist *reference, const char *name, struct fail 
 	return refuse_empty(reference, name, fail);
 }
 
-uint64_t compare_bytes(const struct axis *axis, uint32_t channels)
+uint64_t compare_bytes(const struct hist *h)
 {
-	const bool placed = axis_kind_of(axis)->from_samples;
-	const uint64_t bins = placed ? axis->edges.auto_bins.most : axis_bins(axis);
+	const bool placed = axis_kind_of(&h->axis)->from_samples;
+	const uint64_t bins = placed ? h->axis.edges.auto_bins.most : axis_bins(&h->axis);
 
-	return layout_is_many(channels) ? 0 : channels * bins * sizeof(double);
+	return hist_is_list(h) ? 0 : h->channels * bins * sizeof(double);
 }
 
 /* For pictures: set the reference's counts in the bins of h, which are also the bins of of[0]. */

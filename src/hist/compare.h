@@ -26,8 +26,8 @@ struct comparison {
  */
 int compare_refuses(const struct hist *reference, const char *name, struct fail *fail);
 
-/* Bytes of the counts that pictures keep of a reference with this axis, at most. */
-uint64_t compare_bytes(const struct axis *axis, uint32_t channels);
+/* Bytes of the counts that pictures keep of a reference of h, at most. */
+uint64_t compare_bytes(const struct hist *h);
 
 /*
  * Compare each channel with the reference's, which has the same channels and an axis that fits

@@ -36,23 +36,14 @@ const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t
 
 int series_set(struct hist *h, enum series what, const char *const *name, struct fail *fail)
 {
-	h->what = what;
-	h->name = calloc((size_t)h->channels + 1, sizeof(*h->name));
-	for (uint32_t c = 0; c < h->channels; c++)
-		if (!h->name || !(h->name[c] = strdup(name[c])))
-			return fail_errno(fail, "the names of channels");
-	return 0;
-}
-
-int series_set_pairs(struct hist *h, struct fail *fail)
-{
 	char text[NUMBER_TEXT];
 
+	h->what = what;
 	h->name = calloc((size_t)h->channels + 1, sizeof(*h->name));
 	for (uint32_t c = 0; c < h->channels; c++) {
 		snprintf(text, sizeof(text), h->channels > 2 ? "%c%lu" : "%c", "IQ"[c % 2],
 			 (unsigned long)c / 2);
-		if (!h->name || !(h->name[c] = strdup(text)))
+		if (!h->name || !(h->name[c] = strdup(name ? name[c] : text)))
 			return fail_errno(fail, "the names of channels");
 	}
 	return 0;
@@ -89,4 +80,33 @@ bool series_find(const struct hist *h, const struct hist *other, uint32_t channe
 		end = order < 0 ? middle : end;
 	}
 	return h->what != SERIES_KEYS;
+}
+
+bool series_fit(char why[AXIS_WHY], const struct hist *h, const struct hist *other)
+{
+	static const char *const KINDS[] = {"channels", "columns of text", "keys (--by)"};
+	const bool keyed = h->what == SERIES_KEYS;
+	const bool named = !keyed && h->name && other->name;
+	uint32_t c = 0;
+
+	/* Documents of older versions have no names of channels. */
+	while (named && c < h->channels && c < other->channels &&
+	       strcmp(h->name[c], other->name[c]) == 0)
+		c++;
+	if (h->what != other->what)
+		snprintf(why, AXIS_WHY, "it has %s, not %s", KINDS[other->what], KINDS[h->what]);
+	else if (keyed && strcmp(h->by, other->by) != 0)
+		snprintf(why, AXIS_WHY, "its keys are %.80s, not %.80s", other->by, h->by);
+	else if (keyed && h->whole_keys != other->whole_keys)
+		snprintf(why, AXIS_WHY, "only one of them has keys that are text");
+	else if (!keyed && h->channels != other->channels)
+		snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu",
+			 (unsigned long)other->channels, other->channels == 1 ? "" : "s",
+			 (unsigned long)h->channels);
+	else if (named && c < h->channels)
+		snprintf(why, AXIS_WHY, "its %s %lu is %.60s, not %.60s", series_head(h),
+			 (unsigned long)c, other->name[c], h->name[c]);
+	else
+		return true;
+	return false;
 }
