@@ -28,17 +28,16 @@ struct tensor_rows {
 	uint64_t samples;      /* counted so far */
 	uint64_t bytes;        /* counted so far */
 	uint64_t tensors;      /* counted so far */
+	uint64_t behind;       /* bytes after the last tensor of the file */
 	char **name;           /* of all tensors, for a table, until the first is counted */
 	size_t names;
 };
 
 /* ---- headers ---- */
 
-/* Does the file end with the last of its tensors? */
+/* Does the file hold all of its tensors? */
 static int check_size(const struct tensors *list, const struct bytes *b, struct fail *fail)
 {
-	if (bytes_size(b) > list->end)
-		return tensors_too_long(bytes_name(b), list->end, fail);
 	for (size_t i = 0; i < list->n; i++) {
 		const struct tensor *const t = &list->of[i];
 		if (t->begin + t->bytes > bytes_size(b))
@@ -154,6 +153,7 @@ static int count_tensor(struct tensor_rows *c, size_t path, const struct tensors
 	c->samples += hist.samples;
 	c->bytes += t->bytes;
 	c->tensors++;
+	c->behind = report.totals.behind_bytes;
 	hist_free(&hist);
 	return output_flush(c->out, fail);
 }
@@ -163,10 +163,15 @@ static int count_file(struct tensor_rows *c, size_t path, struct fail *fail)
 	struct tensors list;
 	int rc = read_list(&list, c, c->job->source.paths[path], fail);
 
+	c->behind = 0;
 	for (size_t i = 0; i < list.n && rc == 0; i++)
 		rc = count_tensor(c, path, &list, &list.of[i], fail);
 	if (rc == 0)
 		warn_left_out(&list, c->job->source.paths[path]);
+	if (rc == 0 && c->behind > 0)
+		msg_warning("%s goes on after its samples; " COUNTED " %s not counted",
+			    path_shown(c->job->source.paths[path]), COUNT(c->behind, "byte"),
+			    c->behind == 1 ? "was" : "were");
 	tensors_free(&list);
 	return rc;
 }

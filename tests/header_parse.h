@@ -12,7 +12,7 @@ static inline bool header_known(const unsigned char *bytes, size_t n)
 {
 	const struct input_format *format;
 
-	return first_format(bytes, n, FORMATS_READ, &format) == HEADER_FOUND;
+	return first_format(bytes, n, FORMATS_TYPED, &format) == HEADER_FOUND && format->header;
 }
 
 /* Begin; NONE: there is no header. */
@@ -22,7 +22,7 @@ static inline enum header_result header_first(struct header_scan *h, const unsig
 	const struct input_format *format;
 
 	h->why[0] = '\0';
-	if (first_format(bytes, n, FORMATS_READ, &format) != HEADER_FOUND)
+	if (first_format(bytes, n, FORMATS_TYPED, &format) != HEADER_FOUND || !format->header)
 		return HEADER_NONE;
 	header_begin(h, format->header, format->length);
 	return HEADER_MORE;

@@ -443,7 +443,7 @@ static void none(void)
 		const unsigned char *p = (const unsigned char *)NONE[i];
 		const struct input_format *format;
 		struct header_scan h;
-		CHECK(first_format(p, 12, FORMATS_READ, &format) == HEADER_NONE, "%s", NONE[i]);
+		CHECK(first_format(p, 12, FORMATS_TYPED, &format) == HEADER_NONE, "%s", NONE[i]);
 		CHECK(header_parse(&h, p, strlen(NONE[i])) == HEADER_NONE, "%s", NONE[i]);
 		for (size_t n = 0; n < 12; n++)
 			CHECK(!header_known(p, n), "%s at %zu", NONE[i], n);

@@ -182,10 +182,12 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 	struct sample_type says = {.name = ""};
 	const size_t misnamed_count = job_misnamed(job, &misnamed, &says);
 	const bool text_on = job->source.text.on;
-	char tail[40], text[FAIL_TEXT], more[32];
+	char tail[40], behind[40], text[FAIL_TEXT], more[32];
 
 	snprintf(tail, sizeof(tail), COUNTED " %s", COUNT(t->tail, "byte"),
 		 t->tail == 1 ? "was" : "were");
+	snprintf(behind, sizeof(behind), COUNTED " %s", COUNT(t->behind_bytes, "byte"),
+		 t->behind_bytes == 1 ? "was" : "were");
 	const struct {
 		uint64_t inputs;
 		const char *name, *one, *several, *first, *second;
@@ -205,6 +207,8 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		 "are text, but were counted as binary %s samples (--text reads their numbers, -t "
 		 "u8 their bytes)",
 		 type, ""},
+		{t->behind.count, t->behind.name, "goes on after its samples; %s not counted",
+		 "go on after their samples; %s not counted", behind, ""},
 		{t->lacking.count, t->lacking.name,
 		 "lacks bytes after the tensor that was counted; was it cut short?",
 		 "lack bytes after the tensor that was counted; were they cut short?", "", ""},

@@ -88,24 +88,11 @@ static bool peek_failed(const struct peek *p)
 
 /* ---- views ---- */
 
-/* A source of plain, decoded or kept bytes. */
+/* A source of plain or decoded bytes. */
 struct view {
 	struct bytes *bytes;
-	struct peek *peek;         /* decodes the bytes; NULL: they are not compressed */
-	const unsigned char *kept; /* bytes from content_after_decoded; or NULL */
-	uint64_t from;             /* offset of the first kept byte */
-	uint64_t to;               /* offset of the end of the input, if bytes are kept */
+	struct peek *peek; /* decodes the bytes; NULL: they are not compressed */
 };
-
-static int kept_look(const struct view *v, uint64_t at, const unsigned char **bytes, size_t *got)
-{
-	const uint64_t there = v->to - v->from < CONTENT_REST ? v->to - v->from : CONTENT_REST;
-	const uint64_t before = at - v->from;
-
-	*got = before < there ? (size_t)(there - before) : 0;
-	*bytes = v->kept + (*got > 0 ? before : 0);
-	return 0;
-}
 
 /*
  * Find the bytes from `at` on, valid until the next look; *got < least: they end there. Take
@@ -114,8 +101,6 @@ static int kept_look(const struct view *v, uint64_t at, const unsigned char **by
 static int view_look(struct view *v, uint64_t at, size_t least, size_t most,
 		     const unsigned char **bytes, size_t *got, struct fail *fail)
 {
-	if (v->kept)
-		return kept_look(v, at, bytes, got);
 	if (v->peek)
 		return peek_look(v->peek, at, least, bytes, got, fail);
 	return bytes_look(v->bytes, at, least, most, bytes, got, fail);
@@ -330,7 +315,7 @@ static int run_scan(struct content *c, struct view *v, enum header_result *resul
 	int rc = 0;
 
 	for (*result = HEADER_MORE; rc == 0 && *result == HEADER_MORE;) {
-		if (!v->peek && !v->kept)
+		if (!v->peek)
 			rc = bytes_pass(v->bytes, scan->at, fail);
 		if (rc == 0)
 			rc = view_look(v, scan->at, scan->want, scan->want, &bytes, &got, fail);
@@ -531,77 +516,4 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 		rc = read_header(c, &v, rules, format, fail);
 	peek_close(v.peek);
 	return rc;
-}
-
-/* ---- after the samples ---- */
-
-static int content_too_long(const struct content *c, const struct bytes *b, struct fail *fail)
-{
-	return fail_set(fail, STATUS_DATA,
-			"%s goes on after the %llu bytes of samples that its %s header announces",
-			bytes_name(b), (ull)c->header.bytes, c->header.format);
-}
-
-/* Does a safetensors file end with the last of its tensors? Decoded bytes end at v->to. */
-static int check_tensors(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
-{
-	const uint64_t end = c->header.end, last = end > bound ? end - 1 : bound;
-	const unsigned char *bytes;
-	size_t got = 0;
-	int rc = v->to > 0 ? 0 : bytes_pass(v->bytes, last, fail);
-
-	if (rc == 0 && v->to == 0)
-		rc = bytes_look(v->bytes, last, 2, 2, &bytes, &got, fail);
-	const uint64_t to = v->to > 0 ? v->to : last + got;
-	if (rc == 0 && to > end)
-		return tensors_too_long(bytes_name(v->bytes), end, fail);
-	c->shorter = rc == 0 && to < end;
-	return rc;
-}
-
-static int look_behind(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
-{
-	struct header_scan *const scan = &c->scan;
-	enum header_result result;
-	const unsigned char *bytes;
-	size_t got;
-
-	if (c->header.within)
-		return check_tensors(c, v, bound, fail);
-	if (!c->header.chunks) {
-		const int rc = view_look(v, bound, 1, 1, &bytes, &got, fail);
-		return rc == 0 && got > 0 ? content_too_long(c, v->bytes, fail) : rc;
-	}
-	header_go_on(scan, c->header.bytes);
-	const int rc = run_scan(c, v, &result, fail);
-	/* Skip the bytes between the kept ones and the end of the file. */
-	if (rc == 0 && result == HEADER_NONE && v->kept && c->header.end <= v->to - CONTENT_END) {
-		scan->at = c->header.end;
-		scan->want = CONTENT_END;
-		result = header_step(scan, v->kept + CONTENT_REST, CONTENT_END);
-	}
-	if (rc == 0 && result == HEADER_BAD)
-		return fail_set(fail, STATUS_DATA, "%s has %s, but gpuhist counts only one%s",
-				bytes_name(v->bytes), scan->why, content_way_out(c, false));
-	return rc;
-}
-
-int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail)
-{
-	struct view v = {.bytes = b};
-	const int rc = look_behind(c, &v, bound, fail);
-
-	/* A stream is read to its end, so that its writer can finish. */
-	return rc == 0 && (c->header.chunks || c->header.within) ? bytes_pass(b, NO_END, fail) : rc;
-}
-
-int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
-			  const unsigned char *rest, struct fail *fail)
-{
-	struct view v = {.bytes = b, .kept = rest, .from = bound, .to = at};
-
-	if (at <= bound && !c->header.within)
-		return 0;
-	return rest || c->header.within ? look_behind(c, &v, bound, fail)
-					: content_too_long(c, b, fail);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * content: identifies an input by its first bytes and, if these are zstd, by its first decoded
- * bytes: samples, samples after a header, or a format to refuse. Also checks the bytes after the
- * samples. All decisions about first bytes are made here.
+ * bytes: samples, samples after a header, or a format to refuse. All decisions about first bytes are
+ * made here.
  *
  * Called by the thread that opens the input, without a lock. Loses no byte of a stream, and waits
  * for none that cannot change the decision.
@@ -38,7 +38,6 @@ struct content {
 	bool text;               /* it is text, counted as samples because the type is known */
 	bool absent;             /* a safetensors file without the tensor, hence without samples */
 	char near[TENSOR_NEAR];  /* if absent: a similar name of a tensor in the file; or "" */
-	bool shorter;            /* a safetensors file that lacks bytes after the tensor */
 	struct header header;    /* its header; the format is NULL without one */
 	struct header_scan scan; /* the scan of the header */
 };
@@ -46,22 +45,6 @@ struct content {
 /* Identify an input that was just opened. 1: the source was stopped. */
 int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
 		 struct fail *fail);
-
-/*
- * Check the bytes after the samples, which end at `bound`; read a stream to its end. 1: the
- * source was stopped.
- */
-int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
-
-/*
- * Do the same for decoded bytes, which end at offset `at`. `rest` holds the first CONTENT_REST
- * bytes after the samples, then the CONTENT_END bytes after the end of the file that the header
- * gives. NULL: no bytes may follow.
- */
-#define CONTENT_REST ((size_t)64 << 10)
-#define CONTENT_END ((size_t)9)
-int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
-			  const unsigned char *rest, struct fail *fail);
 
 /* The end of a message that proposes --raw; `named`: the message names --raw already. */
 const char *content_way_out(const struct content *c, bool named);

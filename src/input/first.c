@@ -136,7 +136,7 @@ enum header_result first_format(const unsigned char *bytes, size_t n, enum forma
 
 	for (const struct input_format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
 		const size_t there = f->at < n ? n - f->at : 0;
-		if (!f->header && which != FORMATS_ALL && (which == FORMATS_READ || !f->packed))
+		if (which == FORMATS_TYPED && !f->header && !f->packed)
 			continue;
 		const size_t same = there > 0 ? alike(f, bytes + f->at, there) : 0;
 		if (same == f->length) {

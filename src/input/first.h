@@ -30,7 +30,6 @@ struct input_format {
 enum formats {
 	FORMATS_ALL,
 	FORMATS_TYPED, /* with -t: compressed ones, and those with a header */
-	FORMATS_READ,  /* those with a header */
 };
 
 /*

@@ -44,27 +44,16 @@ void header_begin(struct header_scan *h, const struct header_format *format, siz
 	*h = (struct header_scan){.want = magic,
 				  .format = format,
 				  .data = HEADER_TO_END,
-				  .header.end = HEADER_TO_END,
 				  .header.channels = 1,
 				  .header.last = 1};
 }
 
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n)
 {
-	if (n < h->want && h->after)
-		return HEADER_NONE;
 	if (n < h->want)
 		return header_bad(h, "the input ends inside it, after %llu bytes",
 				  (unsigned long long)(h->at + n));
 	return h->format->step(h, bytes);
-}
-
-void header_go_on(struct header_scan *h, uint64_t bytes)
-{
-	h->after = true;
-	h->at = h->header.begin;
-	h->want = 0;
-	(void)h->format->behind(h, h->at + bytes); /* no overflow: both are below 2^63 */
 }
 
 void header_text(char text[HEADER_TEXT], const struct header *h)

@@ -33,24 +33,23 @@ struct header {
 	const char *format; /* for messages: ".npy", "WAVE", "PGM", "safetensors"; NULL: none */
 	const char *input;  /* first input: the name of the one that has the header */
 	struct sample_type type;
-	bool untyped;        /* `type` is the usual one of such samples; -t must name it */
-	uint32_t channels;   /* interleaved channels, at least 1; 2 for complex numbers */
-	bool pair;           /* samples are complex numbers */
-	uint64_t begin;      /* offset of the first sample */
-	uint64_t bytes;      /* bytes of all samples; HEADER_TO_END: unknown */
-	bool open;           /* `bytes` may be the placeholder of a writer that cannot seek back */
-	bool chunks;         /* other chunks may follow the samples */
-	bool within;         /* the samples are one tensor of a file; others may follow */
-	uint64_t end;        /* offset of the end of the file; HEADER_TO_END: unknown */
-	uint32_t axes;       /* array: number of axes */
-	uint64_t last;       /* array: length of the last axis, or 1 without axes */
-	bool fortran;        /* array: neighbours in memory are not along the last axis */
+	bool untyped;      /* `type` is the usual one of such samples; -t must name it */
+	uint32_t channels; /* interleaved channels, at least 1; 2 for complex numbers */
+	bool pair;         /* samples are complex numbers */
+	uint64_t begin;    /* offset of the first sample */
+	uint64_t bytes;    /* bytes of all samples; HEADER_TO_END: unknown */
+	bool open;         /* `bytes` may be the placeholder of a writer that cannot seek back */
+	bool within;       /* the samples are one tensor of a file; others may follow */
+	uint64_t end;      /* offset of the end of the file; 0: samples end it, or it is unknown */
+	uint32_t axes;     /* array: number of axes */
+	uint64_t last;     /* array: length of the last axis, or 1 without axes */
+	bool fortran;      /* array: neighbours in memory are not along the last axis */
 	uint32_t valid_bits; /* valid upper bits of each sample; 0: all */
 };
 
 enum header_result {
 	HEADER_BAD = -1, /* the header is wrong; `why` says how */
-	HEADER_NONE,     /* no header; after the samples: no header follows */
+	HEADER_NONE,     /* no header */
 	HEADER_MORE,     /* the scan needs `want` bytes at `at` */
 	HEADER_FOUND,
 };
@@ -61,7 +60,6 @@ struct header_scan {
 	struct header header; /* the result */
 	char why[HEADER_WHY]; /* for BAD: the reason */
 	const struct header_format *format;
-	bool after; /* the scan continues after the samples */
 	/* Used by the formats. */
 	int state;
 	bool big;           /* WAVE: big endian */
@@ -79,13 +77,6 @@ void header_begin(struct header_scan *h, const struct header_format *format, siz
 
 /* Continue with the n bytes at scan.at; if n is less than scan.want, the input ends there. */
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n);
-
-/*
- * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
- * then on steps return MORE; NONE at the end of the last chunk; or BAD if more samples follow, or
- * bytes that begin like another header.
- */
-void header_go_on(struct header_scan *h, uint64_t bytes);
 
 /* Describe a header as -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
 #define HEADER_TEXT 160
@@ -107,8 +98,6 @@ bool header_product(uint64_t a, uint64_t b, uint64_t *product);
 /* Each format is such a struct in a file of its own, and a row of the table in first.c. */
 struct header_format {
 	enum header_result (*step)(struct header_scan *h, const unsigned char *bytes);
-	/* Begin to scan the bytes after the samples, at offset `at`; NULL: there may be none. */
-	enum header_result (*behind)(struct header_scan *h, uint64_t at);
 };
 
 #endif

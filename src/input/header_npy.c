@@ -273,4 +273,4 @@ static enum header_result npy_step(struct header_scan *h, const unsigned char *p
 	}
 }
 
-const struct header_format header_npy = {npy_step, NULL};
+const struct header_format header_npy = {npy_step};

@@ -78,4 +78,4 @@ static enum header_result pnm_step(struct header_scan *h, const unsigned char *p
 	return header_want(h, 0, 1);
 }
 
-const struct header_format header_pnm = {pnm_step, NULL};
+const struct header_format header_pnm = {pnm_step};

@@ -8,9 +8,7 @@
  *
  * The chunk fmt comes before the chunk data; other chunks, of any length, may be anywhere. The size
  * of the file is used for two things only: if it reaches past a data chunk of 0 bytes, there are no
- * samples, but other chunks; and at its end, another file may begin. Joined files are detected by
- * bytes that look like a header at the end of a chunk, with or without the pad byte, which some
- * writers leave out.
+ * samples, but other chunks; and bytes up to it belong to the file.
  */
 #include "input/header.h"
 
@@ -24,7 +22,7 @@
 #define FMT_LEAST 16u
 #define FMT_MOST 40u /* size of an extensible fmt */
 
-enum { FORM, CHUNK, DS64, FMT, BEHIND };
+enum { FORM, CHUNK, DS64, FMT };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
 /* largest size of a file; a larger one is the placeholder of a writer that cannot seek back */
@@ -45,12 +43,6 @@ static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 {
 	h->state = CHUNK;
 	return header_want(h, left, 8);
-}
-
-/* Ask for the chunk header after the samples; at an odd offset, a pad byte may come first. */
-static enum header_result look_behind(struct header_scan *h, uint64_t at)
-{
-	return header_want(h, at - h->at - h->want, 8 + at % 2);
 }
 
 /* The format tag in the first two bytes of the extensible fmt's GUID; 0: it is another GUID. */
@@ -117,7 +109,6 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 		return header_bad(h, "the data chunk at offset %llu comes before the fmt chunk",
 				  (unsigned long long)h->at);
 	found->begin = h->at + 8;
-	found->chunks = true;
 	found->bytes = size;
 	/* Is the size of the file no placeholder, and does it reach past this chunk's header? */
 	const bool reaches = h->number[1] + 8 > found->begin && h->number[1] < h->number[2];
@@ -128,32 +119,16 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 		found->open =
 			(h->data == 0 && !reaches) || h->data == UINT32_MAX || h->data > INT64_MAX;
 	}
-	if (found->bytes > INT64_MAX)
+	if (found->bytes > INT64_MAX) {
 		found->bytes = HEADER_TO_END;
-	else if (h->number[1] < h->number[2] && h->number[1] + 8 >= found->begin + found->bytes)
+		return HEADER_FOUND;
+	}
+	/* Other chunks may follow the samples; the size may leave out the last pad byte. */
+	found->end = found->begin + found->bytes;
+	if (h->number[1] < h->number[2] && h->number[1] + 8 > found->end)
 		found->end = h->number[1] + 8;
+	found->end += found->end % 2;
 	return HEADER_FOUND;
-}
-
-/* Take a chunk after the samples; a name that looks like a header begins another file. */
-static enum header_result take_behind(struct header_scan *h, const unsigned char *p)
-{
-	const size_t padding = h->want - 8;
-	const uint32_t size = word32(h, p + padding + 4);
-	const struct input_format *other;
-
-	for (size_t i = 0; i <= padding; i++)
-		if (first_format(p + i, 8, FORMATS_READ, &other) != HEADER_NONE)
-			return header_bad(h, "the start of another file at offset %llu",
-					  (unsigned long long)(h->at + i));
-	if (memcmp(p + padding, "data", 4) == 0)
-		return header_bad(h, "a second data chunk at offset %llu",
-				  (unsigned long long)(h->at + padding));
-	if (h->chunks++ == CHUNKS_MOST)
-		return HEADER_NONE;
-	/* If a chunk reaches beyond the end of the file, skip only to that end. */
-	const uint64_t at = h->at + h->want, end = h->header.end;
-	return look_behind(h, at < end && size > end - at ? end : at + size);
 }
 
 static enum header_result take_chunk(struct header_scan *h, const unsigned char *p)
@@ -197,8 +172,6 @@ static enum header_result wave_step(struct header_scan *h, const unsigned char *
 		return next_chunk(h, 0);
 	case CHUNK:
 		return take_chunk(h, p);
-	case BEHIND:
-		return take_behind(h, p);
 	case DS64:
 		if (h->number[1] == UINT32_MAX && little64(p) != UINT32_MAX) {
 			h->number[1] = little64(p);
@@ -213,11 +186,4 @@ static enum header_result wave_step(struct header_scan *h, const unsigned char *
 	}
 }
 
-static enum header_result behind(struct header_scan *h, uint64_t at)
-{
-	h->chunks = 0;
-	h->state = BEHIND;
-	return look_behind(h, at);
-}
-
-const struct header_format header_wave = {wave_step, behind};
+const struct header_format header_wave = {wave_step};

@@ -326,13 +326,6 @@ bool tensor_header(struct header *h, const struct tensors *list, const struct te
 	return tensor_type(t, &h->type);
 }
 
-int tensors_too_long(const char *name, uint64_t end, struct fail *fail)
-{
-	return fail_set(fail, STATUS_DATA,
-			"%s goes on after byte %llu, where the last of its tensors ends", name,
-			(unsigned long long)end);
-}
-
 void tensors_free(struct tensors *t)
 {
 	free(t->text);

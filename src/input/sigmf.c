@@ -125,7 +125,6 @@ static int take_meta(struct meta *m, struct header *h, struct fail *fail)
 			     .pair = m->pair,
 			     .begin = m->number[BEFORE],
 			     .bytes = HEADER_TO_END,
-			     .end = HEADER_TO_END,
 			     .last = 1};
 	return 1;
 }

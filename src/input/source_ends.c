@@ -129,10 +129,21 @@ static int check_all(const struct source *s, struct input *in, uint64_t tail, bo
 		return part_changed(in, fail);
 	if (in->at < in->begin && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
-	/* If -n or the file ended first, the bytes after the samples are not checked. */
-	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
-		return -1;
 	return input_check_end(s, in, tail, truncated, fail);
+}
+
+/* Add up the bytes behind the samples, unless -n or another slice ended before them. */
+static void add_behind(struct source_totals *t, const struct input *in, uint64_t end)
+{
+	const uint64_t due = larger(in->bound, in->content.header.end);
+
+	if (in->limit != NO_END || in->bound == NO_END || end < in->bound)
+		return;
+	t->behind_bytes += end > due ? end - due : 0;
+	if (end > due && t->behind.count++ == 0)
+		t->behind.name = in->name;
+	if (end < due && in->content.header.within && t->lacking.count++ == 0)
+		t->lacking.name = in->name;
 }
 
 static void add_up(struct source *s, struct input *in)
@@ -171,8 +182,8 @@ static void add_up(struct source *s, struct input *in)
 		s->left -= lesser(records, s->left);
 	if (check_all(s, in, sums.tail, truncated, &fail) != 0)
 		source_fail(s, in, OFFSET_MOST, &fail);
-	if (in->part.ends && in->content.shorter && !in->shorter && t->lacking.count++ == 0)
-		t->lacking.name = in->name;
+	if (!in->shorter)
+		add_behind(t, in, sums.end);
 }
 
 /* Has all of the input been handed out? Callers may still hold chunks of it. */

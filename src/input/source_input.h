@@ -26,6 +26,7 @@ struct input_sums {
 	uint64_t missing; /* claimed bytes before in->at that the file did not hold */
 	uint64_t bytes;   /* bytes of samples */
 	uint64_t tail;    /* bytes of samples after the last whole record */
+	uint64_t end;     /* offset of the end of all, if it was read or passed over; or 0 */
 };
 
 /* Operations that differ between plain and zstd inputs. All but `begin` need the lock. */
@@ -37,8 +38,6 @@ struct input_kind {
 	bool (*idle)(const struct source *s, const struct input *in);
 	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
 	struct input_sums (*sums)(const struct source *s, const struct input *in);
-	/* Check the bytes after the samples, unless that was done before. */
-	int (*check_rest)(struct input *in, struct fail *fail);
 };
 extern const struct input_kind plain_kind, zstd_kind, text_kind;
 

@@ -29,7 +29,6 @@ struct plain_input {
 	uint64_t end;     /* offset after the whole records that a file held when it was opened */
 	uint64_t torn;    /* bytes of partial records where reads came back short */
 	uint64_t missing; /* claimed bytes that the file did not hold */
-	bool end_checked; /* plain_finish() has checked the bytes after the samples */
 	unsigned full;    /* reads of a stream in a row that did not have to wait */
 };
 
@@ -159,17 +158,15 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
 }
 
 /*
- * Read the tail, when less than a record is left of the samples that the header declares, and
- * check the bytes after it. No lock.
+ * Read the tail, when less than a record is left of the samples that the header declares, and pass
+ * over the bytes behind it, so that the writer of a stream can finish. No lock.
  */
 static int plain_finish(struct source *s, struct input *in, uint64_t at, void *buffer, size_t left,
 			size_t *got, struct fail *fail)
 {
 	const int rc = read_records(s, in, at, buffer, left, got, fail);
 
-	in->plain->end_checked = true;
-	return rc == 0 && *got == left ? content_after(&in->content, in->bytes, in->bound, fail)
-				       : rc;
+	return rc == 0 && *got == left ? bytes_pass(in->bytes, NO_END, fail) : rc;
 }
 
 static void plain_turn_unlocks(struct source *s, struct input *in, struct request *q)
@@ -269,8 +266,10 @@ static struct input_sums plain_sums(const struct source *s, const struct input *
 			       .missing = plain->missing,
 			       .tail = plain->torn};
 
-	if (plain->end_checked && size > in->at)
-		t.left_at = size;
+	if (in->limit == NO_END && in->at >= in->bound && plain->missing == 0)
+		t.end = in->is_file ? size : bytes_passed(in->bytes);
+	if (t.end > in->at)
+		t.left_at = t.end;
 	if (end > in->begin)
 		t.bytes = end - in->begin - plain->missing;
 	if (in->part.sliced)
@@ -278,13 +277,5 @@ static struct input_sums plain_sums(const struct source *s, const struct input *
 	return t;
 }
 
-/* Do nothing: the reader of the last sample has checked the rest (plain_finish). */
-static int plain_check_rest(struct input *in, struct fail *fail)
-{
-	(void)in;
-	(void)fail;
-	return 0;
-}
-
-const struct input_kind plain_kind = {plain_begin,   plain_free, plain_idle,
-				      plain_backlog, plain_sums, plain_check_rest};
+const struct input_kind plain_kind = {plain_begin, plain_free, plain_idle, plain_backlog,
+				      plain_sums};

@@ -764,12 +764,4 @@ static struct input_sums text_sums(const struct source *s, const struct input *i
 				   .tail = t->parted};
 }
 
-static int text_check_rest(struct input *in, struct fail *fail)
-{
-	(void)in;
-	(void)fail;
-	return 0;
-}
-
-const struct input_kind text_kind = {text_start,   text_free, text_idle,
-				     text_backlog, text_sums, text_check_rest};
+const struct input_kind text_kind = {text_start, text_free, text_idle, text_backlog, text_sums};

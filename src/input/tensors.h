@@ -54,9 +54,6 @@ const struct tensor *tensors_find(const struct tensors *list, const char *name, 
 /* Make a header for an input with this tensor of the list alone; false: unsupported type. */
 bool tensor_header(struct header *h, const struct tensors *list, const struct tensor *t);
 
-/* Set *fail and return -1: the input goes on after offset `end`. */
-int tensors_too_long(const char *name, uint64_t end, struct fail *fail);
-
 void tensors_free(struct tensors *t);
 
 /* List the first tensors for a message, each after a line feed. */

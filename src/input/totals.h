@@ -51,6 +51,8 @@ struct source_totals {
 	struct odd_inputs empty;   /* inputs without a byte */
 	struct odd_inputs texts;   /* inputs that are text, counted as binary */
 	struct odd_inputs lacking; /* safetensors files that lack bytes after the tensor */
+	struct odd_inputs behind;  /* inputs that go on behind their samples */
+	uint64_t behind_bytes;     /* bytes of these, which were not counted */
 	bool finished;             /* --finish ended a stream */
 	bool streamed;             /* at least one input was not a file */
 	double waited;             /* seconds for which readers waited for the writers of streams */

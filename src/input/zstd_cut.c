@@ -163,14 +163,11 @@ void cut_waits(struct source *s)
 static int zstd_begin(struct source *s, struct input *in, struct fail *fail)
 {
 	struct zstd_input *const z = calloc(1, sizeof(*z));
-	const bool rest = in->content.header.chunks && in->bound != NO_END;
 
 	(void)s;
 	in->zstd = z;
 	in->at = 0;
-	if (z && rest)
-		z->rest = malloc(CONTENT_REST + CONTENT_END);
-	if (!z || (rest && !z->rest))
+	if (!z)
 		return fail_errno(fail, "%s", in->name);
 	z->last = &z->jobs;
 	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
@@ -186,7 +183,6 @@ static void zstd_free(struct source *s, struct input *in)
 	jobs_free_all(s, z);
 	s->budget.live_bytes -= z->stream_bytes;
 	seams_free(z->seams);
-	free(z->rest);
 	free(z);
 }
 
@@ -209,14 +205,8 @@ static struct input_sums zstd_sums(const struct source *s, const struct input *i
 
 	t.bytes = end > in->begin ? end - in->begin : 0;
 	t.tail = t.bytes - whole_records(s, t.bytes);
+	t.end = in->at;
 	return t;
 }
 
-static int zstd_check_rest(struct input *in, struct fail *fail)
-{
-	return content_after_decoded(&in->content, in->bytes, in->bound, in->at, in->zstd->rest,
-				     fail);
-}
-
-const struct input_kind zstd_kind = {zstd_begin,   zstd_free, zstd_idle,
-				     zstd_backlog, zstd_sums, zstd_check_rest};
+const struct input_kind zstd_kind = {zstd_begin, zstd_free, zstd_idle, zstd_backlog, zstd_sums};

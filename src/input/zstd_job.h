@@ -163,7 +163,6 @@ struct zstd_input {
 	struct cut cut;        /* the next job, while it waits for memory */
 	uint64_t stream_bytes; /* bytes of the budget for bytes of a stream in memory */
 	struct seam *seams;
-	unsigned char *rest; /* decoded bytes that content_after_decoded checks, or NULL */
 };
 
 /* ---- zstd_plan.c: what is cut ---- */

@@ -168,31 +168,6 @@ void seams_free(struct seam *seams)
 	}
 }
 
-/* ---- bytes after the samples ---- */
-
-/* Copy the part of the n bytes at offset `from` that is in a piece at offset `at`. */
-static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
-		 size_t n)
-{
-	const uint64_t begin = larger(at, from), end = lesser(at + p->bytes, from + n);
-
-	if (begin < end)
-		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
-}
-
-/* Keep bytes after the samples for content_after_decoded, which needs all of them at once. */
-static void keep_rest(const struct zstd_piece *p, uint64_t at)
-{
-	const struct input *const in = p->job->in;
-	unsigned char *const rest = in->zstd->rest;
-
-	if (!rest)
-		return;
-	keep(p, at, rest, in->bound, CONTENT_REST);
-	if (in->content.header.end != HEADER_TO_END)
-		keep(p, at, rest + CONTENT_REST, in->content.header.end, CONTENT_END);
-}
-
 /* ---- checksums ---- */
 
 /* Is the piece the next one to add, and no thread adding? */
@@ -342,8 +317,6 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 		text_piece_unlocks(s, p, q);
 		return;
 	}
-	if (p->from == 0)
-		keep_rest(p, at);
 	if (begin >= end) { /* nothing of it is wanted */
 		piece_hold(p, p->bytes);
 		piece_release_unlocks(s, p);

@@ -131,6 +131,18 @@ shell "zstd -qc short.npy | $c --ignore-tail"
 cat a.npy plain | refused $c
 shell "cat a.npy plain > long.npy; $c long.npy; $c -n 6 long.npy"
 cat a.npy plain | zstd -qc | refused $c
+# Bytes behind the samples: one total; with -n none are looked at, and only the last slice has them
+run $c long.npy a.npy long.npy
+for k in 1 2; do
+	shell "gpuhist -b 4 -r full -f json --part=$k/2 long.npy a.npy long.npy >part$k.json"
+done
+shell "gpuhist --merge -f json part2.json part1.json >sum.json; gpuhist -b 4 -r full -q -f json long.npy a.npy long.npy | cmp - sum.json"
+{ zstd -qc long.npy && printf 'garbage'; } >damaged.npy.zst
+refused $c damaged.npy.zst
+run $c -n 6 damaged.npy.zst
+{ cat long.npy && head -c 3000000 /dev/zero; } | zstd -qc >much.npy.zst
+run $c -T 4 much.npy.zst
+shell "{ cat a.npy plain; echo written >&2; } | $c"
 head -c 66 a.wav >short.wav
 run $c short.wav
 # A size that is no multiple of a sample
@@ -158,18 +170,25 @@ refused $c two.wav
 cat two.wav | refused $c
 zstd -qc two.wav | refused $c
 run $c -n 2 two.wav
-# Two files in a row: at the end that the first one's size gives, at the end of its chunks, with and without padding, after
-# a chunk that is longer than the part of zstd that is kept, in 32 and in 64 bits
+# Chunks behind the samples, within the size of the file, then bytes behind it; a size that leaves out the padding
+{ wave '' 59 && fmt 1 1 1 8 && data 5 && printf 'abcde\0LIST' && le32 9 && printf 'INFOsome \0'; } >list.wav
+run $c list.wav
+shell "zstd -qc list.wav | $c"
+{ cat list.wav && printf 'x'; } >list2.wav
+run $c list2.wav
+shell "cat list2.wav | $c"
+shell "zstd -qc list2.wav | $c"
+# Two files in a row: the second one is behind the size of the first, in 32 and in 64 bits, with and without padding
 twice() {
 	for file; do
 		cat "$file" "$file" >two
 		zstd -qf two
 		refused $c two
-		refused gpuhist -T 8 two.zst
+		refused $c -T 8 two.zst
 	done
 	cat two | refused $c
 	zstd -qc $file >one.zst
-	cat one.zst one.zst | refused gpuhist
+	cat one.zst one.zst | refused $c
 	run $c --raw -q -t i16 --count=3 two
 	run $c -n 2 two
 }

@@ -172,7 +172,7 @@ static void put_format(const struct job *j, struct around *a, const struct wave 
 	}
 }
 
-/* Append another file after the end of the first: bad input. */
+/* Append another file, which does not count, after the end of the first. */
 static void make_second(struct around *a)
 {
 	static const char *const begins[] = {"RIFF", "RF64", "P5 10 10 255\n", "\x93NUMPY"};
@@ -237,7 +237,7 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 		a->before[4 + i] = (unsigned char)(riff >> 8 * (w.big_endian ? 3 - i : i));
 	for (unsigned i = 0; i < 8 && w.sizes_apart; i++)
 		a->before[20 + i] = (unsigned char)((uint64_t)riff >> 8 * i);
-	if (!w.piped && j->slices == 0 && once_in(30))
+	if (!w.piped && once_in(30))
 		make_second(a);
 }
 
@@ -367,4 +367,8 @@ void make_around(const struct job *j, struct around *a, size_t bytes, bool absen
 		make_wave(j, a, bytes);
 	else if (j->header == PICTURE)
 		make_picture(j, a, bytes);
+	if ((j->header == NUMPY || j->header == PICTURE) && once_in(20)) { /* does not count */
+		a->bytes_after = 1 + below(40);
+		fill_noise(a->after, a->bytes_after);
+	}
 }

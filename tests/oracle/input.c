@@ -90,8 +90,6 @@ static void read_numpy(struct place *p)
 	p->input->begin = begin + length;
 	p->input->end = p->input->begin + count * p->input->type->bits / 8;
 	need(p, p->input->begin, count * p->input->type->bits / 8);
-	if (p->input->end != p->bytes)
-		fail(FAIL_DATA, p->name, "more than the array");
 }
 
 /* ---- WAVE ---- */
@@ -123,13 +121,6 @@ static bool is_open(const struct input *in, uint64_t size)
 	return size == 0xffffffff || size == 0x7ffff000 - 0x7ffff000 % frame;
 }
 
-/* Does another file begin here, instead of a chunk? */
-static bool is_second(const unsigned char *id)
-{
-	return !memcmp(id, "RIF", 3) || !memcmp(id, "RF64", 4) || !memcmp(id, "BW64", 4) ||
-	       !memcmp(id, "P5 ", 3) || !memcmp(id, "\x93NUMPY", 6);
-}
-
 static void read_wave(struct place *p)
 {
 	bool big_endian = !memcmp(p->input->data, "RIFX", 4);
@@ -137,12 +128,8 @@ static void read_wave(struct place *p)
 	uint64_t apart = 0, at = 12;
 	bool found = false;
 
-	while (at < p->bytes && !(found && p->bytes - at < 8)) {
+	while (at < p->bytes && !found) { /* what follows the samples does not count */
 		const unsigned char *id = need(p, at, 8);
-		if (found && is_second(id)) {
-			p->input->second = true;
-			break;
-		}
 		uint64_t size = number_at(p, at + 4, 4, big_endian);
 		uint64_t body = at + 8;
 		uint64_t rest = p->bytes - body;
@@ -152,8 +139,8 @@ static void read_wave(struct place *p)
 		if (!memcmp(id, "fmt ", 4))
 			read_wave_format(p, body, big_endian);
 		if (!memcmp(id, "data", 4)) {
-			if (!p->input->type || found)
-				fail(FAIL_DATA, p->name, "data before its format, or twice");
+			if (!p->input->type)
+				fail(FAIL_DATA, p->name, "data before its format");
 			if (sizes_apart && size == 0xffffffff)
 				size = apart;
 			else if (is_open(p->input, size) && size > rest)
@@ -206,8 +193,6 @@ static void read_picture(struct place *p)
 	p->input->begin = at + 1;
 	p->input->end = at + 1 + width * height * p->input->channels * bytes;
 	need(p, p->input->begin, p->input->end - p->input->begin);
-	if (p->input->end != p->bytes)
-		fail(FAIL_DATA, p->name, "more than the picture");
 }
 
 /* ---- safetensors ---- */

@@ -550,8 +550,6 @@ static void visit_all(struct job *job, char **names, visit *see)
 		left -= records;
 		if (left && at < in.end && !job->ignore_tail)
 			fail(FAIL_DATA, *name, "ends inside a record");
-		if (left && in.second)
-			fail(FAIL_DATA, *name, "another file follows");
 		free(in.data);
 		if (job->rows.size && (job->rows.records || job->rows.size == UINT64_MAX))
 			put_row_of(job);

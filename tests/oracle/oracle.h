@@ -179,7 +179,6 @@ struct input {
 	bool big_endian;         /* the order of its samples */
 	unsigned channels;       /* 0: the header gives none */
 	bool absent;             /* it holds only other tensors */
-	bool second;             /* after its samples, another file seems to begin */
 	uint64_t dimensions;     /* of a .npy */
 	uint64_t last_axis;      /* of a .npy that is not in Fortran order; else 0 */
 };

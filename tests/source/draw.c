@@ -117,7 +117,8 @@ static void put_header(struct offer *o, struct made *m, size_t samples)
 				       .bytes = 1,
 				       .bits = 8,
 				       .before = once_in(2) ? 1 + (uint32_t)below(300) : 0,
-				       .size = open ? UINT32_MAX : (uint32_t)samples};
+				       .size = open ? UINT32_MAX : (uint32_t)samples,
+				       .after = (uint32_t)(below(3) * below(100))};
 		put_wave(m, &w);
 		o->chunks = true;
 		samples = open || samples == 0 ? SIZE_MAX : samples;
@@ -134,16 +135,14 @@ static void put_behind(struct offer *o, struct made *m)
 
 	if (kind == 0) {
 		m->bytes -= m->bytes - o->begin > 0 ? below(m->bytes - o->begin) : 0;
-	} else if (kind == 1 && !o->chunks) {
+	} else if (kind == 1 && o->samples != NO_LIMIT) {
 		put(m, "more", 1 + below(4));
 	} else if (kind <= 4 && o->chunks && o->samples != NO_LIMIT) {
 		if (o->samples % 2)
 			put(m, "", 1);
 		put_chunk(m, "LIST", (uint32_t)below(once_in(3) ? 70000 : 100), "list");
-		if (once_in(2) && m->bytes < o->begin + o->samples + 60000) {
+		if (once_in(2))
 			put_chunk(m, "data", (uint32_t)below(9), "samples");
-			o->behind = "a second data chunk";
-		}
 	}
 }
 

@@ -31,8 +31,7 @@ struct offer {
 	unsigned char said[512]; /* the header */
 	uint64_t begin;          /* bytes of the header */
 	uint64_t samples;        /* bytes of samples that it announces; NO_LIMIT: all that follow */
-	bool chunks;             /* more may follow the samples, and ends here: */
-	const char *behind;      /* why what follows is refused; or NULL */
+	bool chunks;             /* it is WAVE: chunks may follow the samples */
 	bool packed;             /* in zstd */
 	bool foreign;            /* the frames may be damaged */
 	size_t end[FRAMES_KNOWN]; /* where its first frames end, before it was damaged */

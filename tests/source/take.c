@@ -333,6 +333,8 @@ static void check_totals(const struct source_totals *got, const struct source_to
 	SAME(truncated);
 	SAME(unsized);
 	SAME(empty.count);
+	SAME(behind.count);
+	SAME(behind_bytes);
 #undef SAME
 }
 
@@ -546,6 +548,8 @@ static void take_parts(const struct job *job, const struct truth *t, unsigned th
 		sum->truncated += o->truncated;
 		sum->unsized += o->unsized;
 		sum->empty.count += o->empty.count;
+		sum->behind.count += o->behind.count;
+		sum->behind_bytes += o->behind_bytes;
 		CHECK(read_of_files <= one.bytes + BESIDE * inputs,
 		      "slice %u of %u has %llu bytes, and read %llu", k, parts, (ull)one.bytes,
 		      (ull)read_of_files);
