@@ -167,7 +167,7 @@ def check_refused(program, text):
                   [pairs[0].split()[0]] + pairs[1:], ["x 1"] + pairs[1:], pairs[:-1] + [pairs[-1].replace(" 1", " 4294967297")],
                   pairs[:-1] + [pairs[-1].replace(" 1", " 4097")], pairs[:-1] + [pairs[-1].replace(" 1", " 0")],
                   pairs + [""], [""] + pairs, [pairs[0] + "x"] + pairs[1:], [pairs[0].replace(" ", "  ")] + pairs[1:], []):
-        refuse(program, text, '"stats_values": "[^"]*"', f'"stats_values": "{",".join(other)}"', "tats")
+        refuse(program, text, '"stats_values": "[^"]*"', f'"stats_values": "{",".join(other)}"', "stat")
 
 
 def check_job(program, rng):

@@ -41,6 +41,7 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	const struct hist_stats *const s = &hist->stats[channel];
 	const struct stats_result *const of = &s->of;
 	const struct hist_flow *const flow = &hist->flow[channel];
+	const uint64_t outside = flow->under + flow->over, infinite = of->below + of->above;
 	const bool of_reals = hist->axis.type.kind == SAMPLE_FLOAT;
 	const bool exact = of->number > 0 && !hist->from_bins;
 
@@ -49,6 +50,7 @@ void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *his
 	value[FIGURE_OVER] = count_of(flow->over, true);
 	value[FIGURE_NAN] = count_of(flow->nan, true);
 	value[FIGURE_COUNT] = count_of(of->number, true);
+	value[FIGURE_OUTSIDE] = count_of(outside > infinite ? outside - infinite : 0, true);
 	value[FIGURE_ZEROS] = count_of(of->zeros, !hist->from_bins);
 	value[FIGURE_BELOW] = count_of(of->below, true);
 	value[FIGURE_ABOVE] = count_of(of->above, true);

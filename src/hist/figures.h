@@ -18,6 +18,7 @@
 	FIGURE(UNDER,        "under",     "",                  "",           "",        0)                 \
 	FIGURE(OVER,         "over",      "",                  "",           "",        0)                 \
 	FIGURE(COUNT,        "",          "stats_count",       "count",      "",        0)                 \
+	FIGURE(OUTSIDE,      "",          "",                  "outside",    "",        HIDE_ZERO)         \
 	FIGURE(BELOW,        "",          "stats_minus_inf",   "-inf",       "",        HIDE_ZERO | REALS) \
 	FIGURE(ABOVE,        "",          "stats_plus_inf",    "inf",        "",        HIDE_ZERO | REALS) \
 	FIGURE(NAN,          "nan",       "",                  "nan",        "",        HIDE_ZERO | GAUGE) \

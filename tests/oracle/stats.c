@@ -546,6 +546,10 @@ static void put_channel(const struct job *job, unsigned channel)
 	say("channel", text);
 	snprintf(text, sizeof(text), "%zu", n);
 	say("count", text);
+	/* With --clamp, no sample is outside. */
+	if (job->under[channel] + job->over[channel] > a->below + a->above)
+		say_count("outside",
+			  job->under[channel] + job->over[channel] - a->below - a->above);
 	say_count("-inf", a->below);
 	say_count("inf", a->above);
 	say_count(job->type->kind == FLOAT ? "nan" : "missing", a->nan);
