@@ -256,8 +256,9 @@ KINDS = {
 # How each format shows the name of series i, with bins and with figures if these differ; None, or missing: there is none.
 ROWS = {"csv": "{name}", "tsv": "{name}", "json": "{name}", "plot": "{name}", "svg": "{name}"}
 CHANNELS = {"csv": ("count{i}", "{name}"), "tsv": ("count{i}", "{name}"), "json": "channel{i}", "prom": "{name}",
-            "plot": ("channel {name}", "{name}"), "svg": ("channel {name}", None), "report": (None, "{name}")}
+            "plot": ("channel {name}", "{name}"), "svg": ("channel {name}", "{name}"), "report": (None, "{name}")}
 KEYS = {**ROWS, "json": "key={name}", "prom": "{name}"}
+# SVG thins the labels of many.
 SHOWN = {
     one: {}, channels: CHANNELS, pairs: {**CHANNELS, "json": "{name}"}, many: {**KEYS, "json": "channel{i}", "svg": None},
     # Pictures and documents of rows have no offsets of records.

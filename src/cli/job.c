@@ -586,6 +586,10 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 				axis_kind_of(&shape->axis)->name, job->bins_text);
 	if (layout_is_many(shape->channels) && check_many(shape, job, fail) != 0)
 		return -1;
+	const bool single = shape->channels == 1 && !job->by_text && job->each == 0;
+	if (job->format && job->style.binless && single &&
+	    format_refuses(job->format, &(struct format_asks){.can = CAN_BINLESS}, fail) != 0)
+		return -1;
 	/* Counters have 32-bit indices (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&shape->axis),
 			    channels = shape->channels;

@@ -377,10 +377,7 @@ static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
 	const struct style *const style = &job->style;
-	const uint32_t channels = job->layout_options.channels;
-	const bool each = job->each > 0, by = job->by_text, binless = style->binless;
-	/* A sum may have several series. */
-	const bool several = each || by || job->merge || layout_is_many(channels);
+	const bool each = job->each > 0, by = job->by_text;
 	const struct {
 		bool asked;
 		unsigned can;
@@ -399,7 +396,8 @@ static int check_format(const struct given *g, struct fail *fail)
 		{each && !output_is_file(job->output), CAN_STREAM},
 		{by, CAN_KEYS},
 		{by && job->source.text.on, CAN_NAMES},
-		{binless && (!several || !(job->format->can & CAN_FIGURES)), CAN_BINLESS},
+		/* A single series: job_shape and format_refuses_sum. */
+		{style->binless && !(job->format->can & CAN_FIGURES), CAN_BINLESS},
 	};
 	char rows[FAIL_TEXT / 2];
 	struct format_asks asks = {.counter = COUNTERS[style->counter].name, .rows = rows};

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "each/list.h"
 #include "each/row.h"
+#include "hist/series.h"
 
 #define ROWS (CAN_EACH | CAN_FIGURES | CAN_STREAM)
 #define TEXT (CAN_TERMINAL | CAN_RESIDUES | CAN_KEYS | CAN_NAMES)
@@ -142,7 +143,7 @@ int format_refuses_sum(const struct format *format, const struct style *style,
 	const struct format_asks asks = {
 		.can = (keys ? CAN_KEYS : 0) | (keys && !hist->whole_keys ? CAN_NAMES : 0) |
 		       (hist_is_list(hist) && style->nonzero ? CAN_SPARSE : 0) |
-		       (style->binless && !hist_is_list(hist) ? CAN_BINLESS : 0),
+		       (style->binless && !series_many(hist) ? CAN_BINLESS : 0),
 		.rows = rows,
 	};
 

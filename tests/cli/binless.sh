@@ -15,6 +15,7 @@ run gpuhist -b 0 --text --each=400 --stats=50 ms.txt
 run gpuhist -b 0 --text --each=file -f plot ms.txt ms.txt
 shell 'seq 66 | gpuhist -b 0 --text -c 66 | tail -n 2'
 shell 'seq 66 | gpuhist -b 0 --text -c 66 -f svg | well_formed >/dev/null && echo curves'
+shell 'seq 66 | gpuhist -b 0 --text -c 2 -f svg | well_formed | grep -o "2 channels[^<]*"'
 printf '\110\000\000\000\000\000\000\000%-72s\001\002\004' '{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}' >t.safetensors
 run gpuhist --each=tensor -b 0 t.safetensors
 run gpuhist --tensor=a -b 0 --stats=50 t.safetensors
