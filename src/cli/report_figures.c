@@ -58,8 +58,9 @@ static void name_cell(char text[NUMBER_TEXT], const struct hist *hist, uint32_t 
 {
 	char number[NUMBER_TEXT];
 
-	snprintf(text, NUMBER_TEXT, "%s",
-		 series_many(hist) ? series_name(hist, channel, number) : "");
+	picture_shorten(text, NUMBER_TEXT,
+			series_many(hist) ? series_name(hist, channel, number) : "",
+			NUMBER_TEXT - 1, "...");
 }
 
 /* Format a cell of the table; may be "". */

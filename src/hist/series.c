@@ -21,14 +21,28 @@ const char *series_name(const struct hist *h, uint32_t channel, char number[NUMB
 	return number;
 }
 
+/* The beginning of the character of UTF-8 at this byte. */
+static size_t series_cut(const char *name, size_t at)
+{
+	while (at > 0 && ((unsigned char)name[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
 const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t channel)
 {
 	char number[NUMBER_TEXT];
 
 	text[0] = '\0';
-	if (series_many(h) && h->channels > 0)
-		snprintf(text, SERIES_LABEL, "%s %.60s", series_head(h),
-			 series_name(h, channel, number));
+	if (!series_many(h) || h->channels == 0)
+		return text;
+	const char *const name = series_name(h, channel, number);
+	const size_t n = strlen(name);
+	if (n <= 60)
+		snprintf(text, SERIES_LABEL, "%s %s", series_head(h), name);
+	else
+		snprintf(text, SERIES_LABEL, "%s %.*s...%s", series_head(h),
+			 (int)series_cut(name, 40), name, name + series_cut(name, n - 17));
 	return text;
 }
 

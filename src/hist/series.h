@@ -20,7 +20,7 @@ static inline bool series_many(const struct hist *h)
 /* The name of one, or its number, which is then in `number`. */
 const char *series_name(const struct hist *h, uint32_t channel, char number[NUMBER_TEXT]);
 
-/* "channel 3", "key cart", the name cut to 60 bytes; "" if it is the only channel. */
+/* "channel 3", "key cart", a name of more than 60 bytes without its middle; "" if it is the only channel. */
 #define SERIES_LABEL 72
 const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t channel);
 

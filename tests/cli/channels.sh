@@ -95,3 +95,8 @@ shell 'gpuhist --merge -q -f prom columns.json | grep -v "^#" | sed -n 1p'
 shell 'gpuhist --merge -q -f json columns.json | cmp - columns.json'
 run gpuhist --merge -q --compare=columns.json --alarm=out:1% columns.json -o /dev/null
 refused gpuhist --merge left.json columns.json
+# A long name loses its middle, at whole characters
+long=$(printf '%060d' 0 | sed 's/0/\xc3\xa4/g')
+sed "s/age2024/$long/" columns.json >long.json
+shell 'gpuhist --merge -q -f svg long.json | well_formed | grep -o "column .*most"'
+shell 'gpuhist --merge -q --compare=long.json -o /dev/null long.json 2>&1 | sed -n 1p'
