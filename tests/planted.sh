@@ -51,22 +51,12 @@ plant() {
 	cp "$file" "$copy/tree/$file"
 }
 
-# Readers, without a wake-up: a retired job, a free piece, the rest of a piece, a place, a piece, the end of a part, a turn.
-plant retired src/input/zstd_job.c 's/^\t\tsource_call(s); \/\* a cut may wait.*/\t\t;/'
-plant retired_ordered src/input/zstd_job.c '/^static void retire/,/^}/s/^\tif (s->spec.ordered).*/\tif (0)/'
-plant piece_free src/input/zstd_seam.c 's/^\tif (freed && !j->ended.*/\tif (0)/'
-plant piece_rest src/input/zstd_seam.c 's/^\t\tsource_call(s); \/\* to take the rest \*\//;/'
-plant place src/input/zstd_job.c 's/^\tfor (const struct zstd_piece \*p = j->ready; p; p = p->next)$/\tif (0)/'
-plant made src/input/zstd_job.c '/^void job_add/,/^}/s/^\t\tsource_call(s);/\t\t;/'
-plant part src/input/source_plain.c '/^static void plain_claim_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
-plant turn src/input/source_plain.c '/^static void plain_turn_unlocks/,/^}/s/^\t\tsource_call(s);.*/\t\t;/'
-plant cut src/input/zstd_cut.c '/^static void start_job_unlocks/,/^\tconst bool bad/s/^\t\tsource_call(s);.*/\t\t;/'
-plant stolen src/input/zstd_run.c 's/^\t\tif (more && j->ready == p)$/\t\tif (0)/' 'in frames of a pipe, then inputs'
-plant rest_taken src/input/zstd_seam.c 's/p->from < p->bytes || p->from > from + n) &&/p->from < p->bytes) \&\&/' source_schedules
-# Text, without a wake-up: a turn to read, a task left with a chunk; a long line that no memory is kept for.
+# Readers, without a wake-up: a lost call, a call that is pending for ever, an answer of the device.
+plant call src/input/source.c '/^static void call_for_work/,/^}/s/^\tpthread_cond_signal.*/\t;/'
+plant called src/input/source.c '/^static void await_unlocks/,/^}/s/^\ts->wait.called = false;/\t;/'
+plant answer src/input/source.c '/^static bool has_work/,/^}/s/ || device_waits(s)//' source_schedules
+# Text: a long line that no memory is kept for.
 text=src/input/source_text.c
-plant text_read $text 's/^\tsource_call(s); \/\* for the next piece, or.*/\t;/'
-plant text_more $text '/^static void call_for_more/,/^}/s/^\t\tsource_call(s);/\t\t;/'
 plant text_first $text 's/^\t       (text_list_is_next(&t->list, gap) && is_first(s, in));/\t       (gap == NULL);/' 'in long lines'
 # Lines that span pieces: their order, their numbers, a line that a failure cuts off, the longest line, a failure too early.
 list=src/input/text_list.c
@@ -78,9 +68,7 @@ plant lines_held $list '/^void text_list_done/,/^}/s/^\t\tl->held -= held(x);/\t
 plant text_bad $text 's/in->index < totals->bad_path/false/' text
 # A full tee: a write that does not wait.
 plant full src/base/again.h 's/^\t\t\t(void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);/\t\t\treturn -1;/' 'in a full tee'
-# The device, without a wake-up: no reader waits for the answer to the next batch; a lost
-# doorbell, and one that rings before the sleep.
-plant answer src/input/zstd_device.c '/^static void take_answer/,/^}/s/^\tsource_call(s);.*/\t;/' source_schedules
+# The GPU process: a lost doorbell, and one that rings before the sleep.
 plant doorbell src/gpu/region.h 's/^\t\tregion_wake(&r->doorbell);/\t\t;/' 'in doorbell'
 plant rung src/gpu_helper/pump.c 's/^\tif (__atomic_load_n(&r->doorbell, __ATOMIC_SEQ_CST) == seen)/\tseen = __atomic_load_n(\&r->doorbell, __ATOMIC_SEQ_CST);/' 'in doorbell'
 # Rows, without a wake-up: a collected result, workers that leave, a wait until none is left, a failed write (either of

@@ -13,11 +13,12 @@
  * elsewhere, and under --each these come from before it, so they are counted and returned. A cut
  * that needs more memory blocks no thread; it stays recorded until jobs end. With -n and --tee, an
  * input is not opened before the inputs ahead of it are done. A thread that reads a stream also
- * polls the wake-up pipe. A thread that makes a task ready wakes a sleeping reader or runs the task
- * next itself; the thread that sees the end wakes all readers. So no reader leaves with a chunk
- * while a task is ready and all others sleep, nor while the device, which wakes nobody, has a batch
- * and no reader waits for it: nothing would hang, but cores would be idle. The scheduler of the
- * tests checks it.
+ * polls the wake-up pipe.
+ *
+ * WAKE-UPS. A reader that releases the lock, to leave or to work or wait without it, wakes a sleeping
+ * reader if a task is ready then, or if the device, which wakes nobody, has a batch and no reader
+ * waits for it. The woken reader does the same. So no core is idle while there is work, and tasks
+ * need not know whom their results concern. Only the end and failures wake all readers.
  */
 #include "input/source.h"
 
@@ -62,31 +63,6 @@ struct reader *source_reader(struct source *s)
 	return r;
 }
 
-/* ---- waiting ---- */
-
-void source_call(struct source *s)
-{
-	lock_assert_held(&s->lock);
-	if (s->wait.sleepers > 0)
-		pthread_cond_signal(&s->wait.wake);
-}
-
-void source_call_all(struct source *s)
-{
-	pthread_cond_broadcast(&s->wait.wake);
-}
-
-/* Wait, as no task is ready: other threads hold all work, and will wake this one. */
-static void await_unlocks(struct source *s)
-{
-	if (device_wait_unlocks(s))
-		return;
-	cut_waits(s);
-	s->wait.sleepers++;
-	lock_wait(&s->lock, &s->wait.wake);
-	s->wait.sleepers--;
-}
-
 /* ---- tasks ---- */
 
 /*
@@ -106,16 +82,59 @@ static const struct task *ready_task(const struct source *s, const struct reques
 	return NULL;
 }
 
-/* ---- interface of workers ---- */
+/* ---- waiting ---- */
 
-/* For the tests' scheduler: could a reader do something now, or wait for an answer? */
+/* Could a sleeping reader do something now, or wait for the device's answer, or see the end? */
 static bool has_work(const struct source *s)
 {
 	struct reader other = {.takes = true};
 
-	return LOCKS_SCHEDULED &&
-	       (ready_task(s, &(struct request){.reader = &other}) || device_waits(s));
+	return ready_task(s, &(struct request){.reader = &other}) || device_waits(s) ||
+	       source_is_over(s);
 }
+
+/* Wake a sleeping reader if there is work for it. It will wake the next one itself. */
+static void call_for_work(struct source *s)
+{
+	if (s->wait.sleepers == 0 || s->wait.called || !has_work(s))
+		return;
+	s->wait.called = true;
+	pthread_cond_signal(&s->wait.wake);
+}
+
+void source_call_all(struct source *s)
+{
+	pthread_cond_broadcast(&s->wait.wake);
+}
+
+/* Release the lock while `others` readers are inside. */
+static void release_unlocks(struct source *s, unsigned others)
+{
+	call_for_work(s);
+	/* If the others sleep, and none was woken, there is no work, nor an answer to wait for. */
+	lock_assert_woken(&s->wait.wake, others,
+			  LOCKS_SCHEDULED && (has_work(s) || device_waits(s)));
+	lock_drop(&s->lock);
+}
+
+void source_unlocks(struct source *s)
+{
+	release_unlocks(s, s->wait.inside - 1);
+}
+
+/* Wait, as no task is ready: other threads hold all work, and will wake this one. */
+static void await_unlocks(struct source *s)
+{
+	if (device_wait_unlocks(s))
+		return;
+	cut_waits(s);
+	s->wait.sleepers++;
+	lock_wait(&s->lock, &s->wait.wake);
+	s->wait.sleepers--;
+	s->wait.called = false;
+}
+
+/* ---- interface of workers ---- */
 
 static bool answered(const struct request *q)
 {
@@ -127,7 +146,7 @@ static void start_worker_unlocks(struct source *s)
 	s->wanted = false;
 	if (!s->use.start_worker)
 		return;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	s->use.start_worker(s->use.arg);
 	lock_take(&s->lock);
 }
@@ -174,9 +193,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		*chunk = (struct chunk){.data = want->buffer, .bytes = q.got};
 	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
 		rc = fail_pass(fail, &s->failure.fail);
-	s->wait.inside--;
-	lock_assert_woken(&s->wait.wake, s->wait.inside, has_work(s));
-	lock_drop(&s->lock);
+	release_unlocks(s, --s->wait.inside);
 	return rc;
 }
 
@@ -188,16 +205,12 @@ void source_done(struct reader *r, struct chunk *chunk)
 	if (chunk->piece || chunk->input) {
 		lock_take(&s->lock);
 		s->wait.inside++;
-		const bool had = has_work(s);
 		if (chunk->piece)
 			piece_back_unlocks(s, chunk);
 		else
 			chunk->input->lent--;
 		source_settle_unlocks(s);
-		s->wait.inside--;
-		/* Unless a reader is inside and looks for work, a sleeper is woken for new work. */
-		lock_assert_woken(&s->wait.wake, s->wait.inside, !had && has_work(s));
-		lock_drop(&s->lock);
+		release_unlocks(s, --s->wait.inside);
 	}
 	*chunk = (struct chunk){.bytes = 0};
 }

@@ -18,15 +18,6 @@ bool source_more_inputs(const struct source *s)
 	       s->failure.fail.status == STATUS_OK && (s->next.path == 0 || !signals_finished());
 }
 
-/* Wake a reader to open the next input. After the last input, wake all readers: they return. */
-static void call_for_next(struct source *s)
-{
-	if (source_more_inputs(s))
-		source_call(s);
-	else
-		source_call_all(s);
-}
-
 void input_end(struct source *s, struct input *in)
 {
 	in->ended = true;
@@ -231,22 +222,12 @@ static bool settle_input(struct source *s, struct input **link)
 {
 	struct input *const in = *link;
 
-	/*
-	 * The next input may have waited for this one (-n), or a cut for its memory (zstd). If no
-	 * input follows, readers must see the end, as they do not wait for other workers' chunks.
-	 */
-	if (!in->announced &&
-	    (in->zstd || in->text || s->left != NO_LIMIT || !source_more_inputs(s)))
-		call_for_next(s);
-	in->announced = true;
 	if (in->lent > 0)
 		return false;
 	if (!s->stopped && !failed_before(s, in, OFFSET_MOST))
 		add_up(s, in);
 	*link = in->next;
 	input_close(s, in);
-	if (s->left != NO_LIMIT && !s->inputs)
-		call_for_next(s);
 	return true;
 }
 
@@ -261,7 +242,7 @@ static void report_ended_unlocks(struct source *s)
 		return;
 	s->reported.inputs = ended;
 	s->reported.callers++;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	s->use.ended(s->use.arg, ended);
 	lock_take(&s->lock);
 	s->reported.callers--;

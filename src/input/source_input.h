@@ -62,12 +62,11 @@ struct input {
 	uint64_t limit; /* offset at which -n or --part ends, or NO_END */
 	struct portion part;
 
-	uint64_t at;    /* offset of the next byte to read or cut, or UNKNOWN */
-	bool busy;      /* a reader has the turn to read or cut the next bytes */
-	bool ended;     /* its last bytes were read or cut */
-	bool shorter;   /* the file is smaller than it was */
-	unsigned lent;  /* chunks of it that callers have yet to return */
-	bool announced; /* all of it was handed out, and a reader was woken for the next input */
+	uint64_t at;   /* offset of the next byte to read or cut, or UNKNOWN */
+	bool busy;     /* a reader has the turn to read or cut the next bytes */
+	bool ended;    /* its last bytes were read or cut */
+	bool shorter;  /* the file is smaller than it was */
+	unsigned lent; /* chunks of it that callers have yet to return */
 	const struct input_kind *kind;
 	struct plain_input *plain; /* NULL unless a plain input has begun */
 	struct zstd_input *zstd;   /* NULL unless a zstd input has begun */

@@ -187,7 +187,7 @@ static void open_run_unlocks(struct source *s, struct request *q)
 	(void)q;
 	s->first.input = NULL;
 	s->next.opening = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const size_t path = s->next.path;
 	const int rc = open_next(s, path, &in, &fail);
 	lock_take(&s->lock);
@@ -199,8 +199,6 @@ static void open_run_unlocks(struct source *s, struct request *q)
 		append_input(s, in);
 	else if (in)
 		input_free(s, in);
-	if (!source_more_inputs(s)) /* else this reader continues with the next */
-		source_call_all(s);
 }
 
 const struct task open_task = {open_ready, open_run_unlocks};

@@ -13,12 +13,6 @@
 #include "input/source_state.h"
 
 #define FULL_READS 64u /* reads of a stream without a wait before one more reader finds work */
-/* A read up to this size ends before another reader could wake up to open a file. */
-#ifndef SMALL_JOBS /* the scheduler of the tests checks that others are woken */
-#define SMALL ((size_t)32 << 10)
-#else
-#define SMALL ((size_t)0)
-#endif
 /* Largest read from a stream; these bytes are still in the cache when they are counted. */
 #ifndef STREAM_PIECE /* the scheduler of the tests has smaller ones */
 #define STREAM_PIECE ((size_t)128 << 10)
@@ -73,10 +67,8 @@ static void came_short(struct source *s, struct input *in, size_t claimed, size_
 	in->shorter |= shorter;
 	in->plain->missing += claimed - got;
 	in->plain->torn += got - whole_records(s, got);
-	if (!in->ended) {
+	if (!in->ended)
 		input_end(s, in);
-		source_call(s);
-	}
 }
 
 /* ---- parts of a file, in parallel ---- */
@@ -117,10 +109,8 @@ static void plain_claim_unlocks(struct source *s, struct input *in, struct reque
 	size_t got;
 
 	in->at += n;
-	if (in->at < in->plain->end || n > SMALL)
-		source_call(s); /* for the next part, or input */
 	in->plain->reading++;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const int rc = bytes_read_at(in->bytes, at, q->want->buffer, n, &got, &fail);
 	const bool shorter = rc == 0 && got < n && became_shorter(in, at + got);
 	lock_take(&s->lock);
@@ -183,7 +173,7 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 	size_t got = 0;
 
 	in->busy = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const int rc = finishes ? plain_finish(s, in, at, q->want->buffer, n, &got, &fail)
 				: read_records(s, in, at, q->want->buffer, n, &got, &fail);
 	const bool shorter = rc == 0 && in->is_file && got < n && became_shorter(in, at + got);
@@ -206,8 +196,6 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 		in->shorter |= shorter;
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
-	if (got > 0) /* else this reader looks for a task itself */
-		source_call(s);
 	plain_hand_out(s, in, q, at, whole, 0);
 }
 

@@ -54,6 +54,7 @@ struct waiting {
 	pthread_cond_t wake;
 	unsigned inside;   /* readers in source_take or source_done: at work, or asleep */
 	unsigned sleepers; /* readers that wait for `wake` */
+	bool called;       /* one of them was woken, and has not looked for work yet */
 	int pipe[2];       /* wake-up pipe: a byte in it ends every wait for a stream */
 };
 
@@ -146,8 +147,13 @@ static inline uint64_t whole_records(const struct source *s, uint64_t n)
 
 /* ---- source.c ---- */
 
-/* Wake one waiting reader, or all, because there is work. */
-void source_call(struct source *s);
+/*
+ * Release the lock, to work or to wait without it. What this thread does next must be marked as in
+ * use, because a sleeping reader is woken if it finds a task.
+ */
+void source_unlocks(struct source *s);
+
+/* Wake all waiting readers. */
 void source_call_all(struct source *s);
 
 /* ---- source_open.c ---- */

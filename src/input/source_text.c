@@ -30,7 +30,7 @@
  * at work. A complete border belongs to one, too, or it is due, and any reader may take it. An
  * incomplete border is followed by a piece or by a gap. A reader may take the gap's next piece
  * however full the memory is: the piece belongs to the first job, which goes on decoding (source.c),
- * or to the rest of the input. A reader that leaves this task with a chunk wakes another one if it leaves work.
+ * or to the rest of the input.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -191,8 +191,6 @@ void text_settle(struct source *s, struct input *in)
 		text_report(s, in, offset, &fail);
 	}
 	s->budget.live_bytes += l->held - t->held;
-	if (l->held < t->held) /* a piece or a cut may wait for it */
-		source_call(s);
 	t->held = l->held;
 }
 
@@ -399,15 +397,6 @@ static bool text_ready(const struct source *s, const struct request *q)
 	return q->got == 0 && (has_lines(q->reader) || with_lines(s) || may_claim(s));
 }
 
-/* Wake a reader, if this one leaves with a chunk and there is work for more. */
-static void call_for_more(struct source *s, struct input *in, const struct request *q)
-{
-	text_settle(s, in);
-	if (q->chunk->bytes > 0 && s->wait.sleepers > 0 &&
-	    (with_lines(s) || may_claim(s) || piece_next(s)))
-		source_call(s);
-}
-
 static struct text_work *work_new(struct input *in)
 {
 	struct text_work *const w = malloc(sizeof(*w));
@@ -491,13 +480,11 @@ static void claim_unlocks(struct source *s, struct request *q)
 			work_begun(w);
 		return;
 	}
-	if (parallel) {
+	if (parallel)
 		t->at += t->block;
-		source_call(s); /* for the next piece */
-	} else {
+	else
 		in->busy = true;
-	}
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const int rc = parallel ? bytes_read_at(in->bytes, at, w->buffer, t->block, &got, &fail)
 				: bytes_read(in->bytes, at, w->buffer, 1, t->block, &got, &fail);
 	const bool ends = rc == 0 && (parallel ? got < t->block : got == 0);
@@ -520,7 +507,6 @@ static void claim_unlocks(struct source *s, struct request *q)
 	in->shorter |= shorter;
 	if ((ends || rc != 0) && !in->ended)
 		input_end(s, in);
-	source_call(s); /* for the next piece, or input */
 }
 
 /* Copy the next bytes of a decoded piece. */
@@ -550,9 +536,7 @@ void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct reque
 		j->cut.packed_bytes == UNKNOWN ? UNKNOWN : j->cut.offset + j->cut.packed_bytes;
 	w->bytes = n;
 	piece_hold(piece, from + n);
-	if (s->wait.sleepers > 0 && piece_next(s))
-		source_call(s); /* for the next piece */
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	memcpy(w->buffer, piece->data + from, n);
 	const bool found = text_ends_find(&w->ends, w->buffer, n, offset);
 	lock_take(&s->lock);
@@ -643,7 +627,7 @@ static void parse_unlocks(struct source *s, struct text_work *w, struct request 
 	if (t->stopped) {
 		w->n = w->i;
 	} else {
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		got = work_read(s, w, q);
 		lock_take(&s->lock);
 	}
@@ -670,24 +654,19 @@ static void parse_unlocks(struct source *s, struct text_work *w, struct request 
 		t->own = q->reader->work;
 		q->reader->work = w;
 	}
-	if (turns && !by_turns(t))
-		source_call_all(s);
 }
 
 static void text_run_unlocks(struct source *s, struct request *q)
 {
 	struct text_work *w = has_lines(q->reader) ? q->reader->work : NULL;
-	struct input *in = w ? w->in : with_lines(s);
+	struct input *const in = w ? w->in : with_lines(s);
 
 	if (!w && in)
 		w = by_turns(in->text) && in->text->own->n > 0 ? in->text->own : take_due(s, in, q);
 	if (w)
 		parse_unlocks(s, w, q);
-	else if (!in) {
-		in = s->current;
+	else if (!in)
 		claim_unlocks(s, q);
-	}
-	call_for_more(s, in, q);
 }
 
 const struct task text_task = {text_ready, text_run_unlocks};

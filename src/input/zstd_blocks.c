@@ -182,7 +182,6 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	j->fail = (struct fail){.status = STATUS_OK};
 	if (j->cut.from == FROM_FILE)
 		__atomic_store_n(&j->packed_read, 0, __ATOMIC_RELAXED);
-	source_call(s);
 }
 
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
@@ -190,7 +189,7 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j)
 	struct blocks *const old = j->blocks;
 
 	j->blocks = NULL; /* hide it from other threads meanwhile */
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	struct blocks *const b = open_blocks(s, j, old);
 	if (b) {
 		__atomic_store_n(&j->packed_read, j->cut.header, __ATOMIC_RELAXED);
@@ -358,20 +357,16 @@ static void blocks_add(struct source *s, struct blocks *b)
 	b->count.fetched++;
 	if (slot->read && b->count.read_begun + 1 == b->count.fetched)
 		b->count.read_begun++;
-	else
-		source_call(s); /* to read it */
 	/* At the beginning there is work for all threads. */
 	s->wanted |= s->wait.sleepers == 0 && b->count.fetched <= s->use.threads;
 }
 
-void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
+void blocks_last(struct zstd_job *j, const unsigned char *trailer)
 {
 	j->sum.read = true;
 	j->sum.value = j->sum.follows ? little32(trailer) : 0;
-	if (j->in->zstd->open == j) {
+	if (j->in->zstd->open == j)
 		job_close_open(j);
-		source_call(s); /* the next frame can be cut off */
-	}
 }
 
 /* Scan the blocks already read, in order, unless another thread does. */
@@ -382,7 +377,7 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 	while (!b->scanning && b->count.scanned < b->count.fetched &&
 	       (slot = &b->slot[b->count.scanned % b->slots])->read && !slot->refused) {
 		b->scanning = true;
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
 		lock_take(&s->lock);
 		b->scanning = false;
@@ -394,8 +389,6 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		b->count.scanned++;
 		give_places(b);
 	}
-	if (b->count.scanned > b->count.unpack_begun)
-		source_call(s); /* to unpack a block */
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
@@ -405,7 +398,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const bool got = enough  ? false
 			 : block ? fetch_block(j, &b->slot[b->count.fetched % b->slots])
 				 : blocks_get_head(j, blocks_trailer(j));
@@ -417,7 +410,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		scan_unlocks(s, b);
 	b->fetching = false;
 	if (got && !block)
-		blocks_last(s, j, b->head.bytes);
+		blocks_last(j, b->head.bytes);
 }
 
 static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
@@ -430,8 +423,6 @@ static void fetch_unlocks(struct source *s, struct zstd_job *j, const struct req
 			fetch_next_unlocks(s, j);
 		while (j->cut.from == FROM_FILE && may_fetch(s, j, q));
 	j->running--;
-	if (j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
-		source_call(s); /* to fetch the next block, while this one is unpacked */
 }
 
 /* ---- unpack ---- */
@@ -455,10 +446,8 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 	struct fail fail = {.status = STATUS_OK};
 	size_t got;
 
-	if (b->count.read_begun < b->count.fetched)
-		source_call(s); /* to read the block after it */
 	if (!slot->read) {
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		const int rc = bytes_read_at(j->in->bytes, slot->at, slot->packed,
 					     slot->header.packed_bytes, &got, &fail);
 		lock_take(&s->lock);
@@ -471,7 +460,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 	scan_unlocks(s, b);
 }
 
-static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
+static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
 	const uint64_t number = b->count.unpack_begun++;
@@ -481,21 +470,16 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const stru
 	struct block_coder *const coder = b->coders.coder[--b->coders.idle];
 	const char *why = NULL;
 
-	if (may_fetch(s, j, q) || may_unpack(s, j, q))
-		source_call(s); /* to go on with the next block */
 	if (block->sequences > 0) {
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		why = block_sequences(coder, block, slot->sequences);
 		lock_take(&s->lock);
 		slot->sized = !why;
-		const bool could = may_fetch(s, j, q);
 		give_places(b);
-		if (!could && may_fetch(s, j, q)) /* -n may end in the block after it */
-			source_call(s);
 	}
 	slot->decoded =
 		block->sequences == 0 && number < b->count.placed ? slot->place : slot->literals;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
 	lock_take(&s->lock);
@@ -504,13 +488,13 @@ static void unpack_next_unlocks(struct source *s, struct zstd_job *j, const stru
 	b->coders.coder[b->coders.idle++] = coder;
 }
 
-static void unpack_unlocks(struct source *s, struct zstd_job *j, const struct request *q)
+static void unpack_unlocks(struct source *s, struct zstd_job *j)
 {
 	const struct blocks *const b = j->blocks;
 
 	j->running++;
 	if (b->count.unpack_begun < b->count.scanned && b->coders.idle > 0)
-		unpack_next_unlocks(s, j, q);
+		unpack_next_unlocks(s, j);
 	else
 		read_next_unlocks(s, j);
 	j->running--;
@@ -530,7 +514,7 @@ static void block_run_unlocks(struct source *s, struct request *q)
 	if (j)
 		fetch_unlocks(s, j, q);
 	else
-		unpack_unlocks(s, blocks_find(s, q, may_unpack), q);
+		unpack_unlocks(s, blocks_find(s, q, may_unpack));
 }
 
 const struct task block_task = {block_ready, block_run_unlocks};
@@ -553,7 +537,7 @@ static bool execute_ready(const struct source *s, const struct request *q)
 	return blocks_find(s, q, may_execute);
 }
 
-void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
+void blocks_hand_out(struct zstd_job *j, struct zstd_piece *p, const char *why)
 {
 	if (p->bytes > j->cut.declared - j->decoded) {
 		p->bytes = (size_t)(j->cut.declared - j->decoded);
@@ -565,7 +549,7 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail, FRAMES_DAMAGED);
 	}
 	if (p->bytes > 0)
-		job_add(s, p);
+		job_add(p);
 	else
 		p->state = PIECE_FREE;
 }
@@ -583,7 +567,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	const char *why = slot->refused;
 
 	if (!why && !there)
-		lock_drop(&s->lock);
+		source_unlocks(s);
 	if (!why)
 		why = block_execute(&slot->block, slot->sequences, slot->decoded, &b->past, to);
 	if (!slot->refused && !there)
@@ -591,7 +575,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
 	b->count.executed++;
-	blocks_hand_out(s, j, p, why);
+	blocks_hand_out(j, p, why);
 }
 
 static void execute_run_unlocks(struct source *s, struct request *q)
@@ -604,11 +588,7 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = true;
 		execute_next_unlocks(s, j);
 		b->executing = false;
-		if (!may_execute(s, j, q))
-			break;
-		if (j->ready && !j->ready->next)
-			source_call(s); /* for the piece for which job_add called no reader */
-	} while (true);
+	} while (may_execute(s, j, q));
 	j->running--;
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);

@@ -141,10 +141,10 @@ void blocks_begin_unlocks(struct source *s, struct zstd_job *j);
 uint64_t blocks_wanted(const struct zstd_job *j);
 
 /* Note that the last block was fetched, with the checksum after it, if any, at `trailer`. */
-void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer);
+void blocks_last(struct zstd_job *j, const unsigned char *trailer);
 
 /* Hand out decoded blocks as a piece of p->bytes. `why`: why they are refused, or NULL. */
-void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why);
+void blocks_hand_out(struct zstd_job *j, struct zstd_piece *p, const char *why);
 
 /* ---- zstd_device.c, with the lock ---- */
 

@@ -40,7 +40,7 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	struct fail bad = {.status = STATUS_OK};
 
 	in->busy = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const enum find found = frames_walk(in->bytes, &f, f.walked + FIND_MAX, false, &bad);
 	lock_take(&s->lock);
 	in->busy = false;
@@ -58,7 +58,7 @@ static int hand_over_unlocks(struct source *s, struct zstd_job *j, struct fail *
 {
 	j->in->busy = true;
 	j->running = 1;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	const int rc = decoder_hand_over(j, fail);
 	lock_take(&s->lock);
 	j->running = 0;
@@ -91,13 +91,11 @@ static void start_job_unlocks(struct source *s, struct input *in)
 			     (c->how != HOW_CALLS || c->piece_bytes >= LARGE) &&
 			     (!in->is_file || in->zstd->open == j ||
 			      in->zstd->pos < bytes_size(in->bytes) || !how_is_libzstd(c->how));
-		source_call(s);
 	}
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
 	if (j && bad) {
 		input_end(s, in);
-		source_call(s);
 		job_end(s, j);
 	}
 }
@@ -110,7 +108,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	(void)q;
 	if (in->zstd->open) {
 		walk_on_unlocks(s, in);
-		source_call(s);
 		return;
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
@@ -120,7 +117,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		}
 		const bool enough = p.at != UNKNOWN && p.at >= in->limit;
 		in->busy = true;
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		if (enough)
 			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
@@ -129,7 +126,6 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		in->busy = false;
 		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
-			source_call(s); /* to open the next input */
 			return;
 		}
 		if (in->zstd->cut.what == CUT_JOB && !budget_fits(&s->budget, in->zstd->cut.need))

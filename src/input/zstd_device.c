@@ -269,7 +269,7 @@ static void send_unlocks(struct source *s)
 		const char *why = NULL;
 		if (sends) {
 			r->sending = true;
-			lock_drop(&s->lock);
+			source_unlocks(s);
 			why = batch->bad ? FRAMES_DAMAGED
 					 : device_describe(r, batch, u->room(u->arg, which));
 			if (!why)
@@ -282,12 +282,11 @@ static void send_unlocks(struct source *s)
 		batch->state = sends && !why ? BATCH_SENT : BATCH_VOID;
 		r->sent++;
 		j->blocks->device.sent++;
-		source_call(s); /* one reader waits for the answer */
 	}
 }
 
 /* Note the result of a search. */
-static void note_found(struct source *s, struct zstd_job *j, const struct search *f, bool batch)
+static void note_found(struct zstd_job *j, const struct search *f, bool batch)
 {
 	struct blocks *const b = j->blocks;
 
@@ -297,7 +296,7 @@ static void note_found(struct source *s, struct zstd_job *j, const struct search
 	if (f->why && b->fail.status == STATUS_OK)
 		frames_bad(j->in->bytes, j->cut.offset, &b->fail, f->why);
 	if (f->ends)
-		blocks_last(s, j, f->trailer);
+		blocks_last(j, f->trailer);
 	b->last |= f->last;
 }
 
@@ -316,14 +315,14 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	if (batch)
 		*batch = (struct batch){.state = BATCH_FILLING, .job = j, .room = which};
 	r->finding = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	if (batch)
 		find_packed(r, j, batch, &f);
 	else if (!enough)
 		device_read_trailer(j, &f);
 	lock_take(&s->lock);
 	r->finding = false;
-	note_found(s, j, &f, batch);
+	note_found(j, &f, batch);
 	if (!batch || f.why)
 		return;
 	r->found++;
@@ -331,8 +330,7 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	d->found++;
 	d->in_flight += batch->blocks;
 	d->given += batch->blocks * (uint64_t)FRAME_BLOCK_MAX;
-	source_call(s); /* to find the next batch */
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	batch->bad = !read_batch(batch, room);
 	lock_take(&s->lock);
 	batch->state = BATCH_FULL;
@@ -372,7 +370,7 @@ static void device_hand_out(struct source *s, struct zstd_job *j, unsigned which
 	p->bytes = bytes;
 	p->begin = b->end;
 	b->end += bytes;
-	blocks_hand_out(s, j, p, NULL);
+	blocks_hand_out(j, p, NULL);
 }
 
 static void take_answer(struct source *s, enum unpacked got, size_t bytes)
@@ -391,7 +389,6 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 		else
 			device_hand_out(s, j, batch->room, bytes);
 	}
-	source_call(s); /* a reader can wait for the next answer, or use the room */
 }
 
 static void done_unlocks(struct source *s, double seconds)
@@ -404,7 +401,7 @@ static void done_unlocks(struct source *s, double seconds)
 
 	if (batch->state == BATCH_SENT) {
 		r->waiting = true;
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		got = u->done(u->arg, batch->room, seconds, &bytes);
 		lock_take(&s->lock);
 		r->waiting = false;

@@ -84,7 +84,7 @@ bool jobs_backlog(const struct source *s)
 
 /* ---- places ---- */
 
-void job_add(struct source *s, struct zstd_piece *p)
+void job_add(struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
 
@@ -97,19 +97,6 @@ void job_add(struct source *s, struct zstd_piece *p)
 	j->made_end = &p->next;
 	if (!j->ready)
 		j->ready = p;
-	/* Waking a thread takes some microseconds, for two pieces as long as for one. */
-	if ((j->at != UNKNOWN || j->in->text) && (s->spec.ordered || piece_next(s) != p))
-		source_call(s);
-}
-
-/* Give a job its place: any reader can take its pieces now. */
-static void job_place(struct source *s, struct zstd_job *j, uint64_t at)
-{
-	j->at = at;
-	for (const struct zstd_piece *p = j->ready; p; p = p->next)
-		source_call(s);
-	if (!j->ended)
-		source_call(s);
 }
 
 /*
@@ -125,10 +112,8 @@ static bool conclude(struct source *s, struct zstd_job *j)
 
 	if (fails && !in->text)
 		source_fail(s, in, j->cut.offset, &j->fail);
-	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
+	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended)
 		input_end(s, in);
-		source_call(s);
-	}
 	if (fails)
 		return false;
 	if (!j->next && (in->at == UNKNOWN || j->broken))
@@ -136,15 +121,13 @@ static bool conclude(struct source *s, struct zstd_job *j)
 	if (!j->next || j->next->at != UNKNOWN ||
 	    source_is_behind_failure(s, in, j->next->cut.offset))
 		return false;
-	job_place(s, j->next, end);
+	j->next->at = end; /* any reader can take its pieces now */
 	return true;
 }
 
 void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
-	if (s->spec.ordered) /* the next job's pieces may have waited for it */
-		source_call_all(s);
 	while (j->ended && j->at != UNKNOWN && conclude(s, j))
 		j = j->next;
 }
@@ -190,10 +173,6 @@ static void retire(struct source *s, struct zstd_job **link)
 	else
 		check_sum(s, j);
 	budget_give(&s->budget, j);
-	if (s->spec.ordered) /* the next frame's pieces may have waited for the checksum */
-		source_call_all(s);
-	else
-		source_call(s); /* a cut may wait for its memory */
 }
 
 void jobs_settle(struct source *s, struct input *in)

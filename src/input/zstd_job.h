@@ -253,11 +253,8 @@ bool jobs_before(const struct zstd_input *z, uint64_t offset);
 /* Has the ended job at a packed offset pieces that are still to be handed out or counted? */
 bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
 
-/*
- * Add a decoded piece to its job. Unless ordered, call no reader if the piece is handed out next:
- * the caller takes it.
- */
-void job_add(struct source *s, struct zstd_piece *p);
+/* Add a decoded piece to its job. */
+void job_add(struct zstd_piece *p);
 void jobs_free_all(struct source *s, struct zstd_input *z); /* all jobs of an input */
 
 /* Would one more reader find work? True while frames are left and no reader sleeps. */

@@ -83,7 +83,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	p->begin = j->decoded;
 	p->bytes = 0;
 	if (!ended) {
-		lock_drop(&s->lock);
+		source_unlocks(s);
 		ended = decoder_fill(j, p, cap, s->spec.prompt);
 		if (again && j->sum.adds)
 			xxh64_add(&j->sum.hash, p->data, p->bytes);
@@ -92,13 +92,11 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	j->decoded += p->bytes;
 	ended |= again && differs(j, ended);
 	if (p->bytes > 0 && !again)
-		job_add(s, p);
+		job_add(p);
 	else
 		p->state = PIECE_FREE;
-	if (ended && j->in->zstd->open == j) {
+	if (ended && j->in->zstd->open == j)
 		job_close_open(j);
-		source_call(s); /* the next frame can be cut off */
-	}
 	if (ended)
 		job_end(s, j);
 }
@@ -106,24 +104,15 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 static void decode_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = next_job(s, q);
-	struct zstd_piece *p = NULL;
 
 	j->running = true;
 	s->zstd.decoding++;
 	/* Stop soon: a reader that decodes serves no other reader and no device. */
-	do {
-		const bool more = p && p->bytes > 0;
-		p = free_piece(j);
-		fill_unlocks(s, j, p);
-		/* Has another reader taken the piece before this one, for which none was called? */
-		if (more && j->ready == p)
-			source_call(s); /* for the work that it has left */
-	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
-		 s->zstd.on_device == 0);
+	do
+		fill_unlocks(s, j, free_piece(j));
+	while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
+	       s->zstd.on_device == 0);
 	j->running = false;
-	/* Any reader may go on with this job, or with another one if all decoders were busy. */
-	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
-		source_call(s);
 	s->zstd.decoding--;
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);

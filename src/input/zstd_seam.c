@@ -31,7 +31,7 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 	const bool drops = n > COPY_LOCKED && !s->spec.ordered;
 
 	if (drops)
-		lock_drop(&s->lock);
+		source_unlocks(s);
 	memcpy(to, from, n);
 	if (drops)
 		lock_take(&s->lock);
@@ -153,8 +153,6 @@ static void short_run_unlocks(struct source *s, struct request *q)
 	struct input *const in = next_short(s);
 
 	hand_seam_unlocks(s, in, in->zstd->seams, short_bytes(s, in), q);
-	if (s->spec.ordered) /* pieces of later inputs waited for it */
-		source_call_all(s);
 }
 
 const struct task short_task = {short_ready, short_run_unlocks};
@@ -183,7 +181,7 @@ static void add_unlocks(struct source *s, struct zstd_piece *p)
 	struct checksum *const sum = &p->job->sum;
 
 	sum->busy = true;
-	lock_drop(&s->lock);
+	source_unlocks(s);
 	xxh64_add(&sum->hash, p->data, p->bytes);
 	lock_take(&s->lock);
 	sum->busy = false;
@@ -195,7 +193,6 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct zstd_job *const j = p->job;
 	struct zstd_piece **link = &j->made, *each;
-	bool freed = false;
 
 	p->state = PIECE_COUNTED;
 	while ((each = *link) != NULL) {
@@ -208,13 +205,10 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 			if (j->made_end == &each->next)
 				j->made_end = link;
 			each->state = PIECE_FREE;
-			freed = true;
 		} else {
 			link = &each->next;
 		}
 	}
-	if (freed && !j->ended && (!j->running || !how_is_libzstd(j->cut.how)))
-		source_call(s); /* the job can go on */
 }
 
 /* ---- pieces ---- */
@@ -253,8 +247,6 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 				   .path = in->index,
 				   .record = input_record(s, in, p->job->at + p->begin + from),
 				   .piece = p};
-	if (p->from < p->bytes)
-		source_call(s); /* to take the rest */
 	/* A device returns a piece late: add its bytes up then, and other pieces meanwhile. */
 	if (!q->want->lent || !is_next(p))
 		return;
@@ -325,23 +317,19 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const size_t from = (size_t)(begin - at), left = (size_t)(end - begin),
 		     rest = record - (size_t)((begin - in->begin) % record);
 	const unsigned char *const bytes = p->data + from;
-	size_t n;
 	if (rest < record || left < record) {
-		n = (size_t)lesser(rest, left);
+		const size_t n = (size_t)lesser(rest, left);
 		piece_hold(p, from + n);
 		add_part_unlocks(s, p, begin, bytes, n, q);
 	} else if (may_lend(p, q)) {
 		lend_unlocks(s, p, from, left - left % record, q);
 		return;
 	} else {
-		n = (size_t)lesser(left - left % record, q->cap - q->got);
+		const size_t n = (size_t)lesser(left - left % record, q->cap - q->got);
 		piece_hold(p, from + n);
 		copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, bytes, n);
 		q->got += n;
 	}
-	/* If another reader has taken the rest meanwhile, it may have left other work. */
-	if ((p->from < p->bytes || p->from > from + n) && (q->chunk->bytes > 0 || q->got == q->cap))
-		source_call(s); /* to take the rest */
 	piece_release_unlocks(s, p);
 }
 
@@ -355,7 +343,7 @@ void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 	if (chunk->hash) { /* the caller may have added only a part */
 		const size_t added = (size_t)(sum->hash.bytes - p->begin);
 		if (added < p->bytes) {
-			lock_drop(&s->lock);
+			source_unlocks(s);
 			xxh64_add(&sum->hash, p->data + added, p->bytes - added);
 			lock_take(&s->lock);
 		}
