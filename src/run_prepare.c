@@ -206,6 +206,15 @@ int run_name_series(const struct run *run, struct hist *hist, struct fail *fail)
 		hist->by = job_by_name(run->job);
 		return hist->by ? 0 : fail_errno(fail, "--by");
 	}
+	const struct text_spec *const text = &run->job->source.text;
+	char name[TEXT_COLUMNS][TEXT_NAME];
+	const char *names[TEXT_COLUMNS];
+	for (uint32_t c = 0; c < text->columns; c++) {
+		text_column_name(name[c], &text->column[c]);
+		names[c] = name[c];
+	}
+	if (text->columns > 1)
+		return series_set(hist, SERIES_COLUMNS, names, fail);
 	return run->shape.pairs ? series_set(hist, SERIES_CHANNELS, NULL, fail) : 0;
 }
 

@@ -85,8 +85,8 @@ def fields_of(line, separator):
 class Model:
     """The contents of a text's lines."""
 
-    def __init__(self, column):
-        self.column = column
+    def __init__(self, columns):
+        self.columns = columns # numbers or names; None: lines are numbers
         self.separator = None
         self.values = []
 
@@ -95,34 +95,35 @@ class Model:
             raise Bad
         if line.startswith("#") or (not line.strip(" \t\r") and not (self.separator == "\t" and "\t" in line)):
             return
-        if self.column is None:
+        if self.columns is None:
             value = number(bare(line))
             if value is None:
                 raise Bad
-            self.values.append(value)
+            self.values.append((0, value))
             return
         if self.separator is None:
             if self.head(line):
                 return
         fields = fields_of(line, self.separator)
-        value = number(bare(fields[self.number - 1])) if self.number <= len(fields) else None
-        if value is None:
+        values = [number(bare(fields[n - 1])) if n <= len(fields) else None for n in self.numbers]
+        if None in values:
             raise Bad
-        self.values.append(value)
+        self.values += enumerate(values)
 
     def head(self, line):
         separator = separator_of(line)
         fields = fields_of(line, separator)
-        self.separator, self.number = separator, self.column
-        if isinstance(self.column, str):
-            names = [bare(f).replace('""', '"') if f.strip(" \t\r")[:1] == '"' else bare(f) for f in fields]
-            if names.count(self.column) != 1:
-                raise Unknown
-            self.number = names.index(self.column) + 1
-            return True
+        names = [bare(f).replace('""', '"') if f.strip(" \t\r")[:1] == '"' else bare(f) for f in fields]
+        self.separator, self.numbers = separator, list(self.columns)
+        for i, column in enumerate(self.columns):
+            if isinstance(column, str):
+                if names.count(column) != 1:
+                    raise Unknown
+                self.numbers[i] = names.index(column) + 1
         words = any(number(bare(f)) is None for f in fields)
-        own = bare(fields[self.number - 1]) if self.number <= len(fields) else None
-        return own is not None and not like_number(own) and (own.lower() not in MISSING or words)
+        own = [bare(fields[n - 1]) for n in self.columns if not isinstance(n, str) and n <= len(fields)]
+        return any(isinstance(column, str) for column in self.columns) or any(
+            not like_number(f) and (f.lower() not in MISSING or words) for f in own)
 
 
 def draw_field(chance, separator):
@@ -149,12 +150,18 @@ def draw_table(chance):
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(lines) + chance.choice(["", end])
     names = ["v", "x", "a, b", 'a "x"']
-    column = None if separator == "\n" else chance.choice([1, 1 + chance.randrange(columns), columns, chance.choice(names)])
-    return text, column
+    some = [1, 1 + chance.randrange(columns), columns, chance.choice(names)]
+    one = [chance.choice(some)] if chance.random() < 0.5 else list(dict.fromkeys(chance.sample(some, chance.randint(2, 4))))
+    return text, None if separator == "\n" else one
+
+
+def argument(columns):
+    """The argument of --text."""
+    return ",".join('"%s"' % column.replace('"', '""') if set(str(column)) & set(',"') else str(column) for column in columns)
 
 
 def expect(text, column, skip):
-    """Return the counts, and the number of the first bad line; with `skip`, also how many lines are bad."""
+    """Return the counts of values in each column, and the number of the first bad line; with `skip`, also how many lines are bad."""
     model, first, bad = Model(column), 0, 0
     lines = text.split("\n")
     unended = lines[-1] != ""
@@ -233,7 +240,7 @@ def main():
                 f.write(text.encode())
             counts, first, bad = expect(text, column, skip)
             block = chance.choice([64, 65, 100, 1000, 4096, 1 << 20])
-            command = [sys.argv[1], "-q", "--text" if column is None else "--text=%s" % column, "-r", "-1000:1000:1", "--flow",
+            command = [sys.argv[1], "-q", "--text" if column is None else "--text=" + argument(column), "-r", "-1000:1000:1", "--flow",
                 "--nonzero", "--no-header", "-T", str(chance.randrange(1, 9))] + ["--skip-bad"] * skip
             piped = chance.random() < 0.4
             if shutil.which("zstd") and chance.random() < 0.3: # frames, cut anywhere
@@ -247,8 +254,9 @@ def main():
             got = {}
             for row in run.stdout.splitlines():
                 cells = row.split(",")
-                if cells[-1] != "0":
-                    got[int(cells[1]) if cells[0].isdigit() else cells[0]] = int(cells[-1])
+                for c, count in enumerate(cells[3:]):
+                    if count != "0":
+                        got[c, int(cells[1]) if cells[0].isdigit() else cells[0]] = int(count)
             line = re.search(r": line (\d+) ", run.stderr)
             if counts is None or (bad and not counts):
                 good = run.returncode == 3 and line and int(line.group(1)) == first

@@ -166,11 +166,51 @@ def check_columns(gpuhist, chance):
     return done, failed
 
 
+def quoted(name):
+    """A name as --text takes it; one that is all digits would be a number."""
+    return '"%s"' % name.replace('"', '""') if set(name) & set(',"') or name.isdigit() else name
+
+
+def check_several(gpuhist, chance):
+    """Several columns at once: figures and bins of each, as Python's csv reads them."""
+    done = failed = 0
+    for job in range(30):
+        names = chance.sample(["price", "qty, net", 'a "b"', "age", "7", "x y", ""], chance.randint(2, 6))
+        n, separator = chance.choice([3, 100, 3000]), chance.choice(",;\t")
+        table = io.StringIO()
+        columns = [draw_column(chance, n) if chance.random() < 0.7 else
+                   ["%.*f" % (chance.randrange(6), chance.gauss(0, 50)) for _ in range(n)] for _ in names]
+        csv.writer(table, delimiter=separator, quoting=chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])).writerows(
+            [names, *zip(*columns)])
+        picked = chance.sample(range(len(names)), chance.randint(2, len(names)))
+        given = [quoted(names[i]) if names[i] and chance.random() < 0.7 else str(i + 1) for i in picked]
+        bins = chance.choice([[], ["-r", "-100:100", "-b", "8"]])
+        text = subprocess.run([gpuhist, "--text=" + ",".join(given), "--stats=0,50,99", "-q", "-f", "json", "-T", chance.choice("13"),
+                               *bins], input=table.getvalue().encode(), stdout=subprocess.PIPE, check=True).stdout
+        rows = list(csv.reader(io.StringIO(table.getvalue()), delimiter=separator))[1:]
+        document = json.loads(text)
+        for c, i in enumerate(picked):
+            channel = document["channel%d" % c]
+            said, x = channel["writer_info"]["gpuhist"], numbers([row[i] for row in rows])
+            finite = sorted(v for v in x if math.isfinite(v))
+            right = [said["nan"] == n - len(x), said["stats_count"] == len(finite), said.get("whole", False) == is_whole(x),
+                     channel["metadata"]["column"] == (given[c] if given[c].isdigit() else names[i])]
+            for q in (0, 50, 99) if finite else ():
+                right.append(said["stats_quantile_%d" % q] == finite[max(1, math.ceil(q * len(finite) / 100)) - 1])
+            if bins:
+                counts = [sum(-100 + 25 * b <= v < -75 + 25 * b for v in finite) for b in range(8)]
+                right.append(channel["storage"]["values"][1:-1] == counts)
+            done, failed = done + all(right), failed + (not all(right))
+            if not all(right):
+                print("FAILED several columns: job %d, %s of %s: %s" % (job, given[c], given, right))
+    return done, failed
+
+
 def main():
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     gpuhist, chance = sys.argv[1], random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    done, failed = check_columns(gpuhist, chance)
+    done, failed = (sum(pair) for pair in zip(check_columns(gpuhist, chance), check_several(gpuhist, chance)))
     for kind, shape in FLOATS.items():
         texts = [any_number(chance) if chance.random() < 0.5 else chance.choice([near, near, subnormal])(chance, *shape)
                  for _ in range(1500)]

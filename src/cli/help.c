@@ -43,7 +43,7 @@ static const char INPUT_OPTIONS[] =
 "                          f8e4m3 f8e5m2, packed u1bit u2bit u4bit u10bit u12bit\n"
 "                          u14bit, signed i2bit ... (default u32); u16be is big\n"
 "                          endian; also <u2 uint16 s16le cf32\n"
-"      --text[=COLUMN]     one number per line, or the number in that column,\n"
+"      --text[=COLUMN,...] one number per line, or the numbers in these columns,\n"
 "                          counted from 1 or named in the first line\n"
 "      --skip-bad          skip lines that hold no number\n"
 "  -S, --skip=SIZE         skip SIZE bytes at the start of each input\n"

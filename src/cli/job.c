@@ -548,6 +548,8 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 		return -1;
 	if (job->abs && set_abs(&type, pair, fail) != 0)
 		return -1;
+	if (job->source.text.columns > 1)
+		named_channels = job->source.text.columns;
 	if (job->abs && pair)
 		named_channels = 1;
 	if (set_layout(shape, job, said, &type, named_channels, fail) != 0)

@@ -58,8 +58,9 @@ static const struct known KNOWN[] = {
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200"},
 	{"channels", 'c', "=N", DECIDES, READ(read_channels, job.layout_options.channels), .least = 1,
 		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 65536, or last"},
-	{"text", 0, "[=COLUMN]", DECIDES, READ(read_text, job.source.text),
-		.must = "must be the number of a column, from 1, or its name"},
+	{"text", 0, "[=COLUMN,...]", DECIDES, READ(read_text, job.source.text),
+		.must = "must be the number of a column, from 1, or its name; or up to 64 different "
+			"ones with commas, such as price,qty (a name with a comma in double quotes)"},
 	{"by", 0, "=KEY", DECIDES, .text = TO(job.by_text),
 		.apart = {{"each", "both say what a row of the output is"},
 			{"every", "the rows of keys are written at the end"},
@@ -318,6 +319,10 @@ static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
 
+	if (o->read == read_text && v->given)
+		return fail_set(g->fail, STATUS_USAGE,
+				"--text is given twice; name several columns with commas, as in "
+				"--text=price,qty");
 	if (o->read && o->read(g, o, text) != 0)
 		return refuse_part(o, text ? text : "", g->fail) != 0
 			       ? -1
@@ -388,7 +393,7 @@ static int check_stray(struct given *g)
 			/* Any word could be the name of a column. */
 			const bool is_value =
 				o->read(g, o, word) == 0 && access(word, F_OK) != 0 &&
-				(o->read != read_text || g->job.source.text.number > 0);
+				(o->read != read_text || g->job.source.text.column[0].number > 0);
 			g->job = kept;
 			if (is_value)
 				return fail_set(

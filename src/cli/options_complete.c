@@ -71,8 +71,8 @@ static int fill_in(struct given *g)
 
 	job->titled = given(g, "title");
 	job->tabled = given(g, "stats");
-	if (job->source.text.on && job->source.text.number == 0)
-		job->style.canvas.value = job->source.text.column;
+	if (job->source.text.columns != 1 || job->source.text.column[0].number == 0)
+		job->style.canvas.value = job->source.text.given;
 	if (!job->titled && make_title(job, g->fail) != 0)
 		return -1;
 	const char *const title = job->titled ? given_text(g, "title") : job->title;
@@ -185,6 +185,10 @@ static int settle_text(struct given *g, struct fail *fail)
 				"binary; -t %s "
 				"reads the same numbers",
 				type->name, type->kind == SAMPLE_SIGNED ? "i16" : "u16");
+	if (job->source.text.columns > 1 && given(g, "channels"))
+		return fail_set(fail, STATUS_USAGE,
+				"--channels cannot be combined with several columns of --text, "
+				"which are the channels");
 	job->source.text.type = job->type;
 	job->source.typed = job->source.raw = true;
 	return 0;
@@ -205,7 +209,9 @@ static int settle_by(struct given *g, struct fail *fail)
 	bool pair;
 
 	job->by = (struct key_place){.bytes = TEXT_KEY, .text = true};
-	if (text->on && !text->column)
+	if (text->columns > 1)
+		return given_refuse("by", by, "needs one column of numbers, not several", fail);
+	if (text->on && text->columns == 0)
 		return given_refuse("by", by, "needs --text=COLUMN, the column of the numbers",
 				    fail);
 	if (text->on) {
@@ -255,21 +261,27 @@ static int settle_binless(struct given *g, struct fail *fail)
 	return 0;
 }
 
-/* Without bins, --by writes figures, unless the format has none or a document gives the bins. */
-static void settle_by_figures(struct given *g)
+/*
+ * Without bins, --by and columns of text write figures, unless the format has none, a document gives
+ * the bins, or other options are about bins.
+ */
+static void settle_figures(struct given *g)
 {
-	static const char *const BINS[] = {"bins", "range", "log",    "edges", "mod",
-					   "auto", "clamp", "closed", "into",  "compare"};
+	static const char *const BINS[] = {
+		"bins", "range",   "log",  "edges",   "mod",  "auto",    "clamp",     "closed",
+		"into", "compare", "plot", "counter", "flow", "nonzero", "linearity", "each"};
+	/* --by takes the last ones, of rows of figures. */
+	const size_t about = sizeof(BINS) / sizeof(BINS[0]) - (g->job.by_text ? 6 : 0);
 	struct job *const job = &g->job;
 	const struct format *const format = job->format ? job->format : format_of_path(job->output);
 
-	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++)
+	for (size_t i = 0; i < about; i++)
 		if (given(g, BINS[i]))
 			return;
 	if (!format || !(format->can & (CAN_FIGURES | CAN_BINLESS)))
 		return;
-	/* The rows of other formats have figures anyway. */
-	job->style.binless = !(format->can & CAN_FIGURES);
+	/* Rows of keys in other formats have figures anyway. */
+	job->style.binless = !job->by_text || !(format->can & CAN_FIGURES);
 	if (!given(g, "stats"))
 		given_stats(g);
 }
@@ -527,8 +539,8 @@ int options_complete(struct given *g)
 		return -1;
 	if (given(g, "bins") && job->bins.bins == 0 && settle_binless(g, fail) != 0)
 		return -1;
-	if (job->by_text)
-		settle_by_figures(g);
+	if (job->by_text || job->source.text.columns > 1)
+		settle_figures(g);
 	job->source.type_said = job->source.typed || job_names_type(job);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape_check(job, fail) != 0))
 		return -1;

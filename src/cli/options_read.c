@@ -50,17 +50,13 @@ int read_type(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* If the text is a number, it selects a column by number, else by name. */
+/* Columns, by number or by name. */
 int read_text(struct given *g, const struct known *o, const char *text)
 {
 	struct text_spec *const spec = to(g, o);
 
 	spec->on = true;
-	spec->column = text;
-	spec->number = 0;
-	if (!text || (*text != '\0' && number_parse_count(&spec->number, text) != 0))
-		return 0;
-	return spec->number == 0 ? -1 : 0;
+	return text_columns(spec, text) ? 0 : -1;
 }
 
 /* Parse a size; if the value is a count (=N), an exponent is allowed (1e6). */

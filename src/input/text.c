@@ -13,6 +13,7 @@
 
 #include "base/isa.h"
 #include "bins/decimal.h"
+#include "bins/number.h"
 #include "input/first.h"
 #include "input/text_keys.h"
 
@@ -174,16 +175,83 @@ const char *text_field(const struct text_table *t, const char *p, const char *en
 
 /* ---- names ---- */
 
-/* Is this the name of a column? In quotes, "" stands for a quote. */
-static bool is_name(const char *name, struct span s)
+/* The next character of a name, past it and past the second one of "". */
+static char next_of(const char **p, const char *end, bool quoted)
 {
+	const char c = *(*p)++;
+
+	*p += quoted && c == '"' && *p < end && **p == '"';
+	return c;
+}
+
+/* Is this field the name of a column? In quotes, "" stands for a quote. */
+static bool is_name(const struct text_column *column, struct span s)
+{
+	const char *p = column->name, *const end = p + column->length;
+
 	s = trim(s);
 	const bool quoted = s.p < s.end && *s.p == '"';
-
 	s = unquote(s);
-	for (; s.p < s.end && *name != '\0' && *name == *s.p; name++, s.p++)
-		s.p += quoted && *s.p == '"' && s.p + 1 < s.end && s.p[1] == '"';
-	return s.p >= s.end && *name == '\0';
+	while (s.p < s.end && p < end)
+		if (next_of(&p, end, column->quoted) != next_of(&s.p, s.end, quoted))
+			return false;
+	return s.p >= s.end && p >= end;
+}
+
+void text_column_name(char text[TEXT_NAME], const struct text_column *column)
+{
+	const char *p = column->name, *const end = p + column->length;
+	size_t n = 0;
+
+	while (p < end && n < TEXT_NAME - 1)
+		text[n++] = next_of(&p, end, column->quoted);
+	text[n] = '\0';
+}
+
+/* Read a column from p on. Return the comma or NUL after it, or NULL. */
+static const char *column_from(struct text_column *column, const char *p)
+{
+	char digits[24] = "";
+	const char *end = p + strcspn(p, ",");
+
+	*column = (struct text_column){.name = p, .quoted = *p == '"'};
+	if (column->quoted) {
+		for (end = p + 1; *end != '\0' && (*end != '"' || end[1] == '"'); end++)
+			end += *end == '"';
+		if (*end == '\0')
+			return NULL;
+		column->name++;
+	}
+	column->length = (size_t)(end - column->name);
+	end += column->quoted;
+	if (!column->quoted && column->length < sizeof(digits)) {
+		memcpy(digits, p, column->length);
+		if (*digits == '\0' ||
+		    (number_parse_count(&column->number, digits) == 0 && column->number == 0))
+			return NULL;
+	}
+	return *end == ',' || *end == '\0' ? end : NULL;
+}
+
+bool text_columns(struct text_spec *spec, const char *given)
+{
+	char name[TEXT_NAME], other[TEXT_NAME];
+
+	spec->given = given;
+	spec->columns = 0;
+	for (const char *p = given; p; p = *p == ',' ? p + 1 : NULL) {
+		struct text_column *const column = &spec->column[spec->columns];
+		if (spec->columns == TEXT_COLUMNS || !(p = column_from(column, p)))
+			return false;
+		text_column_name(name, column);
+		for (uint32_t i = 0; i < spec->columns; i++) {
+			text_column_name(other, &spec->column[i]);
+			if (strcmp(name, other) == 0)
+				return false;
+		}
+		spec->columns++;
+	}
+	return true;
 }
 
 /* Append the names of the columns to a text, the first ones if they are many. */
@@ -194,7 +262,8 @@ static void add_names(char *text, size_t size, char separator, struct span line)
 	struct span s;
 
 	while (walk_next(&w, &s)) {
-		s = unquote(s);
+		if (!memchr(s.p, ',', (size_t)(s.end - s.p))) /* --text needs the quotes, too */
+			s = unquote(s);
 		const size_t n = (size_t)(s.end - s.p);
 		if (w.n > NAMES_MOST || used + n + 16 > size) {
 			snprintf(text + used, size - used, ", ...");
@@ -225,7 +294,10 @@ static int shown(struct span s, size_t most)
 static const char *fault_of_json(const struct text_spec *spec, char text[WHAT])
 {
 	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	const char *const column = spec->number == 0 && spec->column ? spec->column : "";
+	char column[TEXT_NAME] = "";
+
+	if (spec->columns == 1 && spec->column[0].number == 0)
+		text_column_name(column, &spec->column[0]);
 	const bool plain = *column != '\0' && column[strspn(column, PLAIN)] == '\0';
 
 	snprintf(text, WHAT,
@@ -260,19 +332,21 @@ static int refuse_line(const struct text_table *t, struct text_lines *l, struct 
 
 /* Refuse a line because of a field. */
 static int refuse_field(const struct text_table *t, struct text_lines *l, struct span line,
-			struct span field, const char *what)
+			struct span field, uint32_t c, const char *what)
 {
-	const char *const column = t->spec->column;
+	const struct text_column *const column = t->spec->columns > 0 ? &t->spec->column[c] : NULL;
 	const bool first = l->starts_text && l->taken == 0;
-	char text[WHAT], names[WHAT - 300] = "", where[200] = "", number[40] = "";
+	char text[WHAT], names[WHAT - 300] = "", where[200] = "", number[40] = "", name[TEXT_NAME];
 	const char *advice = "", *past = NULL;
 	struct decimal d;
 
-	if (t->spec->number == 0)
-		snprintf(number, sizeof(number), ", field %llu", (unsigned long long)t->number);
+	if (column && column->number == 0)
+		snprintf(number, sizeof(number), ", field %llu", (unsigned long long)t->number[c]);
 	field = unquote(field);
 	if (column)
-		snprintf(where, sizeof(where), " in column %.100s (\"%.*s%s\"%s)", column,
+		text_column_name(name, column);
+	if (column)
+		snprintf(where, sizeof(where), " in column %.100s (\"%.*s%s\"%s)", name,
 			 shown(field, FIELD_SHOWN), field.p,
 			 field.end - field.p > FIELD_SHOWN ? "..." : "", number);
 	if (column && what == misfit && is_missing(field) && !t->spec->skip_bad)
@@ -282,8 +356,8 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 		struct walk w = walk_begin(separator, line);
 		struct span s;
 		past = decimal_read(&d, line.p);
-		const bool name = walk_next(&w, &s) && !is_numeral(s) && !is_missing(s);
-		if (first && name && walk_next(&w, &s)) {
+		const bool word = walk_next(&w, &s) && !is_numeral(s) && !is_missing(s);
+		if (first && word && walk_next(&w, &s)) {
 			strcpy(names, " (--text=NAME reads a column: ");
 			add_names(names, sizeof(names) - 1, separator, line);
 			advice = strcat(names, ")");
@@ -299,6 +373,7 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 			   advice);
 }
 
+static const char unclosed[] = "has an unclosed quote; a quoted field must end on its line";
 static const char bad_cr[] =
 	"has a CR that is not before LF; if CRs end its lines, pipe it through "
 	"`tr '\\r' '\\n'`";
@@ -347,34 +422,38 @@ static bool take_key(const struct text_table *t, struct span field, unsigned cha
 	return number != TEXT_KEYS_BAD;
 }
 
-/* Take the field of a line. Return 1; -1: the line is bad. */
+/* Take the fields of a line. Return 1; -1: the line is bad. */
 static int take_fields(const struct text_table *t, struct text_lines *l, struct span line,
 		       unsigned char *out)
 {
+	const uint32_t columns = text_samples(t->spec), bytes = t->spec->type.bits / 8;
 	struct walk w = walk_begin(t->separator, line);
-	struct span s, field = {NULL, NULL}, key = {NULL, NULL};
-	const uint64_t last = t->by > t->number ? t->by : t->number;
+	struct span s, field[TEXT_COLUMNS] = {{NULL, NULL}}, key = {NULL, NULL};
 	const char *quote = line.end;
 	char text[WHAT];
 
 	/* Stop only if the rest has no quotes, as an unclosed one is an error. */
-	while ((w.n < last || w.rest.p <= quote) && walk_next(&w, &s)) {
+	while ((w.n < t->last || w.rest.p <= quote) && walk_next(&w, &s)) {
 		if (w.open)
-			return refuse_line(t, l, line, "has an unclosed quote");
-		field = w.n == t->number ? s : field;
+			return refuse_line(t, l, line, unclosed);
+		for (uint32_t c = 0; c < columns; c++)
+			field[c] = w.n == t->number[c] ? s : field[c];
 		key = w.n == t->by ? s : key;
-		if (w.n != last)
+		if (w.n != t->last)
 			continue;
 		quote = memrchr(w.rest.p, '"', (size_t)(line.end - w.rest.p));
 		if (!quote)
 			break;
 	}
-	if (w.n < last)
+	if (w.n < t->last)
 		return REFUSE_LINE("has only %zu column%s", (size_t)w.n, w.n == 1 ? "" : "s");
-	const char *const what = text_field(t, field.p, field.end, out);
-	if (what)
-		return refuse_field(t, l, line, field, what);
-	if (t->by > 0 && !take_key(t, key, out + t->spec->type.bits / 8))
+	for (uint32_t c = 0; c < columns; c++) {
+		const char *const what =
+			text_field(t, field[c].p, field[c].end, out + (size_t)c * bytes);
+		if (what)
+			return refuse_field(t, l, line, field[c], c, what);
+	}
+	if (t->by > 0 && !take_key(t, key, out + bytes))
 		return refuse_line(t, l, line, "has a key of more than 4 KiB"); /* or NUL bytes */
 	return 1;
 }
@@ -391,7 +470,7 @@ static int take_line(const struct text_table *t, struct text_lines *l, struct sp
 		return take_fields(t, l, line, out);
 	line = trim(line);
 	const char *const what = text_field(t, line.p, line.end, out);
-	return what ? refuse_field(t, l, line, line, what) : 1;
+	return what ? refuse_field(t, l, line, line, 0, what) : 1;
 }
 
 static text_loop *best_loop(void)
@@ -442,50 +521,85 @@ static int text_check_format(struct text_lines *l)
 	return l->why[0] ? -1 : 0;
 }
 
-/* Find the column, and whether the first line is a header. -1: it is bad; 1: skip it as such. */
+/* A column that is looked for in a first line. */
+struct wanted {
+	const struct text_column *column;
+	uint64_t *number; /* of the first field of its name, or as it was given; or 0 */
+	uint64_t second;  /* of another field of the name, or 0 */
+};
+
+/* Look at a field of the first line. Return whether it says that the line is a header. */
+static bool see_field(struct wanted *wanted, size_t n, uint64_t number, struct span s,
+		      bool *missing)
+{
+	bool header = false;
+
+	for (struct wanted *w = wanted; w < wanted + n; w++) {
+		const bool named = w->column->number == 0;
+		if (named && w->second == 0 && is_name(w->column, s))
+			*(*w->number == 0 ? w->number : &w->second) = number;
+		if (!named && *w->number == number) {
+			*missing |= is_missing(s);
+			header |= !is_numeral(s) && !is_missing(s);
+		}
+	}
+	return header;
+}
+
+/* Find the columns, and whether the first line is a header. -1: it is bad; 1: skip it as such. */
 static int read_header_line(struct text_table *t, struct text_lines *l, struct span line,
 			    bool *header)
 {
 	const struct text_spec *const spec = t->spec;
+	const struct text_column by = {.name = spec->by,
+				       .length = spec->by ? strlen(spec->by) : 0,
+				       .number = spec->by_number};
+	struct wanted wanted[TEXT_COLUMNS + 1];
 	struct walk w = walk_begin(t->separator = separator_of(line), line);
-	bool words = false, found = false;
-	char text[WHAT] = "";
-	struct span s, field = {NULL, NULL};
-	uint64_t second = 0, second_by = 0; /* another column of the name */
+	bool words = false, says = false, missing = false, named = spec->by && by.number == 0;
+	const size_t n = spec->columns + (spec->by ? 1 : 0);
+	char text[WHAT] = "", name[TEXT_NAME];
+	struct span s;
 
-	t->number = spec->number;
 	t->by = spec->by_number;
+	for (uint32_t c = 0; c < spec->columns; c++) {
+		t->number[c] = spec->column[c].number;
+		named |= t->number[c] == 0;
+		wanted[c] = (struct wanted){&spec->column[c], &t->number[c], 0};
+	}
+	wanted[spec->columns] = (struct wanted){&by, &t->by, 0};
 	while (walk_next(&w, &s)) {
 		if (w.open) {
-			(void)refuse_line(t, l, line, "has an unclosed quote");
+			(void)refuse_line(t, l, line, unclosed);
 			t->separator = '\n'; /* the next line decides */
 			return spec->skip_bad ? 1 : -1;
 		}
 		words = words || is_word(s);
-		if (spec->number == 0 && second == 0 && is_name(spec->column, s))
-			*(t->number == 0 ? &t->number : &second) = w.n;
-		if (spec->by && spec->by_number == 0 && second_by == 0 && is_name(spec->by, s))
-			*(t->by == 0 ? &t->by : &second_by) = w.n;
-		found |= w.n == spec->number;
-		field = w.n == spec->number ? s : field;
+		says |= see_field(wanted, spec->columns, w.n, s, &missing);
+		if (spec->by && by.number == 0)
+			(void)see_field(wanted + spec->columns, 1, w.n, s, &missing);
 	}
-	if (second > 0 || second_by > 0) {
-		snprintf(text, sizeof(text),
-			 "has two columns named %.100s, %llu and %llu; give one by its number",
-			 second > 0 ? spec->column : spec->by,
-			 (unsigned long long)(second > 0 ? t->number : t->by),
-			 (unsigned long long)(second > 0 ? second : second_by));
-	} else if (t->number == 0 || (spec->by && t->by == 0)) {
-		snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
-			 t->number == 0 ? spec->column : spec->by);
-		add_names(text, sizeof(text), t->separator, line);
+	t->last = t->by;
+	for (size_t i = 0; i < n && text[0] == '\0'; i++) {
+		text_column_name(name, wanted[i].column);
+		if (wanted[i].second > 0) {
+			snprintf(text, sizeof(text),
+				 "has two columns named %.100s, %llu and %llu; give one by its "
+				 "number",
+				 name, (unsigned long long)*wanted[i].number,
+				 (unsigned long long)wanted[i].second);
+		} else if (*wanted[i].number == 0) {
+			snprintf(text, sizeof(text), "has no column named %.100s; its columns are ",
+				 name);
+			add_names(text, sizeof(text), t->separator, line);
+		}
+		t->last = *wanted[i].number > t->last ? *wanted[i].number : t->last;
 	}
 	if (text[0] != '\0') {
 		l->bad_line = 0; /* lines before it were left out, but this one cannot be */
 		return refuse_line(t, l, line, text);
 	}
-	*header = spec->number == 0 || (spec->by && spec->by_number == 0) ||
-		  (found && !is_numeral(field) && (!is_missing(field) || words));
+	*header = named || says || (missing && words);
 	return 0;
 }
 
@@ -493,7 +607,7 @@ int text_begin(struct text_table *t, const struct text_spec *spec, struct text_l
 {
 	bool header = false;
 
-	*t = (struct text_table){.spec = spec, .separator = '\n', .number = 1};
+	*t = (struct text_table){.spec = spec, .separator = '\n', .number = {1}, .last = 1};
 	if (l->starts_text && l->taken == 0 && text_check_format(l) != 0)
 		return -1;
 	while (l->at < l->end) {
@@ -503,7 +617,8 @@ int text_begin(struct text_table *t, const struct text_spec *spec, struct text_l
 			if (refuse_line(t, l, line, bad_cr) != 0 && !spec->skip_bad)
 				return -1;
 		} else if (!is_empty_line(t, line)) {
-			const int rc = spec->column ? read_header_line(t, l, line, &header) : 0;
+			const int rc =
+				spec->columns > 0 ? read_header_line(t, l, line, &header) : 0;
 			if (rc < 0)
 				return -1;
 			if (rc == 0) {

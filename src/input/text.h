@@ -20,15 +20,25 @@
 #define TEXT_PAD ((size_t)64)             /* bytes after the lines that may be read */
 #define TEXT_KEY 4u                       /* bytes of a key's index */
 #define TEXT_WORDS 128u                   /* words of 64 bytes that are marked at a time */
+#define TEXT_COLUMNS 64u                  /* columns that are read from a line, at most */
 
 struct text_keys; /* text_keys.h */
+
+/* A column that is asked for, by its number or its name. */
+struct text_column {
+	const char *name; /* as given, without the quotes around it; borrowed */
+	size_t length;
+	bool quoted;     /* it was in quotes, so "" in it stands for a quote */
+	uint64_t number; /* from 1; 0: it has that name */
+};
 
 /* The options of --text. */
 struct text_spec {
 	bool on;
-	bool skip_bad;           /* count bad lines apart, and go on */
-	const char *column;      /* argument of --text; NULL: each line is a number */
-	uint64_t number;         /* number of the column, from 1; 0: `column` is a name */
+	bool skip_bad;     /* count bad lines apart, and go on */
+	const char *given; /* argument of --text, or NULL */
+	uint32_t columns;  /* their number; 0: each line is a number */
+	struct text_column column[TEXT_COLUMNS];
 	struct sample_type type; /* type of the samples to make; of whole bytes */
 	/*
 	 * --by: the column of keys; NULL: none. Then a sample is followed by TEXT_KEY bytes: the
@@ -42,9 +52,10 @@ struct text_spec {
 /* How the lines of a FILE are read: decided by its first line, const from then on. */
 struct text_table {
 	const struct text_spec *spec;
-	uint64_t number; /* number of the column, from 1 */
-	uint64_t by;     /* --by: number of the keys' column; else 0 */
-	char separator;  /* of fields; a blank: blanks and tabs; a newline: a line is a field */
+	uint64_t number[TEXT_COLUMNS]; /* numbers of the columns, from 1 */
+	uint64_t last;                 /* the greatest of all these numbers */
+	uint64_t by;                   /* --by: number of the keys' column; else 0 */
+	char separator; /* of fields; a blank: blanks and tabs; a newline: a line is a field */
 };
 
 /* A bit for each byte of some words. */
@@ -68,11 +79,27 @@ struct text_lines {
 	struct text_marks marks;
 };
 
-/* Bytes that text_take makes of a line. */
+/* Samples that text_take makes of a line. */
+static inline uint32_t text_samples(const struct text_spec *spec)
+{
+	return spec->columns > 1 ? spec->columns : 1;
+}
+
+/* Bytes that it makes of a line. */
 static inline uint32_t text_bytes(const struct text_spec *spec)
 {
-	return spec->type.bits / 8 + (spec->by ? TEXT_KEY : 0);
+	return text_samples(spec) * spec->type.bits / 8 + (spec->by ? TEXT_KEY : 0);
 }
+
+/*
+ * Read the argument of --text: numbers or names of columns, with commas between them. False: it is
+ * none, or has a column twice.
+ */
+bool text_columns(struct text_spec *spec, const char *given);
+
+/* Write the name of a column, cut to what `text` holds. */
+#define TEXT_NAME 256
+void text_column_name(char text[TEXT_NAME], const struct text_column *column);
 
 /*
  * Read lines up to the first that is not blank or a comment, which decides on the table, and past

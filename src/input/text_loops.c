@@ -4,7 +4,7 @@
  * with ISA set to its name.
  *
  * In a table, bytes are compared 64 at a time with the newline, the separator, the quote and CR,
- * which makes a bit for each. A line's number, and its key with --by, are found by counting bits;
+ * which makes a bit for each. A line's numbers, and its key with --by, are found by counting bits;
  * no other field is read. Without columns, a line is a number, and the byte after it its newline.
  * Digits are converted eight at a time. text.c reads lines with quotes, blank lines, comments,
  * lines longer than the marked words, and fields that are no plain numbers.
@@ -300,15 +300,31 @@ INLINE const char *field_end(char separator, const char *p, const char *end)
 	return p;
 }
 
+/* Make a sample of a field of the line from `line` to end. False: leave it to text.c. */
+INLINE bool take_field(const struct text_table *t, const struct sample_type *type, char separator,
+		       const struct text_marks *m, bool blanks, const char *line, const char *end,
+		       uint64_t number, unsigned char *out)
+{
+	const char *const p = find(m, blanks, line, end, number);
+
+	/* A line of blanks is none. */
+	if (!p || (number == 1 && (ends(p) || *p == '\t' || *p == '\r')))
+		return false;
+	const char *const next = quick(type, p, out);
+	const bool whole = next && (*next == separator || ends(next) || (blanks && *next == '\t'));
+	return whole || !text_field(t, p, field_end(separator, p, end), out);
+}
+
 /* Read lines of a table, whose fields are separated by blanks or by one character. */
 INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool blanks,
-			 unsigned char **to, const unsigned char *full)
+			 bool several, unsigned char **to, const unsigned char *full)
 {
 	const struct sample_type *const type = &t->spec->type;
 	const struct text_marks *const m = &l->marks;
 	const size_t sample = type->bits / 8, bytes = text_bytes(t->spec);
+	const uint32_t columns = several ? t->spec->columns : 1;
 	const char separator = t->separator;
-	const uint64_t number = t->number, by = t->by;
+	const uint64_t by = t->by, first = t->number[0];
 	const char *line = l->at, *const last = l->end, *end, *key = NULL;
 	unsigned char *out = *to;
 	uint64_t taken = 0, odd;
@@ -323,16 +339,13 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 		}
 		if (!end || odd || *line == '#')
 			break;
-		const char *const p = find(m, blanks, line, end, number);
-		if (!p || (by > 0 && !(key = find(m, blanks, line, end, by))))
+		if (by > 0 && !(key = find(m, blanks, line, end, by)))
 			break;
-		/* A line of blanks is none. */
-		if (number == 1 && (ends(p) || *p == '\t' || *p == '\r'))
-			break;
-		const char *const next = quick(type, p, out);
-		const bool whole =
-			next && (*next == separator || ends(next) || (blanks && *next == '\t'));
-		if (!whole && text_field(t, p, field_end(separator, p, end), out))
+		bool good = true;
+		for (uint32_t c = 0; c < columns && good; c++)
+			good = take_field(t, type, separator, m, blanks, line, end,
+					  several ? t->number[c] : first, out + c * sample);
+		if (!good)
 			break;
 		if (by > 0) {
 			const uint32_t index = take_key(t->spec->keys, m, key, end);
@@ -348,14 +361,26 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 	*to = out;
 }
 
+/* Apart, so that the loops of one column keep their registers. */
+static __attribute__((noinline)) void take_several(const struct text_table *t, struct text_lines *l,
+						   unsigned char **to, const unsigned char *full)
+{
+	if (t->separator == TEXT_BLANKS)
+		take_columns(t, l, true, true, to, full);
+	else
+		take_columns(t, l, false, true, to, full);
+}
+
 text_loop FOR_ISA(text_loop_);
 void FOR_ISA(text_loop_)(const struct text_table *t, struct text_lines *l, unsigned char **to,
 			 const unsigned char *full)
 {
 	if (t->separator == '\n')
 		take_numbers(&t->spec->type, l, to, full);
+	else if (t->spec->columns > 1)
+		take_several(t, l, to, full);
 	else if (t->separator == TEXT_BLANKS)
-		take_columns(t, l, true, to, full);
+		take_columns(t, l, true, false, to, full);
 	else
-		take_columns(t, l, false, to, full);
+		take_columns(t, l, false, false, to, full);
 }

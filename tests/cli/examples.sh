@@ -58,7 +58,7 @@ numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
 gpuhist -q -t i16 -r full -b 4096 --stats=50,99 -o good.json hour.i16
 cp hour.i16 capture.ci16
-printf 'ms\n45\n491\n' >access.csv
+printf 'ms,bytes\n45,2048\n491,977\n' >access.csv
 numbers 400 4096 2 >adc.bin
 numbers 300 256 1 >adc.u12bit
 numbers 400 256 1 >capture.bin

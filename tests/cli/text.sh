@@ -93,6 +93,34 @@ shell 'gpuhist --merge whole.json parts.json -f json | grep -c whole'
 shell 'seq 4 6 | gpuhist --text --into whole.json; gpuhist --merge whole.json -f json | grep -o ".whole.: true"'
 
 echo
+echo '# Several columns'
+bytes 'name,price,"q,ty",age\nx,1.5,2,30\ny,2.5,,40\n"z, ""z""",9,4,50\n' >goods.csv
+run gpuhist --text='price,"q,ty",age' --stats=50 goods.csv
+run gpuhist --text=age,2 --stats=50 --no-header goods.csv
+shell "cat goods.csv | gpuhist --text=2,4 -b 4 -r 0:60"
+run gpuhist --text=price,age --auto -b 4 goods.csv
+run gpuhist --text=price,age -f plot goods.csv
+run gpuhist --text=price,age --auto -f plot goods.csv
+shell "gpuhist --text=price,age goods.csv -f json | tee once.json | gpuhist --merge -b 0 --stats=50 - once.json"
+shell "gpuhist --text=age,price goods.csv -f json | gpuhist --merge -b 0 - once.json"
+run gpuhist --text=price,age --each=2 -r 0:60 -b 2 goods.csv
+shell "tail -n +2 goods.csv | gpuhist --text=4,2,4 -r 0:60 -b 2"
+shell "printf '1 2\n 3  4 5\n' | gpuhist --text=2,1 -t u8 -r 0:6 -b 2"
+shell "printf '1,2\n3\n\"5\",x\n7,8\n' | gpuhist --text=1,2 -r 0:10 -b 2 --skip-bad"
+shell "printf 'a,b\n1,2\n3,4\n5,6\n' | gpuhist --text=b,a -r 0:10 -b 2 -n 2"
+refused gpuhist --text=price --text=age goods.csv
+refused gpuhist --text=price,price goods.csv
+refused gpuhist --text=price, goods.csv
+refused gpuhist --text='"price' goods.csv
+refused gpuhist --text='"price"x' goods.csv
+refused gpuhist --text=price,cost goods.csv
+refused gpuhist --text=price,age -c 2 goods.csv
+refused gpuhist --text=price,age --by=name goods.csv
+refused gpuhist --text=price,age -t i16 goods.csv
+refused gpuhist --text="$(seq -s, 65)" goods.csv
+shell "printf 'a,b\n1,\"x\ny\"\n' | gpuhist --text=a,b"
+
+echo
 echo '# Lines: comments, blank ones, CRLF, a byte order mark, no newline at the end, any length'
 shell "printf '\357\273\2771\r\n\r\n# 2\n  \n3' | $g"
 shell ": | $g"
