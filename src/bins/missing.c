@@ -26,7 +26,7 @@ static bool add(struct missing *m, uint64_t code)
 }
 
 const char *missing_parse(struct missing *m, const struct sample_type *type, const char *text,
-			  const char **what)
+			  bool words, const char **what)
 {
 	const bool real = type->kind == SAMPLE_FLOAT;
 	const uint64_t bits = UINT64_MAX >> (64 - type->bits), sign = bits / 2 + 1;
@@ -39,14 +39,15 @@ const char *missing_parse(struct missing *m, const struct sample_type *type, con
 		uint64_t code = 0;
 		*what = text;
 		snprintf(word, sizeof(word), "%.*s\n", (int)length, text);
-		if (length == 0 || length > sizeof(word) - 2 ||
-		    decimal_read(&d, word) != word + length)
+		const bool is_number = length > 0 && length <= sizeof(word) - 2 &&
+				       decimal_read(&d, word) == word + length;
+		if (!is_number && (!words || length == 0))
 			return "is not a number";
-		if (decimal_code(&d, type, &code) != DECIMAL_FITS)
+		if (is_number && decimal_code(&d, type, &code) != DECIMAL_FITS)
 			return "is not a value of the type";
 		code &= bits;
 		const bool zero = real && (code & ~sign) == 0;
-		if (!add(m, zero ? 0 : code) || (zero && !add(m, sign)))
+		if (is_number && (!add(m, zero ? 0 : code) || (zero && !add(m, sign))))
 			return "is one too many; there may be 16, and 0 counts twice for floats";
 		text += length;
 		if (*text == '\0')

@@ -515,7 +515,8 @@ static int set_missing(struct shape *shape, const struct job *job, struct fail *
 		return fail_set(fail, STATUS_USAGE,
 				"--missing cannot be combined with --type %s: %s", axis->type.name,
 				refused);
-	const char *const why = missing_parse(&axis->missing, &before, job->missing_text, &what);
+	const char *const why = missing_parse(&axis->missing, &before, job->missing_text,
+					      job->source.text.on, &what);
 	if (!why)
 		return 0;
 	return fail_set(fail, STATUS_USAGE, "--missing %.*s %s (the type is %s)",

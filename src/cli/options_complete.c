@@ -190,6 +190,7 @@ static int settle_text(struct given *g, struct fail *fail)
 				"--channels cannot be combined with several columns of --text, "
 				"which are the channels");
 	job->source.text.type = job->type;
+	job->source.text.missing = job->missing_text;
 	job->source.typed = job->source.raw = true;
 	return 0;
 }

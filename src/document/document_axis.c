@@ -166,7 +166,7 @@ const char *document_axis(struct axis *axis, const struct documents *d, uint64_t
 		return why;
 	const struct sample_type before = sample_type_signed(&type);
 	if (d->value[MISSING] > 0 &&
-	    missing_parse(&made.missing, &before, members_text(d, MISSING), &why) != NULL) {
+	    missing_parse(&made.missing, &before, members_text(d, MISSING), false, &why) != NULL) {
 		edges_free(&made.edges);
 		return "its missing values are none";
 	}

@@ -138,6 +138,23 @@ static bool is_missing(struct span s)
 	       ((*s.p | 32) == 'n' && s.end - s.p != 3 && decimal_read(&d, s.p) == s.end);
 }
 
+/* Is this field a word of --missing? Numbers there are samples, which may be missing. */
+static bool is_missing_word(const struct text_spec *spec, struct span s)
+{
+	struct decimal d;
+
+	s = unquote(s);
+	const size_t length = (size_t)(s.end - s.p);
+	for (const char *p = spec->missing; p && decimal_read(&d, s.p) != s.end;
+	     p = *p == ',' ? p + 1 : NULL) {
+		const size_t own = strcspn(p, ",");
+		if (own == length && memcmp(p, s.p, own) == 0)
+			return true;
+		p += own;
+	}
+	return false;
+}
+
 /* Does a field begin with a number: a digit, a sign or point before one, nan, inf? */
 static bool is_numeral(struct span field)
 {
@@ -165,8 +182,11 @@ const char *text_field(const struct text_table *t, const char *p, const char *en
 	struct decimal d = {.kind = DECIMAL_NAN};
 	uint64_t code;
 
-	if (!is_missing(field) && decimal_read(&d, s.p) != s.end)
-		return no_number;
+	if (!is_missing(field) && decimal_read(&d, s.p) != s.end) {
+		if (!is_missing_word(t->spec, field))
+			return no_number;
+		d = (struct decimal){.kind = DECIMAL_NAN};
+	}
 	if (decimal_code(&d, &t->spec->type, &code) != DECIMAL_FITS)
 		return misfit;
 	(void)text_put(&t->spec->type, code, out);
@@ -529,7 +549,7 @@ struct wanted {
 };
 
 /* Look at a field of the first line. Return whether it says that the line is a header. */
-static bool see_field(struct wanted *wanted, size_t n, uint64_t number, struct span s,
+static bool see_field(struct wanted *wanted, size_t n, uint64_t number, struct span s, bool absent,
 		      bool *missing)
 {
 	bool header = false;
@@ -539,8 +559,8 @@ static bool see_field(struct wanted *wanted, size_t n, uint64_t number, struct s
 		if (named && w->second == 0 && is_name(w->column, s))
 			*(*w->number == 0 ? w->number : &w->second) = number;
 		if (!named && *w->number == number) {
-			*missing |= is_missing(s);
-			header |= !is_numeral(s) && !is_missing(s);
+			*missing |= absent;
+			header |= !is_numeral(s) && !absent;
 		}
 	}
 	return header;
@@ -574,10 +594,11 @@ static int read_header_line(struct text_table *t, struct text_lines *l, struct s
 			t->separator = '\n'; /* the next line decides */
 			return spec->skip_bad ? 1 : -1;
 		}
-		words = words || is_word(s);
-		says |= see_field(wanted, spec->columns, w.n, s, &missing);
+		const bool absent = is_missing(s) || is_missing_word(spec, s);
+		words = words || (is_word(s) && !absent);
+		says |= see_field(wanted, spec->columns, w.n, s, absent, &missing);
 		if (spec->by && by.number == 0)
-			(void)see_field(wanted + spec->columns, 1, w.n, s, &missing);
+			(void)see_field(wanted + spec->columns, 1, w.n, s, absent, &missing);
 	}
 	t->last = t->by;
 	for (size_t i = 0; i < n && text[0] == '\0'; i++) {

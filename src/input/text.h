@@ -39,6 +39,7 @@ struct text_spec {
 	const char *given; /* argument of --text, or NULL */
 	uint32_t columns;  /* their number; 0: each line is a number */
 	struct text_column column[TEXT_COLUMNS];
+	const char *missing;     /* --missing: values with commas; words among them are NaN, too */
 	struct sample_type type; /* type of the samples to make; of whole bytes */
 	/*
 	 * --by: the column of keys; NULL: none. Then a sample is followed by TEXT_KEY bytes: the

@@ -121,6 +121,23 @@ refused gpuhist --text="$(seq -s, 65)" goods.csv
 shell "printf 'a,b\n1,\"x\ny\"\n' | gpuhist --text=a,b"
 
 echo
+echo '# --missing: words and values'
+bytes 'ms,city\n12,a\nn/a,b\n-9999,c\n"n/a",n/a\n7,-\n' >gaps.csv
+run gpuhist --text=ms --missing=n/a,-9999 --no-header gaps.csv
+run gpuhist --text=ms --missing=-9999,none,n/a -b 0 --stats=50 gaps.csv
+shell "cut -d, -f1 gaps.csv | tail -n +2 | gpuhist --text --missing=n/a,-9999 --no-header -r 0:20 -b 2 --flow"
+shell "gpuhist --text=ms --missing=n/a,-9999 -f json gaps.csv | gpuhist --merge --no-header"
+# A first line with such a word is no header, unless it has others
+shell "printf 'n/a,3\n1,2\n' | gpuhist --text=1 --missing=n/a -r 0:4 -b 1 --no-header --flow"
+shell "printf 'n/a,x\n1,2\n' | gpuhist --text=1 --missing=n/a -r 0:4 -b 1 --no-header --flow"
+refused gpuhist --text=ms --missing=-9999 gaps.csv
+refused gpuhist --text=ms --missing=n/,-9999 gaps.csv
+refused gpuhist --text=ms --missing=n/a, gaps.csv
+refused gpuhist --text=ms --missing=n/a -t i16 gaps.csv
+mv gaps.csv gaps
+refused gpuhist -t f32 --missing=n/a gaps
+
+echo
 echo '# Lines: comments, blank ones, CRLF, a byte order mark, no newline at the end, any length'
 shell "printf '\357\273\2771\r\n\r\n# 2\n  \n3' | $g"
 shell ": | $g"
