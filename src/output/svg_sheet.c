@@ -121,6 +121,8 @@ static void describe(struct output *out, const struct sheet *s)
 		svg_say(&c, "%llu out of range or NaN", (ull)s->out);
 	if (s->joined > 1)
 		svg_say(&c, "%llu %ss are drawn as one", (ull)s->joined, row);
+	if (s->series->compared)
+		svg_say(&c, "the reference is not drawn");
 	svg_text(out, START, LEFT, 48, c.text);
 }
 

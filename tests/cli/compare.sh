@@ -10,3 +10,7 @@ shell "printf -- '-5\\n0.5\\n1.5\\nnan\\n' | gpuhist -q --text -r 0:2 -b 2 --com
 printf -- '-5\n0.5\n1.5\nnan\n' | gpuhist -q --text -r 0:2 -b 2 -f json >other.json
 run gpuhist -q --merge ref.json --compare=other.json -f json -o h.json
 shell 'grep -o "\"compare_[^,]*" h.json'
+# A heat map has no bars over which the reference could be drawn
+head -c 40 /dev/zero >zeros.u8
+gpuhist -q -c 20 -r 0:4 -b 2 -o twenty.json zeros.u8
+shell 'gpuhist -q -c 20 -r 0:4 -b 2 --compare=twenty.json -f svg zeros.u8 2>&1 | well_formed | grep -o "20 channels.*drawn"'
