@@ -31,7 +31,7 @@ END
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
 check 'auto: counters that do not fit' grep -q 'GPU not used: its buffers and counters do not fit in -M' err
 "$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
-check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 16.0 MiB with all counters, ' err
+check 'two slots' grep -q 'GPU: fake 0, 2 slots of 4 MiB, 16.0 MiB with all counters, ' err
 # --every: while a lane's input waits, the output holds the counts so far, and they add up; at the end it equals the CPU's.
 mkfifo slowly
 "$gpuhist" --device=gpu -T 1 -q -b 1000 -r full --every=0.1 -o every.json slowly 2>err &
