@@ -6,8 +6,6 @@
 #include "each/each.h"
 #include "gpu/gpu_plan.h"
 
-#define PAGE 4096u /* alignment of a worker's buffer */
-
 /*
  * Files are equally fast with 64 KiB to 1 MiB; a pipe from `cat` is 15% faster with 128 KiB than
  * with 64 or 256.

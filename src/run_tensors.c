@@ -17,8 +17,6 @@
 #include "each/row.h"
 #include "input/content.h"
 
-typedef unsigned long long ull;
-
 struct tensor_rows {
 	const struct job *job;
 	struct output *out;

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+typedef unsigned long long ull; /* of a number in a message: %llu */
+
 /* Exit statuses, as in the manual page. */
 enum status {
 	STATUS_OK = 0,

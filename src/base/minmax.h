@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define PAGE 4096u /* bytes of a page of memory */
+
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

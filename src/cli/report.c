@@ -16,8 +16,6 @@
 #include "hist/series.h"
 #include "output/picture.h"
 
-typedef unsigned long long ull;
-
 /* ---- warnings ---- */
 
 static void note_saturated(const struct style *style, const struct hist *hist)

@@ -8,7 +8,6 @@
 
 #include "base/minmax.h"
 
-#define PAGE 4096u
 #define BLOCKS(rule) (((rule)->indices + DIGEST_BLOCK - 1) / DIGEST_BLOCK)
 
 struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)

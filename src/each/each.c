@@ -9,7 +9,6 @@
 #include "base/minmax.h"
 #include "base/tally.h"
 
-#define PAGE 4096u
 /*
  * The number of results of a worker. It fills one while others wait for a slower worker. With few
  * cells it has many: with only two, 16 busy cores had half the speed.

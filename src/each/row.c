@@ -16,8 +16,6 @@
 #include "output/picture.h"
 #include "output/sheet.h"
 
-typedef unsigned long long ull;
-
 /* The kinds of rows. */
 static const struct row_kind {
 	uint64_t size;          /* row_spec.size; 0: a number of records */

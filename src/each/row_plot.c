@@ -29,8 +29,6 @@
 #define STRIP_LEAST 8 /* if strips were shorter, use more lines */
 #define CELLS_MOST 200u
 
-typedef unsigned long long ull;
-
 /* The layout of a line. */
 struct line {
 	unsigned label, strip; /* columns */

@@ -7,7 +7,6 @@
 #include "base/tally.h"
 #include "engine/engine.h"
 
-#define PAGE 4096u
 #define ASKS_SECONDS 0.02
 
 struct cpu {

@@ -9,8 +9,6 @@
 
 #include "base/minmax.h"
 
-#define PAGE ((uint64_t)4096)
-
 void region_lay_out(struct region *r)
 {
 	r->cell_bytes = round_up(r->cell_bytes, 256);

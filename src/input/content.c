@@ -23,8 +23,6 @@
 #define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream to keep for the jobs */
 _Static_assert(PEEK_ROOM >= HEADER_PIECE && PEEK_ROOM >= FIRST_TEXT, "a look fits");
 
-typedef unsigned long long ull;
-
 /* ---- first bytes, decoded ---- */
 
 struct peek {

@@ -16,8 +16,6 @@
 #include "input/first.h"
 #include "input/sigmf.h"
 
-typedef unsigned long long ull;
-
 static bool named_zstd(const char *path)
 {
 	const size_t length = strlen(path);

@@ -24,8 +24,6 @@
 #define WORK_BLOCKS 4u      /* blocks scanned to find that work */
 #define LITERALS_OF_TWO 16u /* literals per sequence that make blocks pay for two threads */
 
-typedef unsigned long long ull;
-
 /* Return how many decoded bytes -n or --part leaves; NO_END: no end, or not known. */
 static uint64_t bytes_wanted(const struct planner *p)
 {

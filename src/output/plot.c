@@ -32,8 +32,6 @@
 #define SHARE 6        /* characters of a percentage */
 #define BAR_COUNTED 12 /* shortest bars with counts next to them */
 
-typedef unsigned long long ull;
-
 /* of a reference */
 #define MARK "\u2503"
 #define MARK_ASCII "!"

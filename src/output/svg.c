@@ -28,8 +28,6 @@
 
 #define HEADING 66 /* characters of the title above the picture */
 
-typedef unsigned long long ull;
-
 static const char STYLE[] =
 	"<style>\n"
 	".gpuhist { font: 12px system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif "

@@ -27,8 +27,6 @@
 #define NAMED 70          /* width for the names of lines */
 #define RECTANGLES 20000u /* a heat map of more is an image */
 
-typedef unsigned long long ull;
-
 /* ---- labels ---- */
 
 /* Write the name of a row, or of its FILE, and cut out its middle if it is long. */

@@ -2,8 +2,6 @@
 /* frames: reads the headers of frames and blocks, one after another. */
 #include "zstd/frames.h"
 
-typedef unsigned long long ull;
-
 int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const char *why)
 {
 	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s", bytes_name(b),
