@@ -67,7 +67,8 @@ static uint64_t *expect(const struct subject *s, const struct slot *slot,
 		size_t used = 0;
 		for (size_t i = c; i < n; i += channels, used++)
 			memcpy(own_channel + used * bytes, samples + i * bytes, bytes);
-		count_plainly(s->plain, slot->k, own_channel, used, expected + c * s->plain->cells);
+		count_plainly(s->plain, slot->shared->k, own_channel, used,
+			      expected + c * s->plain->cells);
 	}
 	free(own_channel);
 	return expected;
@@ -97,14 +98,15 @@ static void check_auto(const struct subject *s, struct slot *slot, const unsigne
 	      "%s: extent", s->what);
 	counts_auto(s->got, &k, &all);
 	extent_add(&all, &own);
-	CHECK(slot->k >= auto_k(&c->auto_bins, &own) && slot->k <= auto_k(&c->auto_bins, &all),
-	      "%s: k %d", s->what, slot->k);
-	counts_add(s->got, &(struct tables){.samples = slot->samples,
+	CHECK(slot->shared->k >= auto_k(&c->auto_bins, &own) &&
+		      slot->shared->k <= auto_k(&c->auto_bins, &all),
+	      "%s: k %d", s->what, slot->shared->k);
+	counts_add(s->got, &(struct tables){.samples = slot->shared->samples,
 					    .narrow = slot->cells,
 					    .tables = 1,
 					    .stride = c->cells,
 					    .channels = 1,
-					    .k = slot->k,
+					    .k = slot->shared->k,
 					    .extent = slot->extent});
 	counts_auto(s->got, &k, &all);
 	CHECK(k == auto_k(&c->auto_bins, &all), "%s: k %d of the totals", s->what, k);
@@ -141,7 +143,7 @@ static struct sent submit(const struct subject *s, struct gpu *gpu, struct slot 
 
 	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
 	lay_out(slot->data, sent.samples, records, l, s->counting->bytes);
-	counts_auto(s->got, &slot->k, &slot->extent);
+	counts_auto(s->got, &slot->shared->k, &slot->extent);
 	CHECK(gpu_submit(gpu, slot, slot->data, records * layout_bytes(l)) == 0, "%s: submit",
 	      s->what);
 	return sent;
@@ -163,7 +165,7 @@ static void compare(const struct subject *s, struct gpu *gpu, struct sent *sent)
 	uint64_t differ = 0, first = 0;
 	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
 
-	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what,
+	CHECK(done && slot->shared->samples == sent->n, "%s, data %d: not counted", s->what,
 	      (int)sent->data);
 	if (done) {
 		uint64_t *const expected = expect(s, slot, sent->samples, sent->n);
@@ -243,7 +245,7 @@ static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 
 	CHECK(done, "%s: not counted", s->what);
 	if (done)
-		gpu_resident_commit(gpu, slot->samples);
+		gpu_resident_commit(gpu, slot->shared->samples);
 	gpu_free(slot);
 }
 

@@ -123,7 +123,9 @@ static void start_helper(struct gpu *gpu)
 	device_show(gpu->region->device, sizeof(gpu->region->device),
 		    getenv("CUDA_VISIBLE_DEVICES"), gpu->spec.device);
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
-		gpu->slot[k] = (struct slot){.index = k, .data = region_data(gpu->region, k)};
+		gpu->slot[k] = (struct slot){.shared = &gpu->region->slot[k],
+					     .data = region_data(gpu->region, k),
+					     .index = k};
 	if (link_open(gpu, fd) != 0)
 		gpu_fail(gpu, "a socket or a thread for the driver's process", strerror(errno));
 }
@@ -228,20 +230,12 @@ void gpu_free(struct slot *slot)
 
 void slot_to_helper(struct gpu *gpu, struct slot *slot)
 {
-	struct shared_slot *s = &gpu->region->slot[slot->index];
-
 	assert(slot_is(slot, SLOT_TAKEN));
-	s->request = slot->request;
-	s->room = slot->room;
-	s->at = slot->at;
-	s->bytes = slot->bytes;
-	s->samples = slot->samples;
-	s->k = slot->k;
-	s->extent = slot->extent;
-	__atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
+	slot->shared->extent = slot->extent;
+	__atomic_store_n(&slot->shared->awaited, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&gpu->submitted, 1, __ATOMIC_RELAXED);
-	slot_submit(gpu->region, s);
+	slot_submit(gpu->region, slot->shared);
 }
 
 bool gpu_counts_rooms(const struct gpu *gpu)
@@ -256,18 +250,18 @@ int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, si
 	assert(bytes > 0);
 	if (gpu_failed(gpu))
 		return -1;
-	slot->request = REQUEST_COUNT;
-	slot->room = NO_ROOM;
-	slot->at = 0;
+	slot->shared->request = REQUEST_COUNT;
+	slot->shared->room = NO_ROOM;
+	slot->shared->at = 0;
 	if (data != slot->data) {
 		const size_t at =
 			(size_t)(data - gpu->slot[gpu->size.slots - gpu->size.rooms].data);
 		assert(at < gpu->size.rooms * most && at % most + bytes <= most);
-		slot->room = (uint32_t)(at / most);
-		slot->at = at % most;
+		slot->shared->room = (uint32_t)(at / most);
+		slot->shared->at = at % most;
 	}
-	slot->bytes = bytes;
-	slot->samples = samples_of(&gpu->spec.counting->layout, bytes);
+	slot->shared->bytes = bytes;
+	slot->shared->samples = samples_of(&gpu->spec.counting->layout, bytes);
 	slot_to_helper(gpu, slot);
 	return 0;
 }
@@ -280,14 +274,14 @@ int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, si
 static int take_extent(struct gpu *gpu, struct slot *slot)
 {
 	const struct counting *c = gpu->spec.counting;
-	const struct extent own = gpu->region->slot[slot->index].extent;
+	const struct extent own = slot->shared->extent;
 	struct extent all = slot->extent;
 
 	if (!auto_is_extent(&c->auto_bins, &own)) /* a faulty GPU may report any */
 		return -1;
-	if (auto_k(&c->auto_bins, &own) > slot->k) {
+	if (auto_k(&c->auto_bins, &own) > slot->shared->k) {
 		extent_add(&all, &own);
-		slot->k = auto_k(&c->auto_bins, &all);
+		slot->shared->k = auto_k(&c->auto_bins, &all);
 	}
 	slot->extent = own;
 	return 0;
@@ -295,7 +289,7 @@ static int take_extent(struct gpu *gpu, struct slot *slot)
 
 enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double seconds)
 {
-	struct shared_slot *s = &gpu->region->slot[slot->index];
+	struct shared_slot *const s = slot->shared;
 
 	assert(slot_is(slot, SLOT_SUBMITTED));
 	if (slot_state_of(s) == SHARED_SUBMITTED && seconds > 0 && !gpu_failed(gpu)) {

@@ -55,19 +55,15 @@ enum slot_state {
 
 /* A chunk on its way through the GPU, or a part of the table (gpu_resident.h), or packed blocks. */
 struct slot {
-	enum slot_state state; /* atomic */
-	enum slot_request request;
-	unsigned char *data;   /* gpu_slot_bytes() long; the worker fills it */
-	size_t bytes, samples; /* size of its chunk; set by gpu_submit */
-	struct chunk chunk;    /* its chunk, as the source returned it */
-	uint32_t room;         /* REQUEST_COUNT: room with the samples; NO_ROOM: they are in data */
-	size_t at;             /* offset in that room, or in the table (REQUEST_FETCH) */
-	uint32_t *cells;       /* counters fetched by gpu_done; valid until gpu_free */
+	enum slot_state state;      /* atomic */
+	struct shared_slot *shared; /* the request, as the GPU process sees it */
+	unsigned char *data;        /* gpu_slot_bytes() long; the worker fills it */
+	struct chunk chunk;         /* its chunk, as the source returned it */
+	uint32_t *cells;            /* counters fetched by gpu_done; valid until gpu_free */
 	/*
-	 * --auto: before gpu_submit, the k and extent of the samples counted so far; after
-	 * gpu_done, the k of the counters and the extent of the chunk's samples.
+	 * --auto: before gpu_submit, the extent of the samples counted so far, whose k is in
+	 * `shared`; after gpu_done, the extent of the chunk's samples, and the k of the counters.
 	 */
-	int k;
 	struct extent extent;
 	unsigned index;
 };

@@ -63,22 +63,22 @@ static int lane_commit(struct worker *w, const struct slot *slot)
 	uint64_t sum = 0;
 
 	if (gpu_is_resident(w->feeder->gpu)) {
-		gpu_resident_commit(w->feeder->gpu, slot->samples);
+		gpu_resident_commit(w->feeder->gpu, slot->shared->samples);
 		return 0;
 	}
 	for (size_t i = 0; i < c->cells; i++)
 		sum += slot->cells[i];
-	if (sum != slot->samples) {
+	if (sum != slot->shared->samples) {
 		gpu_fail(w->feeder->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
-	counts_add(work->counts, &(struct tables){.samples = slot->samples,
+	counts_add(work->counts, &(struct tables){.samples = slot->shared->samples,
 						  .narrow = slot->cells,
 						  .tables = 1,
 						  .stride = c->cells,
 						  .channels = 1,
 						  .shared = c->method == COUNT_SHARED,
-						  .k = slot->k,
+						  .k = slot->shared->k,
 						  .extent = slot->extent});
 	return 0;
 }
@@ -134,7 +134,7 @@ static enum turn lane_fill(struct worker *w, struct slot *slot)
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
 	if (work->counting->auto_bins.most > 0)
-		counts_auto(work->counts, &slot->k, &slot->extent);
+		counts_auto(work->counts, &slot->shared->k, &slot->extent);
 	if (gpu_submit(f->gpu, slot, chunk->data, chunk->bytes) == 0) {
 		feeder_push(f, slot);
 		f->lent |= chunk->data != slot->data;

@@ -32,9 +32,9 @@ static void resident_ask(struct gpu *gpu, struct slot *slot, size_t first, size_
 	const size_t left = gpu->spec.counting->cells - first;
 
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
-	slot->request = REQUEST_FETCH;
-	slot->at = first * sizeof(uint64_t);
-	slot->bytes = (left < most ? left : most) * sizeof(uint64_t);
+	slot->shared->request = REQUEST_FETCH;
+	slot->shared->at = first * sizeof(uint64_t);
+	slot->shared->bytes = (left < most ? left : most) * sizeof(uint64_t);
 	slot_to_helper(gpu, slot);
 }
 
@@ -42,10 +42,10 @@ static void resident_ask(struct gpu *gpu, struct slot *slot, size_t first, size_
 static uint64_t resident_add(const struct slot *slot, struct counts *totals)
 {
 	const uint64_t *const counter = (const uint64_t *)(const void *)slot->data;
-	uint64_t *const cell = totals->cell + slot->at / sizeof(uint64_t);
+	uint64_t *const cell = totals->cell + slot->shared->at / sizeof(uint64_t);
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < slot->bytes / sizeof(uint64_t); i++) {
+	for (size_t i = 0; i < slot->shared->bytes / sizeof(uint64_t); i++) {
 		cell[i] += counter[i];
 		sum += counter[i];
 	}

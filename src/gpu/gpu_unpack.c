@@ -37,9 +37,9 @@ static void submit(void *arg, unsigned which, size_t packed)
 	struct slot *const slot = slot_of(gpu, which);
 
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
-	slot->request = REQUEST_UNPACK;
-	slot->bytes = packed;
-	slot->samples = (size_t)gpu->batches++; /* sequence number of the batch */
+	slot->shared->request = REQUEST_UNPACK;
+	slot->shared->bytes = packed;
+	slot->shared->samples = (size_t)gpu->batches++; /* sequence number of the batch */
 	slot_to_helper(gpu, slot);
 }
 

@@ -61,9 +61,9 @@ static void submit(unsigned k, size_t at)
 	struct slot *const slot = &gpu.slot[k];
 
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
-	slot->request = REQUEST_FETCH;
-	slot->at = at;
-	slot->bytes = sizeof(CUdeviceptr);
+	slot->shared->request = REQUEST_FETCH;
+	slot->shared->at = at;
+	slot->shared->bytes = sizeof(CUdeviceptr);
 	slot_to_helper(&gpu, slot);
 }
 
@@ -99,7 +99,7 @@ void doorbell(uint64_t seed, unsigned threads)
 	*gpu.region = shape;
 	gpu.size.slots = shape.slots;
 	for (unsigned k = 0; k < shape.slots; k++)
-		gpu.slot[k].index = k;
+		gpu.slot[k].shared = &gpu.region->slot[k];
 	device.region = gpu.region;
 	device.slots = shape.slots;
 	device.counters = PLACE;
