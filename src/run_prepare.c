@@ -98,7 +98,8 @@ static const char *choose_gpu(struct run *run)
 	if (gpu_declines(run->job, &run->shape))
 		return gpu_declines(run->job, &run->shape);
 	if (!kernel_image)
-		return "the program was built without kernels";
+		return "this program was built without GPU kernels; build it where nvcc is "
+		       "installed";
 	if (run->plan.lanes == 0)
 		return "its buffers and counters do not fit in -M (--device=gpu starts it anyway)";
 	const bool text = run->job->source.text.on;
@@ -139,6 +140,9 @@ static int make_plan(struct run *run, const struct source *source, struct fail *
 	run->report.plan.isa = isa_name(isa_best());
 	run->report.plan.method = METHODS[plan->counting.method];
 	run->report.plan.no_gpu = choose_gpu(run);
+	if (run->report.plan.no_gpu && job->machine.device == DEVICE_GPU)
+		return fail_set(fail, STATUS_DEVICE, "--device=gpu cannot be used: %s",
+				run->report.plan.no_gpu);
 	run->report.plan.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }

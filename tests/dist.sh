@@ -62,7 +62,7 @@ status=0
 gpuhist -t u8 --device=gpu text 2>message || status=$?
 cat message
 test $status -eq 4
-grep -q -e 'no NVIDIA driver found' -e 'kernels: none were built' message
+grep -q -e 'no NVIDIA driver found' -e 'built without GPU kernels' message
 gpuhist -V
 END
 images unmount "$base" >/dev/null

@@ -15,6 +15,7 @@ typedef int read_fn(struct given *g, const struct known *o, const char *text);
 
 enum about {
 	WRITES,      /* output of the counts */
+	SPEEDS,      /* speed and progress: scripts may set them with --merge, too */
 	COUNTS,      /* how to count samples: not with --merge, which counts none */
 	DECIDES,     /* selects samples or bins: written in documents, and not with --merge */
 	DECIDES_SUM, /* like DECIDES, but also allowed with --merge */

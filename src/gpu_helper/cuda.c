@@ -56,8 +56,6 @@ void cuda_open(struct cuda *cuda)
 	CUcontext context;
 	int count = 0;
 
-	if (!kernel_image)
-		cuda->fail("kernels", "none were built into this program");
 	load(cuda);
 	cuda_must(cuda, cuda->init(0), "driver");
 	cuda_must(cuda, cuda->device_count(&count), "driver");

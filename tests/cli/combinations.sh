@@ -100,7 +100,8 @@ gpuhist --help | sed -n 's/^ .*\(--[a-z][a-z-]*\).*/\1/p' | grep -vxFf named >ot
 tried=0
 while read -r option; do
 	case $option in
-	--bins | --counter | --format | --output | --flow | --nonzero | --no-header | --plot | --title | --color | --quiet | --verbose | --no-progress) merge=yes ;;
+	--bins | --counter | --format | --output | --flow | --nonzero | --no-header | --plot | --title | --color | --quiet | --verbose | --no-progress | \
+		--threads | --memory | --progress) merge=yes ;;
 	*) merge='no 2' ;;
 	esac
 	for column in GPU --each --by pipe; do compare "$option" "$column" yes; done

@@ -262,11 +262,13 @@ refused gpuhist --merge a.json .
 refused gpuhist --merge a.json a
 shell 'head -c 50 a.json | gpuhist --merge a.json -'
 # Options about counting
-for option in -tu8 --log=1:2 --clamp -S1 --rows=1:2 --raw -T1 --into=x.json --tee; do
+for option in -tu8 --log=1:2 --clamp -S1 --rows=1:2 --raw --into=x.json --tee; do
 	refused gpuhist --merge $option a.json
 done
 refused gpuhist -q -tu8 a.json --merge
 run gpuhist --mer --nonz --no-progress a.json
+# Options that have no effect
+run gpuhist --merge -T1 -M1 --device=gpu --progress --nonzero a.json
 # Statistics do not affect the counts, so parts may ask for different ones
 # shellcheck disable=SC2016 # the inner shell expands them
 shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --no-header -f tsv --nonzero - | tail -n 1'

@@ -38,6 +38,9 @@ refused gpuhist -n 0x a
 refused gpuhist -b 1G a
 refused gpuhist --device=tpu a
 shell 'CUDA_VISIBLE_DEVICES= gpuhist --device=gpu a 2>/dev/null'
+if gpuhist -V | grep -q 'no kernels'; then
+	gpuhist --device=gpu a 2>&1 | grep -v 'used: this program was built without GPU kernels; build it where nvcc is installed$'
+fi
 refused gpuhist --device=gpu:0,2 a
 # Options may follow files; -- ends them; the last of several counts
 run gpuhist a -b 1 -r full
