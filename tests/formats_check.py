@@ -86,7 +86,7 @@ def read_json(options, names):
             facts = one["writer_info"]["gpuhist"]
             own = {"input": facts.get("row_of", ""), "first": str(facts.get("row_first", "")),
                    "channel": name.removeprefix("channel"), "key": name.removeprefix("key="),
-                   "name": one["metadata"].get("name", ""), "tensor": facts.get("tensor", "")}
+                   "name": one["metadata"].get("name", ""), "tensor": facts.get("tensor", ""), "column": one["metadata"].get("column", "")}
             found["/".join(own[n] for n in names)] = facts
     return found
 
@@ -105,7 +105,7 @@ def read_report(options, names):
     """Tables of up to 64 channels."""
     rows = [(line[:12].strip(), line[12:].split()) for line in
             re.findall(r"^gpuhist: stats: (.*)$", run(["-f", "json", *options])[1], re.M)]
-    channels = dict(rows).get("channel", [""])
+    channels = next((cells for head, cells in rows if head in ("channel", "column")), [""])
     found = {channel: {} for channel in channels}
     for row, cells in rows:
         for channel, cell in zip(channels, cells if len(cells) == len(channels) else []):
@@ -228,6 +228,15 @@ def texts(kind):
     return ["--text=value", "--by=side", "texts.csv"], {name: samples[i::3] for i, name in enumerate(names)}
 
 
+def columns(kind):
+    """Several columns of text."""
+    samples = draw(kind, 200)
+    with open("columns.csv", "w", encoding="utf-8") as file:
+        file.write("price,other,qty\n")
+        file.writelines(f"{a!r},x,{b!r}\n" for a, b in zip(samples[::2], samples[1::2]))
+    return ["--text=price,qty", "columns.csv"], {"price": samples[::2], "qty": samples[1::2]}
+
+
 def tensors(kind):
     series = {name: draw(kind, 100) for name in ("model.a", 'model."b"')}
     size = struct.calcsize(LETTERS[kind]) * 100
@@ -248,6 +257,7 @@ KINDS = {
     rows: {"csv": ["first"], "json": ["first"], "prom": None, "report": None},
     files: {"csv": ["input"], "json": ["input"], "prom": None, "report": None},
     keys: {"csv": ["key"], "json": ["key"], "prom": ["key"], "report": None},
+    columns: {"csv": None, "json": ["column"], "prom": ["channel"], "report": ["column"]},
     texts: {"csv": ["key"], "json": ["key"], "prom": None, "report": None},
     tensors: {"csv": ["tensor"], "json": ["tensor"], "prom": None, "report": None},
 }
@@ -257,12 +267,14 @@ KINDS = {
 ROWS = {"csv": "{name}", "tsv": "{name}", "json": "{name}", "plot": "{name}", "svg": "{name}"}
 CHANNELS = {"csv": ("count{i}", "{name}"), "tsv": ("count{i}", "{name}"), "json": "channel{i}", "prom": "{name}",
             "plot": ("channel {name}", "{name}"), "svg": ("channel {name}", "{name}"), "report": (None, "{name}")}
+COLUMNS = {**CHANNELS, "csv": "{name}", "tsv": "{name}", "json": "{name}", "plot": ("column {name}", "{name}"),
+           "svg": ("column {name}", "{name}")}
 KEYS = {**ROWS, "json": "key={name}", "prom": "{name}"}
 # SVG thins the labels of many.
 SHOWN = {
     one: {}, channels: CHANNELS, pairs: {**CHANNELS, "json": "{name}"}, many: {**KEYS, "json": "channel{i}", "svg": None},
     # Pictures and documents of rows have no offsets of records.
-    rows: {"csv": "{name}", "tsv": "{name}"}, files: ROWS, keys: KEYS, texts: KEYS,
+    rows: {"csv": "{name}", "tsv": "{name}"}, files: ROWS, keys: KEYS, texts: KEYS, columns: COLUMNS,
     tensors: {"csv": (None, "{name}"), "tsv": (None, "{name}"), "json": (None, "{name}")},
 }
 
