@@ -43,8 +43,7 @@ static const struct known KNOWN[] = {
 		.apart = {{"stats", "residues are not the samples; for the low bits of words, use "
 			"--mask=0xfff"}}},
 	{"abs", 0, NULL, DECIDES, FLAG(job.abs)},
-	{"missing", 0, "=VALUE,...", DECIDES, .text = TO(job.missing_text),
-		.apart = {{"by", "keys are counted without a place for missing samples"}}},
+	{"missing", 0, "=VALUE,...", DECIDES, .text = TO(job.missing_text)},
 	{"mask", 0, "=BITS", DECIDES, NUMBER(job.mask, 1, 0xffff),
 		.must = "must be neighbouring bits of words of 8 or 16, such as 0xfff or 0x3000",
 		.apart = {{"text", "numbers in text have no bits"}}},

@@ -625,7 +625,27 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	}
 }
 
-void counter_add_keyed(struct counter *counter, const unsigned char *samples, const uint32_t *index,
+/*
+ * Take out missing integers, whose words are those of NaN, beyond 16 bits, and count them. Return
+ * the number of the other samples.
+ */
+static size_t drop_missing(struct counter *counter, uint32_t *words, uint32_t *index, size_t n)
+{
+	const uint32_t nan = cell_nan(&counter->binning);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] > UINT16_MAX) {
+			add_keyed(counter, &nan, &index[i], 1);
+			continue;
+		}
+		words[kept] = words[i];
+		index[kept++] = index[i];
+	}
+	return kept;
+}
+
+void counter_add_keyed(struct counter *counter, const unsigned char *samples, uint32_t *index,
 		       size_t n)
 {
 	const struct counting *const c = counter->c;
@@ -644,6 +664,8 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, co
 	if (counter->pending + n > UINT32_MAX)
 		counter_flush(counter);
 	counter->pending += n;
+	if (c->words && c->load.missing.n > 0 && c->counted.kind != SAMPLE_FLOAT)
+		n = drop_missing(counter, words, index, n);
 	for (size_t i = 0, some; i < n; i += some) {
 		some = n - i < BLOCK ? n - i : BLOCK;
 		(void)c->cells_of(&counter->binning, ranked + i * size, some, cells);

@@ -108,9 +108,12 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
-/* For --by: count up to KEYED adjacent samples; index[i] belongs to the key of sample i. */
+/*
+ * For --by: count up to KEYED adjacent samples; index[i] belongs to the key of sample i. Missing
+ * samples may be taken out of `index`.
+ */
 #define KEYED 2048u
-void counter_add_keyed(struct counter *counter, const unsigned char *samples, const uint32_t *index,
+void counter_add_keyed(struct counter *counter, const unsigned char *samples, uint32_t *index,
 		       size_t n);
 
 /* Add the counts, but not the statistics, to the totals, and empty the tables. */

@@ -7,10 +7,17 @@
 
 #define CODES 65536u
 
+bool codebook_missing(const struct missing *missing, const struct sample_type *before,
+		      uint32_t word)
+{
+	return missing_has(missing, before->word > 0 ? sample_masked(before, word) : word);
+}
+
 /* Make the words of types that are binned. -1: no memory. */
 static int widen(struct codebook *book, const struct axis *axis)
 {
-	const struct sample_type *const type = &axis->type, word_type = sample_type_word(type);
+	const struct sample_type *const type = &axis->type, word_type = sample_type_word(type),
+					before = sample_type_signed(type);
 	const bool ranks = type->kind == SAMPLE_FLOAT && axis->edges.binning.kind == BIN_RANK;
 
 	book->words = malloc(CODES * sizeof(*book->words));
@@ -18,7 +25,8 @@ static int widen(struct codebook *book, const struct axis *axis)
 	if (!book->words || (ranks && !book->ranks))
 		return -1;
 	for (uint32_t code = 0; code < CODES; code++) {
-		const bool missing = missing_has(&axis->missing, sample_swapped(&word_type, code));
+		const bool missing =
+			codebook_missing(&axis->missing, &before, sample_swapped(&word_type, code));
 		const uint32_t word = book->words[code] =
 			missing ? bits_of_float((float)NAN)
 				: sample_widened(type, &word_type, code);

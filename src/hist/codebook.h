@@ -6,6 +6,7 @@
 #ifndef GPUHIST_CODEBOOK_H
 #define GPUHIST_CODEBOOK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,13 +18,17 @@ struct codebook {
 	size_t stride;  /* counts from one channel to the next: codes, 2^16 if unpacked, or words */
 	uint16_t *ordered; /* all codes in the order of values; NaNs come first and last; owned */
 	uint32_t *cell;    /* the cell of each code; NULL: the samples give the range; owned */
-	/* Types that are binned: the word that is counted for each code (counting.words); owned. */
+	/* Types that are binned: the word to count for each code, NaN if it is missing; owned. */
 	uint32_t *words;
 	uint32_t *ranks; /* the same with --log=auto, for floats to find their cells; owned */
 };
 
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail);
 void codebook_free(struct codebook *book);
+
+/* Is a word missing? `before` is the sample_type_signed of its type. */
+bool codebook_missing(const struct missing *missing, const struct sample_type *before,
+		      uint32_t word);
 
 /* The position of a code in the order of values. */
 static inline uint32_t codebook_place(const struct sample_type *type, uint32_t code)

@@ -170,8 +170,7 @@ static void unmask(struct hist *h, uint64_t *cell)
 			const uint64_t n = cell[own];
 			cell[own] = 0;
 			if (h->axis.missing.n > 0 &&
-			    missing_has(&h->axis.missing,
-					before.word > 0 ? sample_masked(&before, own) : own))
+			    codebook_missing(&h->axis.missing, &before, own))
 				missing += n;
 			else
 				cell[sample_masked(type, own)] += n;

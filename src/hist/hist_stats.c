@@ -58,16 +58,19 @@ static void set_sums(struct hist *h, struct hist_stats *s, const struct stats *s
 	h->lost |= h->keeps_sums && s->of.number > 0 && !s->sums;
 }
 
+/* The samples that codes and cells hold: not missing integers. */
+static uint64_t held(const struct hist *h, const struct stats_result *of)
+{
+	return h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(of) : of->number;
+}
+
 /* Set the figures of codes, except those that need sums. */
 static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *codes,
 			     struct entropy_terms *terms)
 {
 	struct hist_stats *const s = &h->stats[channel];
 
-	/* Missing integers have no code. */
-	const uint64_t n = h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(&s->of) : s->of.number;
-
-	s->entropy = profile_entropy(codes, n, terms, &s->chi2);
+	s->entropy = profile_entropy(codes, held(h, &s->of), terms, &s->chi2);
 	profile_keep_finite(codes);
 	profile_ends(codes, s);
 	profile_quantiles(codes, h, channel);
@@ -93,7 +96,7 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	s->chi2 = -1;
 	s->all_values = false;
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)
-			     ? profile_entropy(&cells, stats_samples(&s->of), terms, &s->chi2)
+			     ? profile_entropy(&cells, held(h, &s->of), terms, &s->chi2)
 			     : entropy_of_bins(h, channel, terms);
 	if (counted.kind != SAMPLE_FLOAT && cells_are_values(&h->axis.type, &s->digest))
 		profile_ends_of_cells(&cells, s);
@@ -138,6 +141,8 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	set_sums(h, s, sums);
 	digest_keep_finite(&s->digest, &counted, &s->of);
 	figures_of_digest(h, channel, terms);
+	if (counted.kind != SAMPLE_FLOAT) /* missing */
+		s->of.nan = h->flow[channel].nan;
 }
 
 /* ---- the figures of documents ---- */

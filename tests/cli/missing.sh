@@ -24,8 +24,17 @@ refused gpuhist -t f32 "--missing=$(seq -s , 17)" f32
 refused gpuhist -t i32 --missing=1 four
 refused gpuhist --text -t i16 --missing=1 four
 refused gpuhist -t u8 -c 70 --missing=1 four
-refused gpuhist -t u8 --record=2 --by=u8@1 --missing=1 -b 2 four
 refused gpuhist -t f32 --missing=1 --device=gpu f32
+# By key: integers, masked ones, absolute values, floats, text; a key may have only missing samples
+bytes '\1\1\2\1\377\2\5\2\377\3' >keys
+keys() { "$@" --record=2 --by=u8@1 keys; }
+run keys gpuhist -t u8 --missing=255,2 -b 2 -r 0:6 --flow
+run keys gpuhist -t i8 --missing=-1 --stats=50
+run keys gpuhist -t i8 --missing=-1 --abs --stats=50
+run keys gpuhist -t u8 --mask=0x6 --missing=1 -b 4 -r 0:4 --flow
+run keys gpuhist -t f8e4m3 --missing=0x1p-9 -r full -b 1 --flow
+shell 'printf "%s\n" k,v a,1 b,NA b,-9999 b,3 | gpuhist --text=v --by=k --missing=-9999 --stats=50'
+shell 'gpuhist -q -t u8 --record=2 --by=u8@1 --missing=255 -b 2 -r 0:6 --stats -f json keys >keys.json; gpuhist --merge keys.json keys.json --flow; gpuhist --merge keys.json -b 0 --stats=50'
 # Documents carry it, and must agree
 shell 'gpuhist -t i8 --missing=-1,5 --stats -q -f json four >a.json; gpuhist -t i8 --missing=5,-1 --stats -q -f json four >b.json; gpuhist -t i8 -q -f json four >c.json'
 run grep -o '"missing": "[^"]*"' a.json

@@ -268,8 +268,8 @@ static void draw_job(struct job *j, bool gpu)
 	j->quiet = once_in(4);
 	j->no_check = once_in(4); /* counts of undamaged data are the same */
 	j->finer = 1;
-	if (j->layout == RECORDS && !j->missing[0] && !j->channels_given && !j->text && !gpu &&
-	    j->bins < 1000 && j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
+	if (j->layout == RECORDS && !j->channels_given && !j->text && !gpu && j->bins < 1000 &&
+	    j->type->bits % 8 == 0 && j->stride > 4 && once_in(2)) {
 		j->key_bits = 8u << below(3);
 		j->key_byte = below(j->stride - j->key_bits / 8 + 1);
 		/* Small floats have the quantiles of f32. */

@@ -418,9 +418,8 @@ static void check_missing(const struct job *job)
 
 	if (!job->missing)
 		return;
-	if (job->by_key.bytes ||
-	    (job->number->kind != FLOAT &&
-	     (job->word->bits > 16 || job->channels > FEW_CHANNELS || job->text)))
+	if (job->number->kind != FLOAT &&
+	    (job->word->bits > 16 || job->channels > FEW_CHANNELS || job->text))
 		fail(FAIL_USAGE, "--missing", "no place for missing samples");
 	for (const char *at = job->missing; at && job->number->kind != FLOAT;
 	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
