@@ -92,7 +92,7 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	struct profile cells = profile_of_digest(&counted, &s->digest);
 
 	cells.whole = hist_is_whole(h, channel);
-	cells.others = &s->of;
+	cells.others = counted.kind == SAMPLE_FLOAT ? &s->of : NULL;
 	s->chi2 = -1;
 	s->all_values = false;
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)

@@ -35,6 +35,8 @@ run keys gpuhist -t u8 --mask=0x6 --missing=1 -b 4 -r 0:4 --flow
 run keys gpuhist -t f8e4m3 --missing=0x1p-9 -r full -b 1 --flow
 shell 'printf "%s\n" k,v a,1 b,NA b,-9999 b,3 | gpuhist --text=v --by=k --missing=-9999 --stats=50'
 shell 'gpuhist -q -t u8 --record=2 --by=u8@1 --missing=255 -b 2 -r 0:6 --stats -f json keys >keys.json; gpuhist --merge keys.json keys.json --flow; gpuhist --merge keys.json -b 0 --stats=50'
+# shellcheck disable=SC2016 # the inner shell expands it
+shell 'for by in "" --by=u8@1; do gpuhist -q -t u8 --record=2 $by --missing=255 -r full -b 1 --stats -f json keys keys | gpuhist --merge --stats=50 -b 1 -q -f json | grep -o "\"stats_entropy\": [^,]*"; done'
 # Documents carry it, and must agree
 shell 'gpuhist -t i8 --missing=-1,5 --stats -q -f json four >a.json; gpuhist -t i8 --missing=5,-1 --stats -q -f json four >b.json; gpuhist -t i8 -q -f json four >c.json'
 run grep -o '"missing": "[^"]*"' a.json
