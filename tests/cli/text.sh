@@ -340,8 +340,8 @@ run gpuhist --text -r 1234567890:1234567891 -b 1 --no-header digits.zst
 	exec 3>pipe
 	printf '(\265/\375\0\0\060\0\0001\n2\nx\n' >&3
 	n=0
-	until [ -e reported ] || [ $n -eq 1000 ]; do sleep 0.01 && n=$((n + 1)); done
-	[ $n -lt 1000 ] || echo 'not reported'
+	until [ -e reported ] || [ $n -eq 6000 ]; do sleep 0.01 && n=$((n + 1)); done
+	[ $n -lt 6000 ] || echo 'not reported'
 } &
 run gpuhist --finish --text pipe
 touch reported

@@ -346,7 +346,7 @@ static struct cell whole_cell(wide x, int digits)
  * cells. */
 static struct cell real_cell(const struct job *job, double x, int digits)
 {
-	int exponent, least = job->type->bits == 32 ? -125 : -1021;
+	int exponent, least = job->type->bits <= 32 ? -125 : -1021;
 	double part = frexp(fabs(x), &exponent), unit;
 
 	exponent -= x < 0 && part == 0.5;
