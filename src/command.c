@@ -18,7 +18,7 @@
 #include "bytes/tee.h"
 #include "output/output.h"
 #include "output/format.h"
-#include "run.h"
+#include "run/run.h"
 
 /* With --tee, also copy the inputs to standard output, to their end even if counting fails. */
 static int count(const struct job *asked, struct output *rows, struct hist *hist,

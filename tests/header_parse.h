@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_parse: recognise and scan the header (src/input/header.h) of an input in memory.
+ * header_parse: recognise and scan the header (src/format/header.h) of an input in memory.
  */
 #ifndef GPUHIST_HEADER_PARSE_H
 #define GPUHIST_HEADER_PARSE_H
 
-#include "input/first.h"
-#include "input/header.h"
+#include "format/first.h"
+#include "format/header.h"
 
 static inline bool header_known(const unsigned char *bytes, size_t n)
 {

@@ -59,7 +59,7 @@ plant answer src/input/source.c '/^static bool has_work/,/^}/s/ || device_waits(
 text=src/input/source_text.c
 plant text_first $text 's/^\t       (text_list_is_next(&t->list, gap) && is_first(s, in));/\t       (gap == NULL);/' 'in long lines'
 # Lines that span pieces: their order, their numbers, a line that a failure cuts off, the longest line, a failure too early.
-list=src/input/text_list.c
+list=src/text/text_list.c
 plant line_order $list 's/border_put(l, b, e->tail, true);/border_put(l, b, e->tail, false);/' test_text_list
 plant line_number $list 's/a->lines + b->bad_line : 0;/b->bad_line : 0;/' test_text_list
 plant line_cut_off $list '/^void text_list_fail/,/^}/s/^\tborder_drop(l, x->prev);/\t;/' test_text_list
@@ -79,7 +79,7 @@ plant failed_write src/each/collect.c 's/^\t\t\twake_all(e);$/\t\t\t;/; /^struct
 plant failed_worker src/each/collect.c '/^void collect_end_turn/,/^}/s/^\te->stopped |= failed;/\t;/' 'in rows of few results'
 # Not of threads: a ring one block too small, which the size of huge pages hides; a tensor one sample short.
 plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
-plant tensor src/input/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
+plant tensor src/format/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output
 # Figures and formats, seen by transcripts, so without Python: INL a code off, a divergence without NaN, KS without under,
 # -inf in the digest, zeros in cell 0, a cell of integers joined by a shift, an edge that is in no bucket of integers.
@@ -119,7 +119,7 @@ plant state $slice 's/(uint64_t)one->seconds,/0,/' slices
 plant behind_n $slice 's/^\ts->slice->input.path..identity = bytes_identity(b);//' slices
 plant leak $slice '/^static int measure_one/,/^}/s/^\tif (in)$/\tif (false)/' slices
 plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
-plant look src/input/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
+plant look src/format/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
 plant torn src/input/source_plain.c 's/in->plain->torn += got - whole_records(s, got);/;/' changed
 plant shorter src/input/source_plain.c 's/return in->part.sliced || (at .*/return in->part.sliced;/' changed
 plant appended src/input/source_plain.c 's/in->at >= in->limit || in->part.sliced/in->at >= in->limit || in->is_file/' changed

@@ -3,7 +3,7 @@
  * json: each number of a list has the value of its text, whichever way it is read; texts are the
  * same wherever a read cuts them.
  */
-#include "input/json.h"
+#include "format/json.h"
 
 #include <math.h>
 #include <pthread.h>

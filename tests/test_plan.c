@@ -3,7 +3,7 @@
 /*
  * plan: the plans of known jobs, as a table, and properties of every job's plan, drawn from a seed.
  */
-#include "plan.h"
+#include "run/plan.h"
 
 #include <getopt.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * run: a whole job. The run does without workers whose memory cannot be allocated, the histogram is
  * the same with any number of them, and the bound of -M is kept if possible.
  */
-#include "run.h"
+#include "run/run.h"
 
 #include <getopt.h>
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
  * text_list: texts of digits and newlines, in all cuts, whose pieces come in all orders, compared
  * with one pass: which lines there are, the sums, the first bad line and its place, failures.
  */
-#include "input/text_list.h"
+#include "text/text_list.h"
 
 #include <stdlib.h>
 #include <string.h>

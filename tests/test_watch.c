@@ -4,7 +4,7 @@
  * time, however often it comes, and the signal never ends the process; the thread ends at once on
  * request.
  */
-#include "watch.h"
+#include "run/watch.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "take.h"
 #include "gpu/gpu_state.h"
 #include "scratch.h"
-#include "worker.h"
+#include "run/worker.h"
 
 #define BLOCK ((size_t)128 << 10)
 #define BLOCKS 64u

@@ -13,7 +13,7 @@
 #include "document/document.h"
 #include "each/formats.h"
 #include "each/row.h"
-#include "input/first.h"
+#include "format/first.h"
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 

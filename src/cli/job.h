@@ -14,7 +14,7 @@
 #include "count/keys.h"
 #include "count/layout.h"
 #include "hist/linearity.h"
-#include "input/header.h"
+#include "format/header.h"
 #include "input/source.h"
 #include "output/format.h"
 

@@ -18,7 +18,7 @@
 #include "bins/number.h"
 #include "each/formats.h"
 #include "each/row.h"
-#include "input/sigmf.h"
+#include "format/sigmf.h"
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)

@@ -10,7 +10,7 @@
 
 #include "document/document.h"
 #include "hist/figures.h"
-#include "input/json.h"
+#include "format/json.h"
 
 /*
  * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which

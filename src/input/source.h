@@ -27,8 +27,8 @@
 
 #include "base/fail.h"
 #include "bins/sample.h"
-#include "input/header.h"
-#include "input/text.h"
+#include "format/header.h"
+#include "text/text.h"
 #include "input/totals.h"
 
 struct source;

@@ -13,8 +13,8 @@
 
 #include "base/path.h"
 #include "base/tally.h"
-#include "input/first.h"
-#include "input/sigmf.h"
+#include "format/first.h"
+#include "format/sigmf.h"
 
 static bool named_zstd(const char *path)
 {

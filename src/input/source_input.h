@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "bytes/bytes.h"
-#include "input/content.h"
+#include "format/content.h"
 #include "input/source.h"
 
 struct plain_input; /* source_plain.c */

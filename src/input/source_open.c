@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
-#include "input/first.h"
+#include "format/first.h"
 #include "input/source_state.h"
 #include "bytes/tee.h"
 

@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "input/source_state.h"
-#include "input/text_list.h"
+#include "text/text_list.h"
 #include "zstd/zstd_reader.h"
 
 #ifdef TEXT_BLOCK_FROM /* the tests' build */

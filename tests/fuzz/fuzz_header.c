@@ -8,7 +8,7 @@
  *
  * The head of the input: flags, skip, limit; the rest is the input.
  */
-#include "input/first.h"
+#include "format/first.h"
 #include "input/source.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
  * once, no byte is in two tensors, sizes agree with shapes and types, everything is below 2^64, and
  * a search by name finds the tensor in the list. No byte after the text is read.
  */
-#include "input/tensors.h"
+#include "format/tensors.h"
 
 #include "fuzz.h"
 

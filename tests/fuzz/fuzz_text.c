@@ -6,12 +6,12 @@
  * The head of the input: type, column (0: none; 4: by name) plus 5 times the keys' column, size of
  * the blocks, room for samples. A byte 1 in the text stands for 30,000 letters.
  */
-#include "input/text.h"
+#include "text/text.h"
 
 #include <strings.h>
 
 #include "fuzz.h"
-#include "input/text_keys.h"
+#include "text/text_keys.h"
 
 #define LONG 30000
 #define SAMPLES 8192

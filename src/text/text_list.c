@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "input/text_list.h"
+#include "text/text_list.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * lines with quotes, blank lines, comments, long lines, and bad lines, for which it gives the
  * reason.
  */
-#include "input/text.h"
+#include "text/text.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "base/isa.h"
 #include "bins/decimal.h"
 #include "bins/number.h"
-#include "input/first.h"
-#include "input/text_keys.h"
+#include "format/first.h"
+#include "text/text_keys.h"
 
 #define NAMES_MOST 20  /* names of columns in a message */
 #define FIELD_SHOWN 40 /* bytes of a bad field in a message */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* worker: chooses an engine for each turn. */
-#include "worker.h"
+#include "run/worker.h"
 
 #include "base/clock.h"
 #include "each/each.h"

@@ -3,7 +3,7 @@
  * run_workers: starts workers, the GPU after them, and adds up what they did. worker.c is the main
  * loop of a worker.
  */
-#include "run_state.h"
+#include "run/run_state.h"
 
 #include <math.h>
 
@@ -13,7 +13,7 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "gpu/gpu_resident.h"
-#include "worker.h"
+#include "run/worker.h"
 
 /* How long a frame waits for the GPU; after that the CPU decodes it. */
 #define START_SECONDS 3.0

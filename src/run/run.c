@@ -3,7 +3,7 @@
  * run: prepares, counts, makes the histogram, audits it. If the GPU fails and its counts are lost,
  * the run restarts on the CPU.
  */
-#include "run_state.h"
+#include "run/run_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

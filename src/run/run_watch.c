@@ -4,7 +4,7 @@
  * takes as a snapshot, turns into a histogram, and writes. Partial counts are audited like final
  * ones.
  */
-#include "run_state.h"
+#include "run/run_state.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * The jobs of the input decode these bytes a second time (zstd_cut.c), and report a damaged frame;
  * here the bytes just end.
  */
-#include "input/content.h"
+#include "format/content.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 #include "base/little.h"
 #include "base/utf8.h"
-#include "input/first.h"
+#include "format/first.h"
 #include "zstd/frames.h"
-#include "input/sigmf.h"
+#include "format/sigmf.h"
 #include "zstd/zstd_reader.h"
 
 #define PEEK_ROOM ((size_t)128 << 10)  /* bytes of the buffer; no look is longer */

@@ -12,8 +12,8 @@
 
 #include "base/fail.h"
 #include "bytes/bytes.h"
-#include "input/header.h"
-#include "input/tensors.h"
+#include "format/header.h"
+#include "format/tensors.h"
 
 #define NO_END UINT64_MAX
 #define TENSOR_NEAR 32 /* bytes for a similar name; longer ones are never proposed */

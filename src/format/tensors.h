@@ -18,7 +18,7 @@
 
 #include "base/fail.h"
 #include "bins/sample.h"
-#include "input/header.h"
+#include "format/header.h"
 
 #define TENSORS_LENGTH 8u          /* bytes before the JSON */
 #define TENSORS_MOST 100000000u    /* bytes of JSON: the limit of the format itself */

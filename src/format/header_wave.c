@@ -10,12 +10,12 @@
  * of the file is used for two things only: if it reaches past a data chunk of 0 bytes, there are no
  * samples, but other chunks; and bytes up to it belong to the file.
  */
-#include "input/header.h"
+#include "format/header.h"
 
 #include <string.h>
 
 #include "base/little.h"
-#include "input/first.h"
+#include "format/first.h"
 
 #define CHUNKS_MOST 1024u /* each costs a read */
 #define DS64_BYTES 24u    /* sizes of the file and of the data, number of samples */

@@ -4,7 +4,7 @@
 #define GPUHIST_INPUT_SIGMF_H
 
 #include "base/fail.h"
-#include "input/header.h"
+#include "format/header.h"
 
 #define SIGMF_DATA ".sigmf-data"
 #define SIGMF_META ".sigmf-meta" /* as long as the other suffix */

@@ -3,7 +3,7 @@
  * run_prepare: the first input, the plan, the source, the memory. The first input's header is read
  * first, because the whole plan depends on the type.
  */
-#include "run_state.h"
+#include "run/run_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 #define GPUHIST_RUN_STATE_H
 
 #include "each/each.h"
-#include "input/text_keys.h"
-#include "plan.h"
-#include "run.h"
-#include "watch.h"
+#include "text/text_keys.h"
+#include "run/plan.h"
+#include "run/run.h"
+#include "run/watch.h"
 
 /* The workers: started one by one, and the GPU after the last (run_workers.c). */
 struct team {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watch: the thread that sleeps, looks, and prints. */
-#include "watch.h"
+#include "run/watch.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* first: recognises formats by a table of magic numbers, and text by its characters. */
-#include "input/first.h"
+#include "format/first.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "base/utf8.h"
-#include "input/words.h"
+#include "format/words.h"
 
 /* ---- formats ---- */
 

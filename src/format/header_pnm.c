@@ -7,9 +7,9 @@
  * line, may begin anywhere, and counts as the line feed that ends it, as in Netpbm's own programs.
  * The header is read byte by byte, because the samples follow at once.
  */
-#include "input/header.h"
+#include "format/header.h"
 
-#include "input/words.h"
+#include "format/words.h"
 
 #define HEADER_MOST 4096u
 

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
-#include "input/text.h"
+#include "text/text.h"
 
 #define TEXT_ADDED 2u                 /* bytes that end a last line without a newline */
 #ifndef SMALL_JOBS                    /* the scheduler of the tests has small ones */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/header.h"
+#include "format/header.h"
 
 #define FIRST_BYTES 16u      /* bytes up to the end of any magic number at the beginning */
 #define FIRST_LATER 262u     /* bytes up to the end of any magic number; not waited for */

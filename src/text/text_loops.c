@@ -9,12 +9,12 @@
  * Digits are converted eight at a time. text.c reads lines with quotes, blank lines, comments,
  * lines longer than the marked words, and fields that are no plain numbers.
  */
-#include "input/text.h"
+#include "text/text.h"
 
 #include <string.h>
 
 #include "base/loops.h"
-#include "input/text_keys.h"
+#include "text/text_keys.h"
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>

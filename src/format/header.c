@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* header: runs the scans of headers, with functions that the formats share. */
-#include "input/header.h"
+#include "format/header.h"
 
 #include <stdarg.h>
 #include <stdio.h>

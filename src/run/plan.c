@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plan: divides -M, and decides when a thread, a table, a lane or a GPU is worth its cost. */
-#include "plan.h"
+#include "run/plan.h"
 
 #include "base/minmax.h"
 #include "each/each.h"

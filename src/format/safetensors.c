@@ -6,8 +6,8 @@
 
 #include "base/near.h"
 #include "base/utf8.h"
-#include "input/tensors.h"
-#include "input/words.h"
+#include "format/tensors.h"
+#include "format/words.h"
 
 #define LISTED 10u
 

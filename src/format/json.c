@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json: the buffer, plain values, lists of numbers. */
-#include "input/json.h"
+#include "format/json.h"
 
 #include <ctype.h>
 #include <fcntl.h>

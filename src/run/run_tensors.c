@@ -4,7 +4,7 @@
  * read again just before the runs of its file, to tell them where their samples are. The run of a
  * small tensor starts no thread except the watching one.
  */
-#include "run.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "cli/msg.h"
 #include "each/row.h"
-#include "input/content.h"
+#include "format/content.h"
 
 struct tensor_rows {
 	const struct job *job;

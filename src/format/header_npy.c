@@ -7,13 +7,13 @@
  *
  * The three keys may come in any order, in either kind of quotes, with or without spaces.
  */
-#include "input/header.h"
+#include "format/header.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/little.h"
-#include "input/words.h"
+#include "format/words.h"
 
 enum { MAGIC, LENGTH, LENGTH_HIGH, DICTIONARY };
 

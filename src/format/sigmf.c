@@ -3,7 +3,7 @@
  * sigmf: walks the whole JSON, keeps the members of the table MEMBERS, and skips all others, such
  * as annotations. The file must be regular, so no read of it waits.
  */
-#include "input/sigmf.h"
+#include "format/sigmf.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "input/json.h"
-#include "input/words.h"
+#include "format/json.h"
+#include "format/words.h"
 
 #define SUFFIX (sizeof(SIGMF_DATA) - 1)
 #define DEPTH 64u /* maximum nesting */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text_keys: tables of texts with open addressing. */
-#include "input/text_keys.h"
+#include "text/text_keys.h"
 
 #include <stdlib.h>
 
