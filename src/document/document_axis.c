@@ -115,8 +115,9 @@ static bool place_bins(struct axis *axis, const struct axis_spec *range, const c
 	struct axis_spec other = *range;
 
 	/* Of whole numbers, and of sums with some, bins may be 1 wide although narrower ones fit. */
-	for (int whole = 0; whole <= (axis->type.kind == SAMPLE_FLOAT); whole++) {
-		axis->edges.auto_bins.whole = whole;
+	const int most = axis->type.kind == SAMPLE_FLOAT ? 1 : 0;
+	for (int whole = 0; whole <= most; whole++) {
+		axis->edges.auto_bins.whole = whole > 0;
 		if (place_for(axis, range, zero, bins) &&
 		    (bins == 0 ||
 		     (is_edge(axis, 0, range->lo.value) && is_edge(axis, bins, range->hi.value))))

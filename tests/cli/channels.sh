@@ -81,6 +81,7 @@ sed 's/"name": "[IQ]", //g' pairs.json >old.json
 sed 's/"name": "I", //g' pairs.json >half.json
 sed 's/"name": "I"/"name": "left"/' pairs.json >left.json
 shell 'grep -o ".name.: ...." pairs.json'
+# shellcheck disable=SC2016 # the shell of the command expands it
 shell 'for files in "pairs.json old.json" "old.json pairs.json"; do gpuhist -q --merge -f prom $files | grep count; done'
 run gpuhist -t ci8 -r 0:12 -b 2 --compare pairs.json --alarm=p50:3 pairs
 refused gpuhist --merge pairs.json left.json
