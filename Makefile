@@ -262,6 +262,7 @@ pictures: $(PROGRAM)
 #: make bench            whole runs compared with ceilings and other programs; a few minutes
 #: make bench-loops      one worker on every type, repeated samples and noise, compared with reading and OTHER=PROGRAM
 #: make bench-readme     the table of README.md; needs Python with NumPy, and other programs as far as they are installed
+#: make bench-sweep      every type, channels, bins, rows, keys and threads, for what is slower than a third of its neighbour
 #: make bench-gpu        on a machine with a GPU: the kernels alone, then the engines side by side
 GIB     = 1
 RUNS    = 5
@@ -276,6 +277,9 @@ bench bench-loops:
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) $(patsubst bench%,%,$(@:bench-%=%)) $(OTHER)
 bench-readme:
 	"$${PYTHON:-python3}" bench/readme.py $(PROGRAM) $(BUILD)/bench $(GIB) $(RUNS)
+bench-sweep: GIB = 0.5
+bench-sweep: $(PROGRAM)
+	"$${PYTHON:-python3}" bench/sweep.py $(PROGRAM) $(GIB)
 #: make bench-kernels    on a machine with a GPU: the kernels alone, and CUB's DeviceHistogram, if the toolkit has it
 bench-kernels: $(if $(CUB),build/bench_cub,$(BUILD)/bench_kernels)
 	$<
@@ -295,5 +299,5 @@ help:
 
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) $(addprefix $(OBJ_DIR)/,tests tests/* bench) build/fake))
 
-.PHONY: all schedules bench bench-gpu bench-kernels bench-loops bench-overlap bench-readme check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
+.PHONY: all schedules bench bench-gpu bench-kernels bench-loops bench-overlap bench-readme bench-sweep check check-gpu check-programs clean compiled coverage coverage-programs demo FORCE \
 	fuzz fuzzers help pictures test torture
