@@ -107,15 +107,12 @@ void command_tensors(const struct job *job, struct fail *fail)
 	check_reports(job, fail);
 }
 
-/*
- * Read the document of --compare, else that of --into, for a copy of the job. -1: it cannot be
- * used.
- */
+/* Read the document of --compare, or else of --into, for job->like. -1: it cannot be used. */
 static int read_like(struct job *job, struct document *like, struct fail *fail)
 {
 	*like = (struct document){.options = NULL};
 	if (job->compare) {
-		/* Limits with x need no bins of the reference. */
+		/* Limits such as p99:2x use the reference's quantiles, not its bins. */
 		const bool apart = alarms_have(&job->alarms, ALARM_TIMES) &&
 				   !alarms_have(&job->alarms, ALARM_KS);
 		job->like = like;
@@ -185,7 +182,7 @@ static void finish(const struct job *job, const struct outcome *r, struct fail *
 	if (job->into && fail->status == STATUS_OK &&
 	    into_add(job->into, hist, job->style.nonzero, r->from, &sum, fail) == 0)
 		report_into(job, sum.samples, sum.inputs);
-	/* --alarm=empty stands for the comparison's complaint. */
+	/* --alarm=empty reports empty data itself, in place of the comparison's complaint. */
 	if (apart.status != STATUS_OK &&
 	    (hist->samples > 0 || !alarms_have(&job->alarms, ALARM_EMPTY)))
 		fail_pass(fail, &apart);
@@ -238,7 +235,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	struct hist *const hist = &total->hist;
 	const bool stats = job->quantiles.n > 0;
 
-	/* Before bins are joined, they may tell the quantiles. */
+	/* Joined bins may no longer determine the quantiles, so compute them first. */
 	if (bins > 0 && stats && hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;
 	if (bins > 0 && hist_rebin(hist, bins, fail) != 0)
@@ -246,10 +243,10 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	if (job->style.binless &&
 	    (hist_set_stats(hist, &job->quantiles, fail) != 0 || hist_unbin(hist, fail) != 0))
 		return -1;
-	/* The runs' options give another number of bins. */
+	/* The options of the runs give another number of bins. */
 	if (bins > 0 || job->style.binless)
 		total->from.options = NULL;
-	/* Without bins, there is no other source of statistics. */
+	/* Statistics from bins cannot be computed again once the bins are gone. */
 	if ((stats || hist->stats) && !(job->style.binless && hist->from_bins) &&
 	    hist_set_stats(hist, &job->quantiles, fail) != 0)
 		return -1;

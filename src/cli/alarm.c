@@ -146,7 +146,7 @@ int alarms_take(struct alarms *alarms, struct hist *reference, const char *name,
 
 /* ---- limits ---- */
 
-/* The value that a limit looks at, for a channel. */
+/* The value that is compared with a limit, for a channel. */
 struct judged {
 	bool passed;
 	double excess; /* to find the worst */
@@ -190,7 +190,7 @@ static struct judged judge_channel(const struct alarms *alarms, const struct ala
 	uint32_t there;
 
 	switch (a->kind) {
-	case ALARM_KS: /* a key of one side alone has no divergence */
+	case ALARM_KS: /* no divergence for a key that only one side has */
 		if (!hist->compared || isnan(hist->compared[channel].divergence))
 			break;
 		snprintf(j.value, sizeof(j.value), "%.6g", hist->compared[channel].ks);
@@ -254,7 +254,7 @@ static void say_passed(struct fail *to, const struct alarms *alarms, const struc
 			 label, j->value, compared, a->length, a->text, than);
 }
 
-/* Count the keys of one side alone, which no limit of the reference judges. */
+/* Warn of keys that only one side has: they cannot be compared with the reference. */
 static void warn_apart(const struct alarms *alarms, const struct hist *hist)
 {
 	const struct hist *const other = alarms->reference;

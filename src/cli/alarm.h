@@ -35,17 +35,17 @@ struct alarms {
 	const char *name;             /* its name */
 };
 
-/* Read limits with commas between them. -1: they are none. */
+/* Read a comma-separated list of limits. -1: it is malformed. */
 int alarms_read(struct alarms *alarms, const char *text);
 
 bool alarms_have(const struct alarms *alarms, int kind);
 
-/* Add the quantiles of the limits. False: they are too many. */
+/* Add the quantiles that the limits need. False: there are too many. */
 bool alarms_ask(const struct alarms *alarms, struct quantiles *asked);
 
 /*
- * Take the reference, and find its quantiles that limits are multiples of. -1: it has none
- * (STATUS_DATA), or no memory.
+ * Take the reference, and find those of its quantiles that limits are multiples of. -1: it lacks
+ * one (STATUS_DATA), or no memory.
  */
 int alarms_take(struct alarms *alarms, struct hist *reference, const char *name, struct fail *fail);
 

@@ -186,7 +186,7 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	const struct layout_options *const asked = &job->layout_options;
 	const bool array = strcmp(said->format, ".npy") == 0;
 	const char *const name = said->input;
-	/* Two of them are one magnitude; an array of plain numbers says nothing about channels. */
+	/* With --abs, I and Q become one channel. An array of plain numbers names no channels. */
 	uint64_t n = said->channels > 1 ? said->channels / parts : 1;
 
 	if (asked->last && array && said->fortran)

@@ -263,15 +263,15 @@ static int settle_binless(struct given *g, struct fail *fail)
 }
 
 /*
- * Without bins, --by and columns of text write figures, unless the format has none, a document gives
- * the bins, or other options are about bins.
+ * --by and columns of text write figures instead of bins, unless the format cannot, a document
+ * gives the bins, or an option is about bins.
  */
 static void settle_figures(struct given *g)
 {
 	static const char *const BINS[] = {
 		"bins", "range",   "log",  "edges",   "mod",  "auto",    "clamp",     "closed",
 		"into", "compare", "plot", "counter", "flow", "nonzero", "linearity", "each"};
-	/* --by takes the last ones, of rows of figures. */
+	/* The last six do not keep --by from writing figures. */
 	const size_t about = sizeof(BINS) / sizeof(BINS[0]) - (g->job.by_text ? 6 : 0);
 	struct job *const job = &g->job;
 	const struct format *const format = job->format ? job->format : format_of_path(job->output);
@@ -281,13 +281,13 @@ static void settle_figures(struct given *g)
 			return;
 	if (!format || !(format->can & (CAN_FIGURES | CAN_BINLESS)))
 		return;
-	/* Rows of keys in other formats have figures anyway. */
+	/* If the format has rows of figures, keys need no -b 0. */
 	job->style.binless = !job->by_text || !(format->can & CAN_FIGURES);
 	if (!given(g, "stats"))
 		given_stats(g);
 }
 
-/* A name may say that a FILE is text. */
+/* Turn on --text if a FILE's name says that it is text. */
 static int settle_names(struct given *g, struct fail *fail)
 {
 	static const char *const BINARY[] = {"skip", "record", "offset", "rows", "part", "tensor"};

@@ -67,7 +67,7 @@ static void name_mod(char *advice, size_t size, const struct hist *hist)
 	const struct sample_type *const type = &hist->axis.type;
 	const bool mask = type->kind == SAMPLE_UNSIGNED && (type->bits == 8 || type->bits == 16);
 
-	/* A mask has left out flags already, and makes signed samples; --stats refuses --mod. */
+	/* With --mask, flags are gone already, and samples may be signed; --stats refuses --mod. */
 	if (type->word > 0 || (!mask && hist->stats))
 		return;
 	if (e->form != EDGES_RATIONAL || !axis_kind_of(&hist->axis)->ordered ||
@@ -346,7 +346,7 @@ static bool advise_picture(const struct job *job, const struct hist *hist)
 }
 
 /*
- * If the widest bin of an integer type holds 2 % more values than the narrowest, which makes flat
+ * If the widest bin of an integer type holds 2% more values than the narrowest, which makes flat
  * data look like a comb, suggest bins that all hold equally many.
  */
 static void advise_comb(const struct hist *hist)
@@ -434,7 +434,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	}
 }
 
-/* Name the quantiles that neither digests nor bins of one value tell. */
+/* Name the quantiles that neither digests nor bins of one value determine. */
 static void warn_quantiles(const struct hist *hist)
 {
 	char names[400] = "", name[NUMBER_TEXT];

@@ -31,7 +31,7 @@ static void figure_short(char text[NUMBER_TEXT], struct figure_value value)
 		snprintf(text, NUMBER_TEXT, "%.6g", figure_real(value));
 }
 
-/* A row's name of a table with a column for each channel, and its cells, which may be "". */
+/* A table with a column for each channel: the names of its rows, and their cells, perhaps "". */
 struct channel_table {
 	const char *title;
 	int width; /* of the names */
@@ -128,7 +128,7 @@ static void report_list(const struct job *job, const struct hist *hist)
 			   (unsigned long)left, series_head(hist), left == 1 ? "" : "s");
 }
 
-/* Print a table, of as many channels side by side as the terminal has room for. */
+/* Print a table, with as many channels side by side as fit on the terminal. */
 static void report_channels(const struct channel_table *t, const struct hist *hist)
 {
 	const int columns =

@@ -105,7 +105,7 @@ static struct provenance provenance_of(const struct documents *d, struct fail *f
 	};
 }
 
-/* The number of bins. A sparse storage would fit another number, so it must be the one it says. */
+/* The number of bins. A sparse storage fits any number, so it must agree with the metadata. */
 static int take_bins(const struct documents *d, uint64_t *bins, struct fail *fail)
 {
 	const struct list *const edges = &d->list[EDGES];
@@ -173,7 +173,7 @@ static int take_whole(struct documents *d, struct fail *fail)
 		return fail_errno(fail, "%s", in->label);
 	h->samples = h->channels * samples;
 	h->stride = (size_t)bins + 1;
-	h->whole = UINT64_MAX; /* as far as the channels say so */
+	h->whole = UINT64_MAX; /* until a channel says otherwise */
 	const char *const why = document_axis(&h->axis, d, bins, fail);
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
@@ -287,7 +287,7 @@ static bool is_whole_key(const char *name)
 	       (*name != '0' || length == 1) && strtoull(name, &end, 10) <= UINT32_MAX;
 }
 
-/* Append the key that was read; one named "key" stands for none, and has no samples. */
+/* Append the key that was read. The name "key" means that there are none; it has no samples. */
 static int take_key(struct documents *d, uint32_t *c, struct fail *fail)
 {
 	struct hist *const h = &d->document->hist;

@@ -86,7 +86,7 @@ static bool is_edge(const struct axis *axis, uint32_t i, double listed)
 	return listed == (isinf(x) ? copysign(DBL_MAX, x) : x);
 }
 
-/* Place the bins for all samples that fit a range. False: these are not as many as there are. */
+/* Place the bins for all samples that fit a range. False: that does not give `bins` bins. */
 static bool place_for(struct axis *axis, const struct axis_spec *range, const char *zero,
 		      uint32_t bins)
 {
@@ -114,7 +114,7 @@ static bool place_bins(struct axis *axis, const struct axis_spec *range, const c
 {
 	struct axis_spec other = *range;
 
-	/* Of whole numbers, and of sums with some, bins may be 1 wide although narrower ones fit. */
+	/* Floats that were all whole numbers have bins at least 1 wide: try both ways. */
 	const int most = axis->type.kind == SAMPLE_FLOAT ? 1 : 0;
 	for (int whole = 0; whole <= most; whole++) {
 		axis->edges.auto_bins.whole = whole > 0;

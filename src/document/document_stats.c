@@ -98,7 +98,7 @@ static uint32_t digits_of(const struct documents *d, const struct hist *h)
 					    : NO_DIGITS;
 }
 
-/* Are they equal but for the rounding of each, by one unit in the last place? */
+/* Are they equal, apart from an error of one unit in the last place in each? */
 static bool near(double a, double b)
 {
 	return nextafter(nextafter(a, b), b) == b;
@@ -129,8 +129,8 @@ static int take_sums(struct documents *d, struct sums **sums, const struct sampl
 }
 
 /*
- * Set figures and sums from the samples that are listed. False: the figures were others, or there is
- * no memory (*fail).
+ * Set figures and sums from the samples that are listed. False: the figures in the text differ, or
+ * there is no memory (*fail).
  */
 static bool take_listed(struct hist_stats *s, const struct sample_type *counted, struct fail *fail)
 {
@@ -233,6 +233,6 @@ int document_stats(struct documents *d, struct hist *h, uint32_t c, struct fail 
 		digest_spill(&h->stats[c].digest);
 	if (values && hist_values_digest(h, c, fail) != 0)
 		return -1;
-	/* The values tell all figures, unless they are added to many channels without a digest. */
+	/* Bins of one value each give all figures, unless there are many channels or exact sums. */
 	return values && !many && d->value[SUM] == 0 ? 0 : take_figures(d, h, c, fail);
 }

@@ -13,10 +13,10 @@
 #include "format/json.h"
 
 /*
- * Each member with its name and its parent. Objects come first, then lists (EDGES to DIGEST, which
- * is written as a string), plain values of a channel (from UNDER on, OF_ for those of FIGURES that
- * JSON has; the reader takes what it cannot compute), and plain values common to
- * all channels (from SAMPLES on, except that each key has samples of its own).
+ * Each member with its name and its parent, in this order: objects; lists, EDGES to DIGEST (which
+ * is written as a string); plain values of a channel, from UNDER on; plain values common to all
+ * channels, from SAMPLES on (but each key has its own number of samples). OF_ precedes the figures
+ * that JSON has; the reader takes only those that it cannot compute.
  */
 #define MEMBER_LIST(X, FIGURE)                   \
 	X(WRITER_INFO, "writer_info", HISTOGRAM) \

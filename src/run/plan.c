@@ -22,12 +22,13 @@
 
 #define TEXTS_SHARE 8u /* of -M, for the texts of keys */
 
-#define PART_LEAST ((uint64_t)512 << 10) /* --each: most bytes of a large row taken at a time */
-#define PART_CELL 32u                    /* the same for each cell, if that is more */
+/* --each: bytes of a large row taken at a time: PART_CELL for each cell, between two limits */
+#define PART_LEAST ((uint64_t)512 << 10)
+#define PART_CELL 32u
 #define PART_MOST ((uint64_t)4 << 20)
 
-#define RECORDS_MANY 16u /* of many channels in a block, if these are few bytes */
-#define BLOCK_MANY ((size_t)1 << 20)
+#define RECORDS_MANY 16u             /* least records of many channels in a block, ... */
+#define BLOCK_MANY ((size_t)1 << 20) /* ... up to this many bytes */
 
 #define LANES_MOST 60u /* one of the 64 slots (gpu/region.h) per lane, and a few spare */
 /*
@@ -65,7 +66,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	const bool many = layout_is_many(shape->channels);
 	if (job->quantiles.n > 0)
 		counting_keep_stats(&p->counting, shape->layout.channels, plan_digits(job, shape));
-	/* The sums of the totals count if they are large. */
+	/* With many channels, the sums of the totals take much memory, too. */
 	const size_t totals = many && counting_adds_stats(&p->counting)
 				      ? shape->channels * stats_bytes(&p->counting.counted)
 				      : 0;

@@ -193,7 +193,7 @@ static int start_source(struct run *run, struct source *source, struct fail *fai
 	return source_start(source, &use, fail);
 }
 
-/* The digits of the digests; 0: none are needed, because codes tell the quantiles, or no one asked. */
+/* The digits of the digests; 0: no quantiles are asked for, or codes determine them. */
 static uint32_t digest_digits(const struct job *job, const struct shape *shape)
 {
 	const bool document = job->into || job->format->can & IS_DOCUMENT;

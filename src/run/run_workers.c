@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_workers: starts workers, the GPU after them, and adds up what they did. worker.c is the main
- * loop of a worker.
+ * run_workers: starts workers, then the GPU, and adds up their results. worker.c is the main loop
+ * of a worker.
  */
 #include "run/run_state.h"
 
