@@ -10,8 +10,8 @@
 #include "base/tally.h"
 
 /*
- * The number of results of a worker. It fills one while others wait for a slower worker. With few
- * cells it has many: with only two, 16 busy cores had half the speed.
+ * The number of results of a worker. It fills one while others wait for a slower worker. If tables
+ * are small, it has many: with two results each, 16 busy cores had half the speed.
  */
 #define RESULTS_LEAST 2u
 #define RESULTS_BYTES ((size_t)1 << 20) /* limit of the tables of a worker's results */
@@ -89,7 +89,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 
 /* ---- a chunk ---- */
 
-/* Count the records of a chunk. If its file became shorter, pass over the missing ones. */
+/* Count the records of a chunk. If its file became shorter, skip the missing ones. */
 static int count_chunk(struct worker *w, const struct chunk *chunk)
 {
 	struct each *const e = w->work->each;

@@ -22,7 +22,7 @@ struct format_asks {
 	const char *rows;    /* for messages: what makes rows, such as "--each 64K" */
 };
 
-/* -1: the format cannot do that (STATUS_USAGE). Options, shapes and documents are asked here. */
+/* -1: the format lacks an ability (STATUS_USAGE). Used for options, shapes and documents. */
 int format_refuses(const struct format *format, const struct format_asks *asks, struct fail *fail);
 
 /* The same for a sum of documents. */

@@ -29,7 +29,7 @@ struct row_spec {
 	uint64_t skip;   /* -S */
 	uint64_t *begin; /* offset of each input's first record (source_use); NULL: text, tensors */
 	const struct quantiles *asked; /* --stats: its quantiles; NULL: no figures */
-	/* It names the channels: of each row, or those that are rows (ROW_IS_KEY, ROW_IS_CHANNEL). */
+	/* names the channels of each row, or those that are rows (ROW_IS_KEY, ROW_IS_CHANNEL) */
 	const struct hist *series;
 	const struct format *format;
 	const struct style *style;

@@ -313,7 +313,7 @@ void row_plot_write(struct output *out, const struct row_spec *spec, const struc
 
 /* ---- rows that are joined ---- */
 
-/* The lines that rows may fill on a terminal, which has others above and below them. */
+/* Lines that rows may fill on a terminal, next to the lines above and below them. */
 static uint64_t lines_for_rows(const struct row_spec *spec)
 {
 	const struct line l = line_of(spec);

@@ -5,7 +5,7 @@
 
 #include "output/output.h"
 
-/* A line in the making, or none; fields are written many at a time. */
+/* A line that is being built, or an empty one. Fields are buffered. */
 struct csv_line {
 	struct output *out;
 	char comma;

@@ -2,9 +2,9 @@
 /*
  * format: counters, styles, what a format is, and publishing. The table of formats is each/formats.c.
  *
- * To add a format, add a row to the table and a file with its writer; options, messages and tests
- * take everything they know about a format from there. A writer gets a finished histogram and its
- * provenance, never the job. It returns no error: output_commit reports failed writes.
+ * To add a format, add a row to the table, a file with its writer, and its name to FORMAT_NAMES and
+ * to -h; options and messages take everything else from the row. A writer gets a finished histogram
+ * and its provenance, never the job. It returns no error: output_commit reports failed writes.
  */
 #ifndef GPUHIST_FORMAT_H
 #define GPUHIST_FORMAT_H

@@ -31,11 +31,12 @@ struct output;
 int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
- * For counts that must not appear under the name asked for. output_commit_rescue gives the output
- * the first free name of FILE.rescue.json, FILE.2.rescue.json ..., even if several runs do that at
- * once, after output_rescue, which keeps FILE's permissions and is false if it is no file or the
- * name would be too long. output_open_rescue opens gpuhist-PID.rescue.json, or with a number, in a
- * folder; shared: the folder is shared, so only the user may read the file.
+ * Save counts that must not appear under the name asked for, in a "rescue file". output_rescue
+ * makes o one, with FILE's permissions; false: o is not a regular file, or the name would be too
+ * long. Then output_commit_rescue gives it the first free name of FILE.rescue.json,
+ * FILE.2.rescue.json ..., even if several runs do so at once. output_open_rescue opens
+ * gpuhist-PID.rescue.json, or one with a number, in a directory; shared: others use it too, so only
+ * the user may read the file.
  */
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
@@ -94,9 +95,9 @@ int output_commit(struct output *o, struct fail *fail);
 int output_commit_rescue(struct output *o, char name[PATH_MAX], struct fail *fail);
 
 /*
- * The same for a run's result: once the file is replaced, no signal ends the process, so its status
- * says whether that was done. Only reports and --into, which wait for nothing that lasts, may
- * follow. Only in the main thread.
+ * The same for a run's result: once the file is replaced, no signal ends the process, so its exit
+ * status tells whether it was replaced. Only reports and --into may follow; neither waits for long.
+ * Main thread only.
  */
 int output_commit_finally(struct output *o, struct fail *fail);
 

@@ -28,13 +28,13 @@ static bool is_round(uint32_t n)
 	return n == 1 || n == 2 || n == 5;
 }
 
-/* Powers of two of a type have this many binary digits after their first: at that k, a bin each. */
+/* The k at which each bin is an octave: the number of binary digits of a mantissa. */
 static int octave_k(const struct axis *axis)
 {
 	return axis->type.kind == SAMPLE_FLOAT ? (int)axis->type.mantissa : 52;
 }
 
-/* Make the bars that the rule of the bins makes for at most `most`. */
+/* Make at most `most` bars, by the rule that made the bins (auto.h). */
 static void join_by_rule(struct picture *p, uint32_t most)
 {
 	const struct edges *const e = &p->hist->axis.edges;
@@ -91,7 +91,7 @@ static uint32_t join_octaves(const struct picture *p, uint32_t least, uint32_t m
 	return best;
 }
 
-/* Make bars of equally many bins, if their number can be divided so. */
+/* Make bars of equally many bins; if no divisor fits, the last bar has fewer. */
 static void join_equally(struct picture *p, uint32_t most)
 {
 	const uint32_t bins = axis_bins(&p->hist->axis);

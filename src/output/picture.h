@@ -43,7 +43,7 @@ struct picture {
 	struct axis axis;    /* of the bars: the histogram's, or one with wider bins; borrows */
 	bool all;            /* show empty bins at the ends, and do not prefer powers of two */
 	uint32_t first, end; /* bins to show: all, or up to the last used one of any channel */
-	uint32_t per;        /* bins per bar; --log=auto: at most, and 0 if that says nothing */
+	uint32_t per;        /* bins per bar; --log=auto: at most, and 0 if 2^32 or more */
 	uint32_t bars;       /* 0 if there are no bins or all are empty */
 	struct bar *bar;
 	struct ruler ruler; /* the axis from the first bar to the last */
@@ -86,7 +86,7 @@ double picture_base(const struct picture *p);
 /* Has bar k fewer bins than the others, which are equally wide? */
 bool picture_is_short(const struct picture *p, uint32_t k);
 
-/* Say so of the last bar, which is marked with "*"; "" if it has as many. */
+/* Explain the "*" at a last bar with fewer bins; "" if no bar is short. */
 #define SHORT_TEXT 96
 void picture_say_short(char text[SHORT_TEXT], const struct picture *p);
 

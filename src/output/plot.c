@@ -32,8 +32,7 @@
 #define SHARE 6        /* characters of a percentage */
 #define BAR_COUNTED 12 /* shortest bars with counts next to them */
 
-/* of a reference */
-#define MARK "\u2503"
+#define MARK "\u2503" /* the end of a reference's bar */
 #define MARK_ASCII "!"
 
 struct plot {
@@ -44,7 +43,7 @@ struct plot {
 	int label_width, count_width, bar; /* in characters */
 	bool counts;                       /* write counts and percentages */
 	uint32_t across, blocks;           /* panels side by side; blocks of panels */
-	bool gaps;                         /* blank lines set the bin of zero apart */
+	bool gaps;                         /* blank lines around the bin of zero */
 };
 
 /* ---- labels ---- */

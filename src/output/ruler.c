@@ -172,7 +172,7 @@ double ruler_width(const struct ruler *r, uint32_t first, uint32_t end)
 	const double width = !r->x.log ? hi - lo
 			     : lo > 0  ? scale_doublings(lo, hi)
 				       : scale_doublings(-hi, -lo);
-	/* Adjacent numbers may be as good as equal, and others too far apart. */
+	/* The width of adjacent numbers may round to 0, and that of distant ones overflow. */
 	return width > 0 ? bounded(width) : DBL_EPSILON;
 }
 

@@ -45,7 +45,7 @@ struct scale {
 	} tick[TICKS_MAX];
 };
 
-/* log2(b / a), also if they are so close or so far apart that their quotient says nothing. */
+/* log2(b / a), even if they are so close or so far apart that their quotient is useless. */
 double scale_doublings(double a, double b);
 
 /* The largest power of ten below x > 0, at least the smallest normal number. */

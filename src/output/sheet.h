@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet: the model of a picture of rows (--each). each/row.c draws it as lines of text, svg_sheet.c
- * as panels, a heat map or, with --stats, as lines or dots.
+ * sheet: the model of a picture of rows (--each), which svg_sheet.c draws as panels, a heat map or,
+ * with --stats, as lines or dots. As text, each/row_plot.c draws one strip after another, without a
+ * sheet.
  *
  * A row is a strip: cells of equal length on the axis (ruler.h), each holding its samples divided
  * by its width, so flat data looks flat. A sheet holds at most SHEET_ROWS rows. When it is full,
@@ -63,7 +64,7 @@ struct sheet {
 	bool bytes;       /* records are bytes */
 	bool named;       /* rows are inputs, keys or channels, which do not follow each other */
 	const char *unit; /* rows are keys or channels: "key", "channel"; else NULL */
-	const struct hist *series; /* it names the channels of rows, or those that are rows */
+	const struct hist *series; /* names the channels of rows, or those that are rows */
 	char *const *paths;        /* of inputs; NULL: rows are keys or channels */
 	size_t files;              /* their number */
 	const uint64_t *begin;     /* bytes: offset of the first row, once it is written */
@@ -77,7 +78,7 @@ struct sheet {
 	double *value;             /* SHEET_ROWS x channels x width; owned; NULL: no row yet */
 };
 
-/* Begin a sheet without rows; asked: of figures, else NULL. The caller sets what rows are. */
+/* Begin an empty sheet; asked: quantiles of figures, else NULL. The caller describes the rows. */
 void sheet_begin(struct sheet *s, const struct hist *series, uint32_t channels,
 		 const struct quantiles *asked, const struct canvas *canvas, const char *options);
 

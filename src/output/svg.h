@@ -10,7 +10,7 @@
 #define LEFT 100 /* left edge of the panels */
 #define ACROSS 700
 #define RIGHT (LEFT + ACROSS)
-#define MARGIN 24 /* free beside the panels */
+#define MARGIN 24 /* free space next to the panels */
 #define WIDTH (RIGHT + MARGIN + 2)
 #define TOP 62       /* top of the first panel, below the headings */
 #define PANEL_TOP 22 /* a line of text above each panel */
@@ -35,7 +35,7 @@ struct panel {
 	bool map; /* y goes down, and no lines are drawn across */
 };
 
-/* Write everything before the panels but the line below the title; title NULL: none. */
+/* Write everything before the panels except the line below the title; title NULL: none. */
 void svg_open(struct output *out, int height, const char *title, const char *options);
 
 /* A line of phrases; those that do not fit are left out. Begin with {0}. */
@@ -49,7 +49,7 @@ void svg_say(struct caption *c, const char *format, ...) __attribute__((format(p
 void svg_say_samples(struct caption *c, uint64_t samples, const struct hist *series,
 		     uint32_t channels);
 
-/* Write that line, about the data, with a note or "". */
+/* Write such a line about the data, with a note, which may be "". */
 void svg_describe(struct output *out, const struct hist *hist, const struct provenance *from,
 		  const char *note);
 

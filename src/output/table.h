@@ -34,7 +34,7 @@ struct table {
 	bool bytes;        /* samples of up to 8 bits, whose entropy and chi2 are shown */
 	bool reals;        /* samples may be infinite */
 	uint32_t channels; /* above 1: a column for the channel */
-	const struct hist *series; /* it names them */
+	const struct hist *series; /* names the channels */
 };
 
 /* Learn the common beginning and end of the names of all rows, and whether names fit. */

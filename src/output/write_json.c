@@ -2,9 +2,9 @@
 /*
  * write_json: the UHI histogram schema, version 1, as read by Python's uhi, boost-histogram and
  * hist. The document is one line: one histogram or, with several channels, an object whose members
- * channel0, channel1 ... are histograms. With --by these are "key=" and the key: the schema wants
- * names that are not empty, and a key could have the name of a member of a histogram. Without any
- * key there is one empty histogram, "key". Versions before 0.4 find no histogram in such a
+ * channel0, channel1 ... are histograms. With --by their names are "key=" and the key, because the
+ * schema allows no empty name, and a key could have the name of a member of a histogram. If there
+ * are no keys, there is one empty histogram, "key". Versions before 0.4 find no histogram in such a
  * document.
  *
  * An axis is regular only if readers compute exactly the same edges from LO, HI and N; otherwise
@@ -206,7 +206,7 @@ static size_t format_key(char text[NUMBER_TEXT], const struct sample_type *type,
 /*
  * Write the cells of the digest that hold something, as text, because the schema allows no lists
  * here: "CELL COUNT,CELL COUNT...", or "VALUE COUNT,..." if the samples are listed. It is left out if
- * the bins tell as much.
+ * the bins give the same values.
  */
 static void write_digest(struct output *out, const struct hist *hist, uint32_t channel)
 {

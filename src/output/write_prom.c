@@ -238,7 +238,7 @@ static void put_sum(struct output *out, const struct hist *hist, const char *nam
 	double sum = of->total;
 	char text[NUMBER_TEXT];
 
-	/* In a document of wide integers it is a product of the mean. */
+	/* A document of wide integers may give only the mean, and the product is rounded. */
 	if (hist->axis.type.kind != SAMPLE_FLOAT)
 		sum = rint(sum) + 0.0;
 	number_format(text, sum);
