@@ -13,7 +13,7 @@ bool codebook_missing(const struct missing *missing, const struct sample_type *b
 	return missing_has(missing, before->word > 0 ? sample_masked(before, word) : word);
 }
 
-/* Make the words of types that are binned. -1: no memory. */
+/* Make the table of words, for types that are binned. -1: no memory. */
 static int widen(struct codebook *book, const struct axis *axis)
 {
 	const struct sample_type *const type = &axis->type, word_type = sample_type_word(type),

@@ -47,13 +47,13 @@ static double quotient(uint128_t n, uint128_t d)
 			bits |= 1;
 		}
 	}
-	/* 55 digits, and one that tells whether more follow: only this conversion rounds. */
+	/* 55 digits, and a last one that is set if more follow: only this conversion rounds. */
 	return ldexp((double)(bits << 1 | (n > 0)), exponent - 1);
 }
 
 /* ---- the bins of both sides, in the order of values ---- */
 
-/* The place of a bin of AUTO and RANKS among all bins of its k: below 0, at 0 or above; number. */
+/* AUTO, RANKS: where a bin lies among all bins of its k: below, at or above 0, and its number. */
 struct place {
 	int side;
 	int128_t number;
@@ -66,7 +66,7 @@ struct walk {
 	bool placed; /* AUTO, RANKS: the sides have different bins of the same k */
 };
 
-/* Bins that hold the same values; a side without them has none of these samples. */
+/* Bins that hold the same values; a side that lacks the bin has no such samples. */
 struct step {
 	bool has[2];
 	uint32_t bin[2];
@@ -129,7 +129,7 @@ static double half(double x)
 	return isinf(x) ? copysign(0x1p1023, x) : x / 2;
 }
 
-/* The middle of a step's values; of integers, of its whole numbers. */
+/* The middle of a step's values; for integers, of the whole numbers in it. */
 static double step_middle(const struct walk *w, const struct step *step)
 {
 	const int i = !step->has[0];

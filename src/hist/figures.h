@@ -3,8 +3,8 @@
  * figures: the list of figures of --stats, their values, and these as text.
  *
  * To add a figure, add a row to FIGURES and a line to figure_values. A row has the figure's name in
- * each output, "" if it is not there; all outputs have the order of the rows. PLACE is a further
- * row of a figure whose place differs between outputs.
+ * each output, "" if it is not there; all outputs follow the order of the rows. A figure that has
+ * another position in some outputs gets a second row there, PLACE.
  */
 #ifndef GPUHIST_HIST_FIGURES_H
 #define GPUHIST_HIST_FIGURES_H
@@ -54,7 +54,7 @@ enum {
 #define FIGURE_NOTHING(...)
 enum figure_id { FIGURES(FIGURE_ID, FIGURE_NOTHING) FIGURE_IDS };
 
-/* Where figures are shown: the names of a row. */
+/* The outputs that show figures; a row has a name for each. */
 enum figure_place { IN_CSV, IN_JSON, IN_REPORT, IN_COLUMNS, FIGURE_PLACES };
 
 struct figure_value {
@@ -91,16 +91,16 @@ struct figure {
 size_t figures_list(struct figure f[FIGURES_MOST], enum figure_place place,
 		    const struct quantiles *asked, const struct hist *hist, uint32_t channel);
 
-/* The name of a figure there; `text` holds the name of a quantile. */
+/* The name of a figure in an output; `text` holds the name of a quantile. */
 const char *figure_name(char text[NUMBER_TEXT], const struct figure *f, enum figure_place place,
 			const struct quantiles *asked);
 
-/* All figures but quantiles, which are VALUE_NONE; a quantile. */
+/* Compute all figures; quantiles are VALUE_NONE here, and come from figure_quantile. */
 void figure_values(struct figure_value value[FIGURE_IDS], const struct hist *hist,
 		   uint32_t channel);
 struct figure_value figure_quantile(const struct hist *hist, uint32_t channel, unsigned i);
 
-/* Write it in full; "" for VALUE_NONE. */
+/* Format a value in full; "" for VALUE_NONE. */
 size_t figure_format(char text[NUMBER_TEXT], struct figure_value value);
 
 /* The gauges of prom: call put for each in turn, with its name and number in figure_values. */

@@ -121,7 +121,7 @@ static void split_bytes(struct hist *h, uint64_t *cell, size_t cells, uint64_t *
 	h->samples *= packed;
 }
 
-/* Count missing samples with NaN, which integers do not have. */
+/* Count n missing samples as NaN; integers have no code for it. */
 static void add_missing(struct hist *h, uint32_t channel, uint64_t *cell, uint64_t n)
 {
 	const struct sample_type *const type = &h->axis.type;
@@ -133,7 +133,7 @@ static void add_missing(struct hist *h, uint32_t channel, uint64_t *cell, uint64
 		h->flow[channel].nan += n;
 }
 
-/* Take the counts of missing samples out of the counts of all. */
+/* Move the counts of missing codes to NaN. */
 static void drop_missing(struct hist *h, uint64_t *cell, size_t stride)
 {
 	const struct missing *const missing = &h->axis.missing;
@@ -165,7 +165,7 @@ static void unmask(struct hist *h, uint64_t *cell)
 			}
 		}
 		uint64_t missing = 0;
-		/* No sample is above its word, so the counts still to come are still words. */
+		/* A sample is never above its word, so cells not yet reached still count words. */
 		for (uint32_t own = 0; own < words; own++) {
 			const uint64_t n = cell[own];
 			cell[own] = 0;
@@ -179,7 +179,7 @@ static void unmask(struct hist *h, uint64_t *cell)
 	}
 }
 
-/* Are codes not samples, but hold some, or stand for missing ones? */
+/* Do counts of codes differ from counts of samples: are some packed, masked or missing? */
 static bool folds(const struct axis *axis)
 {
 	const struct sample_type *const type = &axis->type;
@@ -224,7 +224,7 @@ static uint32_t see_marked(uint16_t *seen, const struct codebook *book, uint64_t
 	return n;
 }
 
-/* For floats: do codes stand for a number that is not whole? */
+/* For floats: is a code a fraction, an infinity, or a number beyond 2^53? */
 static bool have_fraction(const struct sample_type *type, const uint16_t *seen, uint32_t n)
 {
 	bool found = false;
@@ -294,7 +294,7 @@ static void clamp_flow(struct hist *h)
 	}
 }
 
-/* AUTO, RANKS: make the final edges, and put the slots, of bins of 2^k, into the order of the bins. */
+/* AUTO, RANKS: make the final edges, and move the counts of the slots, at k, to their bins. */
 static void place_bins(struct hist *h, const struct extent *extent, int k)
 {
 	struct edges *const edges = &h->axis.edges;

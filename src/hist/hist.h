@@ -49,7 +49,7 @@ struct hist_stats {
 	struct stats_result of;
 	bool all_values;      /* all values of the samples are known */
 	uint64_t never_hit;   /* then: values between the extremes without a sample */
-	double entropy;       /* in bits, of codes, or else of bins; negative: they tell nothing */
+	double entropy;       /* in bits, of codes, or else of bins; negative: unknown */
 	double chi2;          /* types of 8 bits: of all codes; negative: unknown */
 	struct digest digest; /* of finite samples, or of all codes; owned; {0}: none */
 	struct sums *sums;    /* of the finite samples; owned; NULL: none, or not known */
@@ -111,7 +111,7 @@ struct hist_scratch {
 struct hist_scratch *hist_scratch_new(const struct sample_type *type, uint32_t channels);
 size_t hist_scratch_bytes(const struct sample_type *type, uint32_t channels);
 
-/* Make room for the channels of an empty histogram. -1: no memory. */
+/* Allocate the channels of an empty histogram. -1: no memory. */
 int hist_open(struct hist *h, uint32_t channels);
 
 /*
@@ -145,7 +145,7 @@ void hist_fill(struct hist *h, struct counts *counts, const struct codebook *boo
  */
 int hist_set_keys(struct hist *h, const struct keys *keys, char *const *names, struct fail *fail);
 
-/* Make room for the keys of a histogram that has an axis, but no channels yet. -1: no memory. */
+/* Prepare a histogram that has an axis, but no channels yet, for keys. -1: no memory. */
 int hist_open_keys(struct hist *h, const char *by, bool whole, struct fail *fail);
 
 /*
@@ -184,7 +184,7 @@ static inline void hist_mark(uint64_t *marks, uint32_t place)
  * both have statistics, hist_set_stats computes the statistics of the sum. With AUTO and RANKS, the
  * sum has the bins that a run over all samples makes.
  * -1: the sum of the samples is above 2^64 - 1 (STATUS_LIMIT), and h is unchanged; or no memory, or
- * too many keys, and h is only to be freed.
+ * too many keys, and h can only be freed.
  */
 int hist_add(struct hist *h, const struct hist *other, struct fail *fail);
 
@@ -213,7 +213,10 @@ int hist_joined(struct hist *copy, const struct hist *h, int k, struct fail *fai
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
-/* Make room for these quantiles, all unknown; many channels have those that are named. -1: no memory. */
+/*
+ * Allocate these quantiles, all unknown. Many channels, except keys, have only those that the user
+ * named. -1: no memory.
+ */
 int hist_ask(struct hist *h, const struct quantiles *asked);
 
 static inline struct hist_quantile *hist_quantile_of(const struct hist *h, uint32_t channel,
@@ -226,8 +229,8 @@ static inline struct hist_quantile *hist_quantile_of(const struct hist *h, uint3
 void hist_drop_stats(struct hist *h);
 
 /*
- * Do the bins of a channel tell the values of all its samples? Then a document needs no digest.
- * hist_values_digest makes it from the bins. -1: no memory.
+ * Do the bins of a channel determine the values of all its samples? Then a document needs no
+ * digest: hist_values_digest makes it from the bins. -1: no memory.
  */
 bool hist_has_values(const struct hist *h, uint32_t channel);
 int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail);

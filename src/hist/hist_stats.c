@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hist_stats: the figures of --stats, from codes, bins and documents. */
+/*
+ * hist_stats: the figures of --stats, from one of three sources: the codes that were counted; a
+ * digest, of wide samples or of the codes in a document; or bins alone, which determine only some
+ * figures (from_bins).
+ */
 #include "hist/hist_stats.h"
 
 #include <math.h>
@@ -188,7 +192,10 @@ int hist_values_digest(struct hist *h, uint32_t channel, struct fail *fail)
 	return 0;
 }
 
-/* Set what bins without figures tell: the number of samples and the entropy. */
+/*
+ * Set the figures that bins alone determine, in addition to the entropy: the number of samples and,
+ * if bins hold one value each, the quantiles.
+ */
 static void stats_of_bins_alone(struct hist *h, uint32_t channel)
 {
 	const struct hist_flow *const flow = &h->flow[channel];
@@ -234,7 +241,7 @@ static int stats_of_document(struct hist *h, uint32_t channel, struct entropy_te
 	if (!h->from_bins && sample_is_code(&h->axis.type) && h->stats[channel].digest.touched)
 		return stats_of_values(h, channel, terms, fail);
 	figures_of_digest(h, channel, terms);
-	if (!h->from_bins && sample_is_code(&h->axis.type)) /* nothing tells the values of codes */
+	if (!h->from_bins && sample_is_code(&h->axis.type)) /* no digest of codes */
 		h->stats[channel].entropy = -1;
 	if (h->from_bins)
 		stats_of_bins_alone(h, channel);
@@ -266,7 +273,10 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 
 /* ---- adding ---- */
 
-/* Add the samples at the extremes. Those of integers are their least and greatest, else 0. */
+/*
+ * Add the numbers of samples at the extremes. Each type has one pair of extremes, for integers or
+ * for floats; the other pair is 0.
+ */
 static void add_ends(struct stats_result *to, const struct stats_result *other)
 {
 	const bool less = other->least < to->least ||
@@ -277,7 +287,7 @@ static void add_ends(struct stats_result *to, const struct stats_result *other)
 				   ->greatest ||
 			   other->greatest_real > to->greatest_real;
 
-	if (to->at_least == 0 || other->at_least == 0) { /* of one side they are not known */
+	if (to->at_least == 0 || other->at_least == 0) { /* one side does not know them */
 		to->at_least = to->at_greatest = 0;
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hist_stats: for hist.c and hist_add.c: figures of a channel. */
+/* hist_stats: the figures of a channel; only hist.c, hist_add.c and hist_keys.c use it. */
 #ifndef GPUHIST_HIST_STATS_H
 #define GPUHIST_HIST_STATS_H
 

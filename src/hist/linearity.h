@@ -24,7 +24,7 @@ struct linearity {
 	double error; /* standard error of DNL at a code of mean width, at the worst level */
 };
 
-/* Why these bins tell no linearity; NULL: they do. */
+/* Why linearity cannot be measured with these bins; NULL: it can. */
 const char *linearity_refuses(const struct axis *axis, uint32_t channels);
 
 /*

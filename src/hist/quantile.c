@@ -98,7 +98,10 @@ static double value_of_rank(const struct sample_type *type, int64_t rank)
 	return rank < 0 ? -x : x;
 }
 
-/* The decimal with as many digits after one that printf wrote as d.ddde+dd, or (step -1) before it. */
+/*
+ * Return the decimal after the one in `text`, which printf wrote as d.ddde+dd, with as many digits;
+ * step -1: the one before it.
+ */
 static double next_decimal(const char *text, int digits, int step)
 {
 	char next[48];

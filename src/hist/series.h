@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series: the names of a histogram's channels. All that names one, in data, pictures and messages,
- * asks these functions.
+ * series: the names of a histogram's channels. Data, pictures and messages all take them from here.
  */
 #ifndef GPUHIST_HIST_SERIES_H
 #define GPUHIST_HIST_SERIES_H
 
 #include "hist/hist.h"
 
-/* What they are, in one word: "channel", "column" or "key". */
+/* What the channels are: "channel", "column" or "key". */
 const char *series_head(const struct hist *h);
 
-/* Are there several, or keys, so that each is named? */
+/* Is each channel named, because there are several or they are keys? */
 static inline bool series_many(const struct hist *h)
 {
 	return h->channels > 1 || h->what == SERIES_KEYS;
 }
 
-/* The name of one, or its number, which is then in `number`. */
+/* The name of a channel, or its number, as text in `number`. */
 const char *series_name(const struct hist *h, uint32_t channel, char number[NUMBER_TEXT]);
 
-/* "channel 3", "key cart", a name of more than 60 bytes without its middle; "" if it is the only channel. */
+/*
+ * "channel 3", "key cart"; a name of more than 60 bytes loses its middle. "" if it is the only
+ * channel.
+ */
 #define SERIES_LABEL 72
 const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t channel);
 
 /*
- * Name all channels, before or after they are counted; NULL: as those of complex samples, I and Q, or
- * I0, Q0, I1, Q1... -1: no memory.
+ * Name all channels, before or after they are counted; NULL: I and Q, or I0, Q0, I1, Q1..., for
+ * complex samples. -1: no memory.
  */
 int series_set(struct hist *h, enum series what, const char *const *name, struct fail *fail);
 
@@ -39,7 +41,7 @@ int series_set_like(struct hist *h, const struct hist *like, struct fail *fail);
  */
 bool series_find(const struct hist *h, const struct hist *other, uint32_t channel, uint32_t *found);
 
-/* Are the channels of both the same ones, as far as they have names? False: why the other's are not. */
+/* Do both have the same channels, as far as these have names? False: `why` says what differs. */
 bool series_fit(char why[AXIS_WHY], const struct hist *h, const struct hist *other);
 
 /* The order of two keys. */
