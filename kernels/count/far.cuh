@@ -5,18 +5,18 @@
  *
  * Global memory takes 16 to 100 billion additions per second to many cells, which is above the rate
  * of the bus, but only 1.3 billion to one cell. So each block aggregates the cells that it meets
- * first, in 4096 entries of shared memory. These include nearly all hot cells. Three things could
- * keep a hot cell out:
+ * first, in 4096 entries of shared memory. These include nearly all hot cells. A hot cell
+ * could be kept out in three ways:
  *
  * - Noise before it takes all entries. So entries are emptied after each of a block's first 16
  *   loads, and then after every 16th. A launch of 4 MiB gives a block of a large device two loads.
- * - Noise between its samples is always met first, as in records of one noisy number and three
- *   silent ones. So each warp begins at another sample of its load.
- * - Another hot cell shares its entry. So each block has another hash, and they share an entry in
- *   few blocks.
+ * - Noise between its samples always comes first, as in records of one noisy number and three
+ *   constant ones. So each warp begins at a different sample of its load.
+ * - Another hot cell shares its entry. So each block has a hash of its own, and the two share an
+ *   entry in few blocks.
  *
- * The limit is the bus, which brings 55 GB/s, and every input meets it: the slowest ones found are
- * counted at 80 GB/s (noise in 2^24 cells; an H200, launches of 4 MiB).
+ * The limit is the bus, which carries 55 GB/s, and every input reaches it: the slowest ones found
+ * are counted at 80 GB/s (noise in 2^24 cells; an H200, launches of 4 MiB).
  */
 #ifndef GPUHIST_FAR_CUH
 #define GPUHIST_FAR_CUH

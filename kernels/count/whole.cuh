@@ -3,7 +3,7 @@
  * whole: a privatized histogram: each block has all counters in shared memory of its own, and adds
  * them to global memory at the end. For as many cells as fit.
  *
- * The limit is the rate at which memory is read, and whole_4_key and whole_4_real meet it (4.3 to
+ * The limit is the rate at which memory is read; whole_4_key and whole_4_real reach it (4.3 to
  * 4.6 TB/s on an H200, with bins of equal width or by modulo). The throughput of shared memory
  * decided the design: an atomic costs one clock for each pass over the busiest bank. atomicAdd(p, 1)
  * with an unused result merges lanes with equal addresses in one pass. With a variable addend or a

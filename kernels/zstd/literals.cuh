@@ -289,10 +289,10 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 
 /*
  * Read a stream with eight lanes. The positions of codes in the middle of a stream are unknown,
- * but a lane that begins anywhere falls into step with them, usually within 60 bits. So each lane
+ * but a lane that begins anywhere synchronises with them, usually within 60 bits. So each lane
  * begins EARLY bits before its eighth, and counts the literals that begin in its eighth. If the
- * lane before it ended elsewhere, it counts again from there: lane i is right after at most i
- * turns. Then each lane knows the offset of its literals, and writes them.
+ * lane before it ended elsewhere, it counts again from there: lane i is right after i turns at
+ * most. Then each lane knows the offset of its literals, and writes them.
  *
  * Return false if the stream is refused. If any stream of the block is, nothing is written.
  */

@@ -15,7 +15,7 @@
 
 #define UNPACK_BLOCK_MAX 131072u                                      /* decoded bytes of a block */
 #define UNPACK_BLOCKS 32u                                             /* most blocks of a batch */
-#define UNPACK_SEQUENCES (UNPACK_BLOCKS * (UNPACK_BLOCK_MAX / 3 + 1)) /* most of a batch */
+#define UNPACK_SEQUENCES (UNPACK_BLOCKS * (UNPACK_BLOCK_MAX / 3 + 1)) /* in a batch, at most */
 #define UNPACK_GROUP 8u          /* most batches whose kernels are launched together */
 #define UNPACK_REGION (1u << 20) /* bytes of a batch that unpack_resolve resolves at a time */
 /*

@@ -80,8 +80,8 @@ struct gpu *gpu_start(const struct gpu_spec *spec);
 void gpu_close(struct gpu *gpu);
 
 /*
- * Wait until the process of a closed GPU has ended, 20 ms at most: else it is left to our parent,
- * which may be one that never waits for it.
+ * Wait until the process of a closed GPU has ended, 20 ms at most. After that it is left to the
+ * process that inherits it, which may never wait for it.
  */
 void gpu_reap(void);
 

@@ -43,7 +43,7 @@
 #define ANSWER_LOOKS 20u
 #endif
 #define LOOK_MS 1000
-/* Limit for an end, as a number of checks a millisecond apart: too few to be noticed. */
+/* Limit for an end, as a number of checks a millisecond apart: too short to be noticed. */
 #define END_LOOKS 20u
 
 extern char **environ;

@@ -14,7 +14,7 @@
 /* ---- slots ---- */
 
 #define SLOT_LEAST ((uint64_t)256 << 10) /* least bytes of a slot if memory is short */
-#define SLOT_SMALL ((uint64_t)1 << 20)   /* otherwise: rather fewer slots than smaller ones */
+#define SLOT_SMALL ((uint64_t)1 << 20)   /* otherwise: use fewer slots rather than smaller ones */
 #define SLOT_ENOUGH ((uint64_t)4 << 20)
 #define SLOT_MOST ((uint64_t)64 << 20)
 #define SLOTS_LEAST 4u

@@ -92,7 +92,7 @@ static struct region *map_region(void)
 	return r;
 }
 
-/* Touch all pages while the driver starts: allocating 32 thousand takes as long as the start. */
+/* Touch all pages while the driver starts: allocating 32,000 of them takes as long as that. */
 static void *touch(void *arg)
 {
 	const struct device *const d = arg;

@@ -5,8 +5,8 @@
  *
  * The samples are copied from pinned (page-locked) memory. There are up to 64 slots, each with a
  * buffer of its own on the device, and two streams, which take turns: one copies a chunk while the
- * other counts, as with a double buffer. So copies and kernels overlap, and the bus brings as much
- * as without kernels, 50 GB/s; with one stream, it would bring 0.70 of that (make bench-overlap):
+ * other counts, as with a double buffer. So copies and kernels overlap, and the bus carries as much
+ * as without kernels, 50 GB/s; with one stream, it would carry 0.70 of that (make bench-overlap):
  *
  *	stream 0   [ to the device ][count][to host]  [ to the device ][count][to host]
  *	stream 1                    [ to the device ] [count][to host]
