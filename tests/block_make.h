@@ -330,8 +330,7 @@ static inline void make_block(struct make *m, bool last)
 		const uint64_t before = m->decoded;
 		size = (uint32_t)make_literals(m, &literals, to);
 		size += (uint32_t)make_sequences(m, literals, to + size);
-		size = m->decoded == before ? 0
-					    : size; /* no bytes: rather a stored block of none */
+		size = m->decoded == before ? 0 : size; /* nothing decoded: an empty stored block */
 		m->bytes += size;
 	}
 	make_number(to - 3,

@@ -182,7 +182,7 @@ static const struct {
 };
 #define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 
-/* So many bins that private tables would be gigabytes: one shared table, the largest last. */
+/* Too many bins for private tables, which would take gigabytes: one shared table; largest last. */
 static const struct job MANY[] = {
 	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false},
 	{"i64", 1 << 28, "full", false}, {"u24", 1 << 24, NULL, false},

@@ -41,7 +41,7 @@ static inline unsigned char *pack_room(struct pack *p, size_t bytes)
 static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told,
 			      bool checksum, int window_log)
 {
-	/* kept, because making one for each frame took half of the time of some tests */
+	/* kept: creating one for each frame took half of the time of some tests */
 	static ZSTD_CCtx *c;
 	ZSTD_inBuffer in = {.src = bytes, .size = n};
 	ZSTD_outBuffer out = {.size = ZSTD_compressBound(n) + 64};

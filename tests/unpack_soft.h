@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * unpack_soft: a device that decodes blocks (zstd/unpacker.h), simulated by the cores' decoder and
- * a thread. It is ready after some looks, is slow at times, and fails on request.
+ * a thread. It is ready only after it was asked a few times ("looks"), is sometimes slow, and fails
+ * on request.
  */
 #ifndef GPUHIST_UNPACK_SOFT_H
 #define GPUHIST_UNPACK_SOFT_H
@@ -24,14 +25,14 @@
 
 struct soft {
 	struct unpacker unpacker;
-	unsigned rooms, looks; /* looks: how many it takes until the device is ready */
-	uint64_t state;        /* of its seed */
-	unsigned lost;         /* the batch at which it fails, from 1 on; 0: none ... */
-	unsigned wrong;        /* ... with a wrong byte; ... */
-	unsigned refused;      /* ... that it refuses */
+	unsigned rooms, looks; /* looks left until the device is ready */
+	uint64_t state;        /* of the random numbers */
+	unsigned lost;         /* number, from 1, of the batch at which it fails; 0: none */
+	unsigned wrong;        /* number of the batch that gets a wrong byte; 0: none */
+	unsigned refused;      /* number of the batch that it refuses; 0: none */
 	bool vanishes;         /* it fails once it has been seen to be ready */
-	unsigned starts;       /* how often it was started; ... */
-	bool never;            /* ... after which it is not ready */
+	unsigned starts;       /* number of times that it was started */
+	bool never;            /* starting it does not make it ready */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -43,7 +44,7 @@ struct soft {
 		enum unpacked state;
 		size_t got;
 	} room[UNPACKER_ROOMS];
-	/* Decoded bytes of all frames; after a refusal in a frame, no more of it. */
+	/* Decoded bytes of all frames; the rest of a frame with a refused block is missing. */
 	bool is_refused;
 	unsigned char *past;
 	size_t past_bytes, past_room;

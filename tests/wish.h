@@ -9,7 +9,7 @@
 #include "each/formats.h"
 
 /*
- * The options in every document of these tests: words that a shell would take apart, and invalid
+ * The options in every document of these tests: words that a shell would split, and invalid
  * UTF-8.
  */
 #define OPTIONS "--edges=@'it'\\''s \"h\"\n\xff\\'"

@@ -21,7 +21,7 @@ struct xml_name {
 
 struct xml {
 	const char *p, *end;
-	const char *why; /* what is wrong at p; NULL: nothing yet */
+	const char *why; /* the error at p; NULL: none so far */
 };
 
 static inline bool xml_wrong(struct xml *x, const char *why)
@@ -37,7 +37,7 @@ static inline bool xml_allows(uint32_t c)
 	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
 }
 
-/* Pass a character of UTF-8. */
+/* Consume a character of UTF-8. */
 static inline bool xml_character(struct xml *x)
 {
 	static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -58,7 +58,7 @@ static inline bool xml_character(struct xml *x)
 	return true;
 }
 
-/* Pass a reference, such as &amp; or &#13; */
+/* Consume a reference, such as &amp; or &#13; */
 static inline bool xml_reference(struct xml *x)
 {
 	static const char *const NAMES[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
@@ -88,7 +88,7 @@ static inline size_t xml_blanks(struct xml *x)
 	return (size_t)(x->p - first);
 }
 
-/* Pass the character c. */
+/* Consume the character c. */
 static inline bool xml_mark(struct xml *x, char c)
 {
 	if (x->p == x->end || *x->p != c)
@@ -115,7 +115,7 @@ static inline bool xml_same(const struct xml_name *a, const struct xml_name *b)
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 
-/* Pass the value of an attribute. */
+/* Consume the value of an attribute. */
 static inline bool xml_value(struct xml *x)
 {
 	const char quote = x->p < x->end ? *x->p : '\0';
@@ -130,7 +130,7 @@ static inline bool xml_value(struct xml *x)
 	return xml_mark(x, quote);
 }
 
-/* Pass the rest of a start tag; *empty: it is the whole element. */
+/* Consume the rest of a start tag; *empty: it is the whole element. */
 static inline bool xml_attributes(struct xml *x, bool *empty)
 {
 	struct xml_name name[XML_ATTRIBUTES];
@@ -154,7 +154,7 @@ static inline bool xml_attributes(struct xml *x, bool *empty)
 	}
 }
 
-/* Pass an element and all that is in it. */
+/* Consume an element and all that is in it. */
 static inline bool xml_element(struct xml *x)
 {
 	struct xml_name open[XML_DEPTH], name;
@@ -186,7 +186,7 @@ static inline bool xml_element(struct xml *x)
 	return true;
 }
 
-/* Is this a whole document? NULL, or why not; *at: where. */
+/* Is this a whole document? NULL: yes; otherwise the reason, and its offset in *at. */
 static inline const char *xml_refuses(const char *text, size_t bytes, size_t *at)
 {
 	struct xml x = {text, text + bytes, NULL};
