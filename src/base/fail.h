@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-typedef unsigned long long ull; /* of a number in a message: %llu */
+typedef unsigned long long ull; /* for numbers printed with %llu */
 
 /* Exit statuses, as in the manual page. */
 enum status {

@@ -40,7 +40,7 @@ static inline size_t huge_grown(uint64_t bytes)
 	return bytes == 0 ? 0 : huge_size((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
 }
 
-/* Grow *buffer to at least n bytes, keeping its first `keep`. False: no memory; unchanged. */
+/* Grow *buffer to at least n bytes, keeping its first `keep`. False: no memory, no change. */
 static inline bool huge_grow(unsigned char **buffer, size_t *capacity, size_t n, size_t keep)
 {
 	if (*capacity >= n)

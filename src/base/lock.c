@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock: the locks that a thread holds, in builds that check them. */
+/* lock: keeps track of the locks that a thread holds, in builds that check them. */
 #include "base/lock.h"
 
 #ifdef LOCKS_CHECKED

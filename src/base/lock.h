@@ -94,7 +94,7 @@ static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 	lock_must(pthread_cond_wait(changed, &lock->mutex));
 }
 
-/* Unless one of the n threads that wait was woken, there is no work. tests/sched checks it. */
+/* Claim: one of the n waiting threads was woken, or there is no work. tests/sched checks it. */
 #define LOCKS_SCHEDULED false
 #define lock_assert_woken(changed, n, work) ((void)(n), (void)(work))
 

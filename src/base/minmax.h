@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* minmax: the lesser of two numbers, the larger, and others that take a condition to say. */
+/* minmax: the lesser and the larger of two numbers, clamping, rounding up. */
 #ifndef GPUHIST_MINMAX_H
 #define GPUHIST_MINMAX_H
 

@@ -25,7 +25,7 @@ int signals_finish_fd = -1;
 static pthread_t main_thread;
 static int finish_pipe;
 static int finishing;          /* the signal of --finish, once it has arrived; atomic */
-static int echo = -1;          /* a terminal, which has written ^C; -1: none */
+static int echo = -1;          /* terminal that shows ^C when INT arrives; -1: none */
 static double finishing_began; /* when it arrived; used only by the main thread */
 static sigset_t ours;          /* signals that we handle, including USR1 */
 
@@ -105,7 +105,7 @@ static void catch (int number)
 {
 	struct sigaction action;
 
-	/* It is ignored, as under nohup, or a preloaded profiler handles it. */
+	/* Leave it if ignored, as under nohup, or handled by a preloaded profiler. */
 	if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
 		return;
 	action = (struct sigaction){

@@ -48,9 +48,9 @@ void signals_last_words(const char *line);
 
 /*
  * For --finish: from now on the first INT or TERM does not end the process; the second does, unless
- * it comes within a tenth of a second. INT begins a new line on the terminal, which has written ^C
- * there; -1: none. Call it once, in the main thread, before any other thread starts. -1: no pipe is
- * available; errno says why.
+ * it comes within a tenth of a second. On INT, begin a new line on `terminal`, which shows ^C by
+ * then; -1: no terminal. Call it once, in the main thread, before any other thread starts. Return
+ * -1 if no pipe is available; errno says why.
  */
 int signals_finish(int terminal);
 

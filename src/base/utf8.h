@@ -22,7 +22,7 @@ unsigned utf8_columns(const unsigned char *p, size_t length);
 /*
  * Decode the JSON escape whose backslash is at p: \n or \u00e4, or two for a surrogate pair. Half
  * of a pair, \udc80 to \udcff, is a byte that is not UTF-8 (write_json.c). Return the number of
- * UTF-8 bytes, and sets *taken to the escape's length. 0: JSON has no such escape (*taken is 0), or
+ * UTF-8 bytes, and set *taken to the escape's length. 0: JSON has no such escape (*taken is 0), or
  * it is another half of a pair. A zero must follow the text.
  */
 size_t utf8_unescape(char out[4], const unsigned char *p, size_t *taken);

@@ -161,7 +161,7 @@ bool bytes_changed(const struct bytes *b)
 				       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec);
 }
 
-/* A device has the size that it gives. */
+/* The size that a device reports is right, so a shorter read means a change. */
 bool bytes_shorter(const struct bytes *b, uint64_t at)
 {
 	return b->in_file && at < bytes_size(b) && (!bytes_in_regular(b) || bytes_changed(b));
@@ -368,7 +368,7 @@ static void drop(struct bytes *b)
 		memmove(b->buffer, b->buffer + n, b->have);
 }
 
-/* Read a stream on, until the buffer reaches offset `end`, and up to `most` bytes more. */
+/* Read a stream into the buffer, at least up to offset `end`, and up to `most` bytes beyond. */
 static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail *fail)
 {
 	int rc = 0;
@@ -391,7 +391,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 	return rc;
 }
 
-/* Read a file at an offset; one read serves small looks that follow one another. */
+/* Read a file at an offset, and more than asked for if looks are close: they share a read. */
 static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, struct fail *fail)
 {
 	const bool near = at >= b->from && at - b->from < 2 * LOOK_MOST;

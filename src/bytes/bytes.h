@@ -61,7 +61,7 @@ bool bytes_shorter(const struct bytes *b, uint64_t at);
 struct identity {
 	uint64_t size;
 	int64_t seconds;     /* modification time; 0 unless the file is regular */
-	int64_t nanoseconds; /* the rest of it */
+	int64_t nanoseconds; /* nanoseconds of that time */
 };
 struct identity bytes_identity(const struct bytes *b);
 
@@ -74,8 +74,8 @@ int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, si
 	       size_t *got, struct fail *fail);
 
 /*
- * Find the bytes from `at` on, valid until the next call. *got < least: the input ends there; *got
- * may be larger. Read `most` bytes at most, and none if `least` is 0.
+ * Find the bytes that start at `at`, valid until the next call. *got < least: the input ends there;
+ * *got may be larger. Read `most` bytes at most, and none if `least` is 0.
  */
 int bytes_look(struct bytes *b, uint64_t at, size_t least, size_t most, const unsigned char **bytes,
 	       size_t *got, struct fail *fail);
@@ -83,7 +83,7 @@ int bytes_look(struct bytes *b, uint64_t at, size_t least, size_t most, const un
 /* Drop the bytes before `at`: read a stream up to there, or to its end if that comes first. */
 int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail);
 
-/* Keep a stream's bytes from `at` on, even if they are passed, until bytes_go_back. */
+/* Keep a stream's bytes from `at`, even if they are passed, until bytes_go_back. */
 void bytes_keep(struct bytes *b, uint64_t at);
 
 /* Make the kept bytes the next ones again. */
@@ -106,7 +106,7 @@ bool bytes_finished(const struct bytes *b);
  */
 bool bytes_cuts(const struct bytes *b);
 
-/* Ask the system to read a file ahead from this offset on. */
+/* Ask the system to read ahead in a file, starting at this offset. */
 void bytes_hint(struct bytes *b, uint64_t at);
 
 /* Leave a redirected file at this offset, for the next program. */

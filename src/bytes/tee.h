@@ -33,7 +33,7 @@ struct tee {
 	struct fail fail; /* why copying stopped */
 };
 
-/* Prepare copying to `to`. -1: that is not open for writing. Borrow the paths. */
+/* Prepare copying to `to`. -1: `to` is not open for writing. Borrow the paths. */
 int tee_begin(struct tee *t, char *const *paths, size_t count, int to, struct fail *fail);
 
 /*

@@ -67,7 +67,7 @@ struct engine {
 	void (*close)(struct worker *w);
 };
 
-/* A worker; zeroed but for work. Until its thread ends, only that uses all but the tallies. */
+/* A worker; all but `work` begins as 0. While its thread runs, others read only the tallies. */
 struct worker {
 	const struct work *work;
 	pthread_t thread; /* run_workers.c's */
@@ -98,8 +98,8 @@ struct worker {
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 
 /*
- * Does the run do without a worker that failed? It does if it lacked memory before it asked for
- * data, as nothing is lost then.
+ * Can the run continue without a worker that failed? Yes, if the worker ran out of memory before it
+ * asked for data: nothing is lost.
  */
 static inline bool worker_is_spare(const struct worker *w)
 {

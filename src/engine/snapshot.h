@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot: copies the counts so far while workers go on counting (--every).
+ * snapshot: copies the counts so far while workers keep counting (--every).
  *
  * A worker counts into tables of its own until it ends, and may sleep on a pipe for hours. So it
  * has a "holder", whose lock it holds while it counts a chunk, never while it reads or waits. A
