@@ -57,7 +57,7 @@ static int exponent_of_unit(const struct sample_type *type, double x)
 	return exponent > least ? exponent : least;
 }
 
-/* ---- bins of ranks, from 0 on; the bins below 0 mirror them ---- */
+/* ---- bins of ranks, from 0 up; the bins below 0 mirror them ---- */
 
 /* Digits after a value's first that identify its bin, and the log2 of the powers of two joined. */
 static uint32_t digits_at(const struct auto_bins *bins, int k)
@@ -100,7 +100,7 @@ static int64_t bin_of_value(const struct auto_bins *bins, int128_t value, int k)
 	return value < 0 ? ~bin : bin;
 }
 
-/* The first integer in bin j of integers, from 0 on; of the last bin's successor, 2^64 at most. */
+/* The first integer in bin j of integers, j >= 0; of the last bin's successor, 2^64 at most. */
 static uint128_t first_integer(const struct auto_bins *bins, int64_t bin, int k)
 {
 	const uint32_t digits = digits_at(bins, k);

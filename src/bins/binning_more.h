@@ -118,8 +118,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
  * The rank of a float is its bits without the sign, negated for a negative float. The 32 bits may
  * be a smaller float followed by zeros: every finite one is below the infinity of binary32.
  *
- * Each function sets *bin to the sample's bin, mod 2^32; for infinities and NaN to a known one, and
- * so for zeros if there are some.
+ * Each function sets *bin to the sample's bin, mod 2^32; for infinities and NaN, and for zeros once
+ * there are some, it sets a known bin.
  */
 BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits, uint32_t *bin)
 {

@@ -34,7 +34,7 @@
  *   RATIO   integers: floor(d N / W) by a guess and a comparison in 128 bits
  *   LINEAR  edges LO + i step in binary64: guess the nearest edge, then compare
  *   SEARCH  the same edges if no guess can be trusted: bisection
- *   NONE    integers: no value is in the range; every key from `first` on is "edge"
+ *   NONE    integers: no value is in the range; every key from `first` up is "edge"
  *   TABLE   explicit edges in memory: a guide, then bisection among the edges that remain
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
@@ -127,7 +127,7 @@ struct bin_rank {
 	uint32_t above;  /* slots that precede the bins above 0 */
 	/*
 	 * The bins that are known to hold samples, mod 2^32 (auto_know): from `low` to low + span,
-	 * but for `gap` bins from `inner` on, next to zero.
+	 * except `gap` bins from `inner` up, next to zero.
 	 */
 	uint32_t low, span, inner, gap;
 	uint32_t unknown; /* 1: there are no zeros yet; their bin is then low - 1 (else low) */

@@ -38,7 +38,7 @@ enum axis_kind {
 enum axis_spacing {
 	SPACING_EVEN,  /* bins of equal width */
 	SPACING_RATIO, /* bins of equal ratio */
-	SPACING_RANKS, /* as many bins for each power of two, in both directions, and zero */
+	SPACING_RANKS, /* the same number of bins for each power of two, either sign; zero */
 	SPACING_FREE,
 };
 
@@ -95,7 +95,7 @@ struct edges {
 		double *list; /* LISTED: owned */
 	};
 	bool closed;           /* the last bin includes HI */
-	bool integers;         /* the type is an integer type, so whole edges have all digits */
+	bool integers;         /* the type is an integer type: print all digits of whole edges */
 	struct auto_span span; /* AUTO, RANKS: the bins */
 	struct auto_bins auto_bins; /* AUTO, RANKS; else zero */
 	uint32_t *table;            /* memory that binning.table points to, or NULL; owned */
@@ -142,7 +142,7 @@ void rational_set(struct edges *e, const struct sample_type *type, int128_t lo, 
 
 /*
  * Set the keys that are in the range: the type's values from low to high. If the type has no such
- * value, BIN_NONE puts every value from `low` on into the cell "edge", which counts as over; if low
+ * value, BIN_NONE puts every value from `low` up into the cell "edge", which counts as over; if low
  * is past the type's last value, it puts all values there, and "edge" counts as under.
  */
 void rational_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high);

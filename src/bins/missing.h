@@ -18,8 +18,8 @@ struct missing {
 
 /*
  * Read values of a type, with commas between them, each rounded to it from its decimal digits;
- * integers must fit. With `words`, leave out those that are not numbers. Set *what to the first
- * wrong one, up to a comma. Return why it is wrong, or NULL.
+ * integers must fit. With `words`, leave out values that are not numbers. Set *what to the first
+ * wrong value, up to a comma. Return why it is wrong, or NULL.
  */
 const char *missing_parse(struct missing *m, const struct sample_type *type, const char *text,
 			  bool words, const char **what);

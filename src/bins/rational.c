@@ -90,7 +90,7 @@ bool edges_distinct(const struct edges *e)
 	/* Edges at least a unit in the last place apart are not rounded to one number. */
 	bool distinct = true;
 	for (uint32_t i = 0; i < bins && step < fmax(lo, hi) * 0x1p-52 && distinct; i++) {
-		const uint32_t at = lo > hi ? i : bins - 1 - i; /* from the larger magnitude on */
+		const uint32_t at = lo > hi ? i : bins - 1 - i; /* the larger magnitude first */
 		distinct = edges_value(e, at) < edges_value(e, at + 1);
 	}
 	return distinct;

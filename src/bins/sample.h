@@ -8,10 +8,11 @@
  * Samples of 10, 12 and 14 bits are unpacked by gather.c to the lowest bits of 16-bit codes.
  *
  * With --mask, a sample is some neighbouring bits of a word of 8 or 16 bits. The words are counted,
- * and hist.c turns their counts into counts of samples at the end; no other code knows of words.
+ * and hist.c turns their counts into counts of samples at the end. Only for magnitudes, load.c
+ * masks each number.
  *
- * With --abs, the name of the type has bars: |i16|. Codes are words again. Larger floats lose their
- * sign in load.c, which also makes the magnitude, an f64, of two numbers: |ci16|.
+ * With --abs, the name of the type has bars: |i16|. Codes are counted as words, too. load.c clears
+ * the sign of larger floats, and makes the magnitude of two numbers, an f64: |ci16|.
  */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
@@ -31,10 +32,10 @@ struct sample_type {
 	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
 	bool big;              /* bytes, or packed samples, come most significant first */
 	bool abs;              /* --abs */
-	/* --mask, --abs: bits of the words that are counted, 8 or 16, or of two numbers; else 0 */
+	/* --mask, --abs: bits of a counted word, 8 or 16, or of both numbers of a pair; else 0 */
 	uint32_t word;
 	uint32_t low; /* --mask: the lowest bit of a word that belongs to the sample */
-	/* Of 16 bits, but counted like wider types: too many channels for a table of codes each. */
+	/* 16 bits, but counted like wider types: too many channels for a table of codes each. */
 	bool binned;
 };
 
@@ -52,7 +53,7 @@ struct sample_type sample_type_counted(const struct sample_type *type);
 uint32_t sample_widened(const struct sample_type *type, const struct sample_type *word,
 			uint32_t code);
 
-/* The sample of a code of up to 16 bits, in the machine's byte order; sample_type_word's `word`. */
+/* The sample of a code of up to 16 bits, in the machine's byte order; word: sample_type_word(). */
 uint32_t sample_of_code(const struct sample_type *type, const struct sample_type *word,
 			uint32_t code);
 
@@ -95,9 +96,9 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 int sample_type_parse(struct sample_type *type, const char *text);
 
 /*
- * Make the type of the samples that these bits of words of the type are (--mask); a signed sample
- * has its sign in its highest bit. A mask of all bits changes nothing. Return why it is impossible,
- * or NULL.
+ * Turn the type of words into the type of the samples in these bits of them (--mask); the highest
+ * bit of a signed sample is its sign. A mask of all bits changes nothing. Return why it is
+ * impossible, or NULL.
  */
 const char *sample_type_mask(struct sample_type *type, uint32_t mask);
 

@@ -12,7 +12,7 @@
  * higher g is. Only edges with the same g are compared, by bisection, in as many steps as the most
  * crowded entry needs: one step for edges that are roughly regular, and at most 20 for 2^20 edges
  * crowded into one entry. An edge at the smallest key of its entry needs no step, because it is not
- * above any sample of the entry. So many edges between two neighbouring integers cost nothing.
+ * above any sample of the entry. So even many edges between two neighbouring integers cost nothing.
  *
  * g is the upper bits of a float: the distance from the first value of the range. Each octave of
  * the distance has the same number of entries, and only the octaves from the first inner edge to

@@ -9,8 +9,8 @@
  *
  * If the range comes from the samples, the counter finds the least and the greatest of the next
  * 16 KiB of samples, makes its rule as coarse as these require, and then counts them. With
- * --log=auto, the loops tell when a block has samples beyond the known bins, and only then is its
- * extent looked for.
+ * --log=auto, the loops report a block with samples beyond the known bins, and the counter finds
+ * only the extent of such blocks.
  */
 #include "count/count.h"
 
@@ -32,7 +32,7 @@
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define HOT_ENTRIES 1024u              /* 8 KiB of L1 */
-#define UNCHECKED ((size_t)1 << 17)    /* samples between two looks at the size of the digests */
+#define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
 #define NONE UINT32_MAX
 #define INLINE static inline __attribute__((always_inline))
 #define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
@@ -308,7 +308,7 @@ static struct extent extent_ahead(const struct counting *c, const unsigned char 
 	return c->extent(p, n, bias);
 }
 
-/* Add the private cells of the keys that there are. */
+/* Add the private cells of the keys so far: no worker uses counts_add_cell for these. */
 static void flush_keyed(struct counter *counter)
 {
 	const struct counting *c = counter->c;
@@ -413,7 +413,7 @@ static void add_keyed(struct counter *counter, const uint32_t *cells, const uint
 	const uint32_t private = counter->c->private;
 	uint32_t *const table = counter->table;
 
-	/* All of them are private: 1.3 to 1.5 times as fast without asking for each. */
+	/* If all keys are private, do not check each one: 1.3 to 1.5 times as fast. */
 	if (__atomic_load_n(&counter->c->keys->n, __ATOMIC_RELAXED) <= private) {
 		for (size_t i = 0; i < n; i++)
 			table[index[i] * each + cells[i]]++;
@@ -485,7 +485,7 @@ static void count_unchecked(struct counter *counter, size_t n)
 
 /* ---- whole numbers ---- */
 
-/* Return 0 if adjacent binary64 are surely whole numbers; not for NaN, -0, and from 2^51 on. */
+/* Return 0 if adjacent binary64 are surely whole numbers; not for NaN, -0, or 2^51 and more. */
 INLINE uint64_t unlike_whole(const unsigned char *p, size_t n)
 {
 	const double top = 0x1.8p52; /* adding it rounds to a whole number with the same exponent */
@@ -512,7 +512,7 @@ static bool surely_whole(const unsigned char *p, size_t n)
 	return differ == 0;
 }
 
-/* Has a channel, whose samples are `stride` bytes apart, a number that is not whole, or is too big? */
+/* Is any number of a channel, whose samples are `stride` bytes apart, not whole or too big? */
 INLINE bool has_fraction(const unsigned char *p, size_t n, size_t stride, uint32_t bytes, bool big)
 {
 	bool found = false;
@@ -626,8 +626,8 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 }
 
 /*
- * Take out missing integers, whose words are those of NaN, beyond 16 bits, and count them. Return
- * the number of the other samples.
+ * Remove missing integers, whose words are above 16 bits, and count them as NaN. Return the number
+ * of samples left.
  */
 static size_t drop_missing(struct counter *counter, uint32_t *words, uint32_t *index, size_t n)
 {

@@ -56,7 +56,7 @@ struct counting {
 	uint32_t digits;            /* of the digests of statistics; 0: there are none */
 	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
 	struct keys *keys;           /* --by: the keys; shared by all counters; NULL: none */
-	uint32_t private;            /* --by: keys from this index on are counted in the totals */
+	uint32_t private;            /* --by: keys from this index up are counted in the totals */
 	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
 	size_t memory; /* bytes that each counter allocates */
 };
@@ -104,7 +104,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
 
 /*
  * Count n adjacent samples. With up to LAYOUT_CHANNELS_FEW channels, they are whole records, from
- * the first channel to the last; with more, records may go on in the next call.
+ * the first channel to the last; with more, records may continue in the next call.
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 

@@ -32,7 +32,7 @@ struct counts {
 	 * beyond 2^53. Keys and many channels have bit 0 together. Atomic.
 	 */
 	uint64_t fractions;
-	bool lost;                  /* their digests take more memory than they may; atomic */
+	bool lost;                  /* the digests in stats exceed their memory; atomic */
 	struct lock lock;           /* used only by counts.c */
 	struct auto_bins auto_bins; /* counts_set_auto: the bins of each table in cell; else zero */
 	struct extent extent; /* counts_set_auto: extent of the samples in cell, or a larger one */
@@ -57,7 +57,7 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 /* Add a worker's statistics of all channels. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
 
-/* -1: the digests of the totals, or the keys, take too much (STATUS_LIMIT). Any thread. */
+/* -1: the digests of the totals, or the keys, exceed their limit (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);
 
 /* Free the cells, unless counts_take did, and the statistics. */

@@ -142,8 +142,8 @@ static void touch(struct digest *d, uint32_t index)
 {
 	d->touched[index / DIGEST_BLOCK] = 1;
 	/*
-	 * Write before anything reads here: a page that is read first is mapped twice, and the second
-	 * time interrupts all threads.
+	 * Write before anything reads here: a page that is read first is mapped twice, and the
+	 * second time interrupts all threads.
 	 */
 	if (!d->wide)
 		*(volatile uint32_t *)&d->narrow[index] = 0;

@@ -2,15 +2,15 @@
 /*
  * digest: counts of neighbouring values at a fixed resolution, from which quantiles are computed.
  *
- * The bins are chosen for a picture; the "cells" of a digest are for figures, so these do not
+ * Bins are chosen for the picture. A digest has "cells" of its own, so that quantiles do not
  * depend on the bins. A cell holds 2^k neighbouring keys of --log=auto (bins/auto.h): each power of
  * two is cut into 2^digits equal cells. Cell 0 begins at 0, and negative values have negative
  * cells. Integers with up to `digits` binary digits after their first have a cell each. For types
  * of up to 16 bits, a cell is a value.
  *
- * A run keeps its first DIGEST_FEW finite samples themselves, as a list of keys (bins/auto.h), so that
- * their quantiles are exact. If there are more, they "spill" into the cells. Whether they do depends
- * only on how many there are in all, not on threads and the order of adding.
+ * A run keeps its first DIGEST_FEW finite samples themselves, as a list of keys (bins/auto.h), so
+ * that their quantiles are exact. If there are more, all of them "spill" into the cells. Whether
+ * they do depends only on the total number of samples, not on threads or the order of adding.
  *
  * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
  * has a byte for each block of 128 cells; only touched blocks are cleared, added and written.
@@ -50,7 +50,7 @@ struct digest_memory {
 struct digest {
 	struct digest_rule rule;
 	struct digest_memory *memory; /* NULL: no limit */
-	uint64_t charged;             /* bytes of *memory that are this digest's */
+	uint64_t charged;             /* this digest's share of memory->used */
 	unsigned char *touched;       /* a byte for each block; NULL: there is no digest */
 	uint32_t *narrow;             /* counts of samples; fewer than 2^32 in all */
 	uint64_t *wide;               /* counts that were added */
@@ -75,7 +75,7 @@ uint64_t digest_bytes(const struct digest_rule *rule, bool wide);
 /* Charge the pages in use to d->memory. False: the digests of the run use more than they may. */
 bool digest_charge(struct digest *d);
 
-/* Take a digest out of the memory of its run. */
+/* Stop charging a digest to its run's memory, and refund what it was charged. */
 void digest_unlimited(struct digest *d);
 
 /* Release the pages of an empty digest. */
@@ -84,10 +84,10 @@ void digest_shrink(struct digest *d);
 /* Count the cells with these indices (stats_loops.cells). */
 void digest_count(struct digest *d, const uint32_t *indices, size_t n);
 
-/* List n keys. False: there are too many for that; call digest_spill. */
+/* List n keys. False: the list would be too long; call digest_spill. */
 bool digest_list(struct digest *d, const uint64_t *keys, size_t n);
 
-/* Count the samples listed in cells, as all later ones. */
+/* Move the listed samples to the cells; all later samples go there, too. */
 void digest_spill(struct digest *d);
 
 /* Add n to a cell of a digest that lists no samples. */
@@ -97,8 +97,8 @@ void digest_add(struct digest *d, int64_t cell, uint64_t n);
 void digest_merge(struct digest *to, const struct digest *from);
 
 /*
- * Find the first cell from *index on that holds something, and its count. False: all are empty. Of
- * samples that are listed, *index is the last one of a value.
+ * Find the first cell, from *index up, that is not empty, and its count. False: there is none. If
+ * samples are listed, *index is an index in the list, and becomes the last one of its value.
  */
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count);
 
@@ -111,7 +111,7 @@ static inline int64_t digest_cell(const struct digest_rule *rule, uint32_t index
 	return (int64_t)index - rule->zero;
 }
 
-/* The cell of a whole number from 0 on. */
+/* The cell of a whole number, 0 or more. */
 static inline int64_t digest_of_whole(uint64_t value, uint32_t digits)
 {
 	uint64_t excess = 0;
@@ -122,7 +122,7 @@ static inline int64_t digest_of_whole(uint64_t value, uint32_t digits)
 }
 
 /*
- * For integers of more than 16 bits: the least absolute value of a cell from 0 on, and the number
+ * For integers of more than 16 bits: the least absolute value of a cell, 0 or more, and the number
  * of its values. A negative cell ~c holds the values ~v of cell c.
  */
 static inline uint64_t digest_first(const struct digest_rule *rule, int64_t cell, uint64_t *values)

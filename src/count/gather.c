@@ -2,10 +2,10 @@
 /*
  * gather: whole records to adjacent samples, without the bytes between them.
  *
- * The counter wants adjacent samples, beginning with the first channel. Records without gaps go to
- * it unchanged. Long runs of samples (rows of a picture) go to it one at a time, from where they
- * are in memory. Short runs are first copied, some KiB at a time, to a buffer in L1. The last step,
- * for samples of 10, 12 and 14 bits, is to unpack them; a run holds whole groups.
+ * The counter needs adjacent samples, beginning with the first channel. Records without gaps go to
+ * it unchanged. Long runs of samples (rows of a picture) go to it one at a time, without a copy.
+ * Short runs are first copied, some KiB at a time, to a buffer in L1. The last step, for samples of
+ * 10, 12 and 14 bits, is to unpack them; a run holds whole groups.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ static inline uint64_t spread(uint64_t v, unsigned bits, bool big)
 	       (v >> (3 * bits - swapped) & mask) << 48;
 }
 
-/* Unpack n samples, a multiple of 4. From the last 4 samples on, 8 bytes must be readable. */
+/* Unpack n samples, a multiple of 4. Starting at the last 4 samples, 8 bytes must be readable. */
 __attribute__((always_inline)) static inline void
 unpack_known(unsigned char *to, const unsigned char *p, size_t n, unsigned bits, bool big)
 {
@@ -105,7 +105,7 @@ static void unpack(const struct sample_type *type, unsigned char *to, const unsi
 static void give_packed(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct sample_type *const type = &to->c->type;
-	/* With many channels, records may go on in the next call of counter_add. */
+	/* With many channels, records may continue in the next call of counter_add. */
 	const uint32_t together =
 		4 * (layout_is_many(to->c->channels) ? sample_group(type)
 						     : sample_whole_group(type, to->c->channels));

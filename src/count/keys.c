@@ -74,9 +74,7 @@ void keys_free(struct keys *k)
 
 /* ---- finding keys ---- */
 
-/*
- * A key below KEYS_OWN has a slot of its own: an array, in which keys next to each other stay so.
- */
+/* Keys below KEYS_OWN have slots of their own, so that neighbouring keys share cache lines. */
 static inline uint32_t key_slot_of(uint32_t key)
 {
 	return key < KEYS_OWN ? key : KEYS_OWN + (key * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS));
@@ -88,8 +86,8 @@ static inline uint32_t slot_after(uint32_t at)
 }
 
 /*
- * Make the statistics of a new key, if they fit; they count as much memory as they take at first.
- * They would be the last ones otherwise: a block of records may hold thousands of new keys.
+ * Make the statistics of a new key, if they fit the memory. Charge their initial size at once: a
+ * block of records may hold thousands of new keys, and a later check would come too late.
  */
 static void open_stats(struct keys *k, uint32_t index)
 {

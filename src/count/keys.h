@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keys: the values of --by, each with an index: its place among those that have come so far.
+ * keys: the values of --by. Each has an index: the number of keys that were inserted before it.
  *
  * All workers share one table of keys, into which keys are only inserted. Looking one up takes no
  * lock, inserting one does. The index of a key is also the index of its counters, and of its
@@ -20,7 +20,7 @@
 #include "count/stats.h"
 
 #define KEYS_MOST 65536u
-#define KEYS_CELLS_MOST ((uint32_t)1 << 28) /* of the bins of all keys */
+#define KEYS_CELLS_MOST ((uint32_t)1 << 28) /* bins of all keys together */
 #define KEYS_OWN 65536u                     /* keys below it are not hashed */
 #define KEYS_LOCKS 64u
 
@@ -28,10 +28,10 @@
 struct key_place {
 	uint32_t offset, bytes;
 	bool big;
-	bool text; /* it is the number of a text: KEYS_MOST or more says why it has none */
+	bool text; /* it is the number of a text; KEYS_MOST or more: why the text has none */
 };
 
-/* Why a text has no number: a key too many, out of memory, beyond texts_most. */
+/* Why a text has no number: too many keys, out of memory, texts beyond texts_most. */
 enum { KEYS_TEXT_MANY = KEYS_MOST, KEYS_TEXT_OUT, KEYS_TEXT_LOST };
 
 struct keys {
@@ -65,20 +65,20 @@ int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, stru
 /* The digits of the digests of keys. */
 uint32_t keys_digits(const struct sample_type *counted);
 
-/* Keep statistics of samples that are counted as this type, in that many bytes. */
+/* Keep statistics of samples that are counted as this type, in up to `memory` bytes. */
 int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
 		    struct fail *fail);
 
 void keys_free(struct keys *k); /* accepts {0} */
 
-/* Set index[i] to the index of the key of record i; 0 if there is no room for it (keys_check). */
+/* Set index[i] to the index of the key of record i; 0 if it could not be inserted (keys_check). */
 void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, size_t n,
 	       size_t record);
 
 /* Add n samples, as they lie in memory, to the statistics of a key. */
 void keys_add_stats(struct keys *k, uint32_t index, const unsigned char *samples, size_t n);
 
-/* -1: there are more keys than may be, or no memory for their statistics. Any thread. */
+/* -1: there are too many keys, or no memory for their statistics. Any thread. */
 int keys_check(const struct keys *k, struct fail *fail);
 
 #endif

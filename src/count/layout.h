@@ -15,8 +15,9 @@
 
 #define LAYOUT_CHANNELS_MAX 65536u
 /*
- * More channels than these are "many": the cores count them, 16-bit samples are binned while they
- * are counted, figures have only the quantiles that are named, and each channel is a row of the output (each/list.h).
+ * More channels than these are "many": only the cores count them, 16-bit samples are binned while
+ * they are counted, only the named quantiles are computed, and each channel is a row of the output
+ * (each/list.h).
  */
 #define LAYOUT_CHANNELS_FEW 64u
 #define LAYOUT_BYTES_MAX ((uint32_t)16 << 20) /* limit of --record and of a pitch */
@@ -24,7 +25,7 @@
 struct layout {
 	uint32_t record;   /* bytes from one record of a row to the next */
 	uint32_t offset;   /* bytes of a record before its first sample */
-	uint32_t samples;  /* adjacent samples (of a packed type: groups) from offset on */
+	uint32_t samples;  /* adjacent samples (of a packed type: groups) from `offset` */
 	uint32_t channels; /* sample i of a record, once unpacked, is of channel i % channels */
 	uint32_t row;      /* records of a row; 0: no rows */
 	uint32_t pitch;    /* bytes from one row to the next; 0: no rows */
@@ -49,7 +50,7 @@ bool layout_is_contiguous(const struct layout *layout, uint32_t sample_bytes);
 /* The bytes of a unit that is never split: a row, or a record if there are no rows. */
 uint32_t layout_bytes(const struct layout *layout);
 
-/* The samples of all channels in such a unit. */
+/* The number of samples, of all channels, in such a unit. */
 uint32_t layout_samples(const struct layout *layout);
 
 /*

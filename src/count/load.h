@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load: numbers in an input to samples that are counted, if these are others: the absolute values
- * of floats of 32 and 64 bits, and magnitudes (--abs); NaN for floats that stand for missing samples
- * (--missing). Codes are counted as they are (hist.c).
+ * load: turns the numbers of an input into the samples to count, if these differ: absolute values
+ * of floats of 32 and 64 bits, and magnitudes (--abs); NaN for values that stand for missing
+ * samples (--missing). Codes are counted as they are (hist.c).
  */
 #ifndef GPUHIST_LOAD_H
 #define GPUHIST_LOAD_H
@@ -19,9 +19,9 @@ struct load {
 	struct sample_type part; /* MAGNITUDE: the type of these, and of the words that hold them */
 	struct sample_type word;
 	uint32_t bytes; /* bytes of a sample in the input */
-	uint64_t keep;  /* other numbers: the bits to keep, in the byte order of the input */
+	uint64_t keep;  /* not MAGNITUDE: the bits to keep, in the byte order of the input */
 	uint64_t nan;   /* a NaN in that order */
-	/* those that are missing: of MAGNITUDE numbers, otherwise in the byte order of the input */
+	/* the values that mean "missing"; unless MAGNITUDE, in the byte order of the input */
 	struct missing missing;
 };
 

@@ -20,7 +20,7 @@
 #include "base/little.h"
 #include "base/minmax.h"
 
-#define ONE_BY_ONE 63u /* blocks added by samples after one that could not be summed */
+#define ONE_BY_ONE 63u /* blocks added sample by sample after one that could not be summed */
 #define TILE 32u       /* channels whose statistics stay in L1 */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -253,7 +253,7 @@ static size_t pad(const struct stats *s, unsigned char *words, size_t n)
 
 /*
  * Add a block of floats. Its exponent e is the stored exponent of its greatest finite magnitude,
- * but at least `first`, so that no place is below 0. From `end` on, sums could overflow.
+ * but at least `first`, so that no place is below 0. At `end` or above, sums could overflow.
  */
 INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded, size_t n,
 		      const struct extent *extent, uint32_t bytes)
@@ -287,8 +287,8 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 }
 
 /*
- * Cells count infinities and NaNs, too (digest_keep_finite removes them); the list does not. So when
- * samples leave the list, add those that came with them.
+ * Cells count infinities and NaNs, too (digest_keep_finite removes them); the list does not. So
+ * when the listed samples move to the cells, add the infinities and NaNs that came before.
  */
 static void add_others(struct digest *d, const struct stats *s)
 {
@@ -416,7 +416,7 @@ INLINE void add_one(struct stats *s, int128_t *sum, int128_t *square_sum, const 
 	s->extent.greatest = key > s->extent.greatest ? key : s->extent.greatest;
 }
 
-/* Add n samples, which fit in a block, of channels from `first` on. */
+/* Add n samples, which fit in a block, the first one of channel `first`. */
 INLINE void add_run(struct stats *stats, const struct stats *all, size_t first,
 		    const unsigned char *p, size_t n, uint32_t size, bool real,
 		    const uint32_t *words)

@@ -248,8 +248,12 @@ INLINE bool parts_end(const struct parts s[UNROLL], double middle, double least,
  * Let top be 1. All samples are multiples of 2^-69, because binary64 has 53 digits and the smallest
  * sample other than 0 is at least 2^-17. A rounded square is a multiple of 2^-86. Its rounding
  * error, a multiple of 2^-138 that a multiply-add computes, is added apart. For binary32, samples
- * are multiples of 2^-43 and squares of 2^-86, and no square is rounded. The last digits of the
- * starting values are worth 2^-41, 2^-42 and 2^-95.
+ * are multiples of 2^-43 and squares of 2^-86, and no square is rounded.
+ *
+ * A block has 2^10 samples at most. So the sums of samples, squares (below 1) and errors (2^-54 at
+ * most) are below 2^10, 2^10 and 2^-44. Starting at 1.5 2^11, 2^10 and 1.5 2^-43, they never leave
+ * [2^11, 2^12], [2^10, 2^11] and [2^-43, 2^-42], where the last digit is worth 2^-41, 2^-42 and
+ * 2^-95.
  */
 INLINE bool reals_of(const unsigned char *p, size_t n, double top, struct stats_terms *t, bool wide)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sums: exact sums as numbers, what follows from them, and as text. */
+/* sums: mean and deviation from exact sums, and the sums as text. */
 #include "count/sums.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 
 struct sums;
 
-/* The result of these three is freed by free(). NULL: no memory. */
+/* Free the results of these three with free(). NULL: no memory. */
 struct sums *sums_of(const struct stats *stats);
 struct sums *sums_add(const struct sums *a, const struct sums *b); /* of the same type */
 struct sums *sums_copy(const struct sums *s);
