@@ -15,7 +15,7 @@
  * input is not opened before the inputs ahead of it are done. A thread that reads a stream also
  * polls the wake-up pipe.
  *
- * WAKE-UPS. A reader that releases the lock, to leave or to work or wait without it, wakes a sleeping
+ * WAKE-UPS. A reader that releases the lock, to leave, work or wait without it, wakes a sleeping
  * reader if a task is ready then, or if the device, which wakes nobody, has a batch and no reader
  * waits for it. The woken reader does the same. So no core is idle while there is work, and tasks
  * need not know whom their results concern. Only the end and failures wake all readers.

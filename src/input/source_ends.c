@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_ends: ends. A failure ends the source once all before it is done; an input ends when all
- * of it was handed out and has come back, and is then checked and added up.
+ * source_ends: how inputs and the source end. A failure ends the source once all work before it is
+ * done. When all of an input was handed out and returned, the input is checked and added up.
  */
 #include <unistd.h>
 
@@ -123,7 +123,7 @@ static int check_all(const struct source *s, struct input *in, uint64_t tail, bo
 	return input_check_end(s, in, tail, truncated, fail);
 }
 
-/* Add up the bytes behind the samples, unless -n or another slice ended before them. */
+/* Add up the bytes after the samples, unless -n or another slice ended before them. */
 static void add_behind(struct source_totals *t, const struct input *in, uint64_t end)
 {
 	const uint64_t due = larger(in->bound, in->content.header.end);
@@ -200,7 +200,7 @@ static bool failure_is_due(const struct source *s)
 			return false;
 	if (!in || in->index > f->index)
 		return true;
-	/* Parts of the file that lie behind the failure may be lent to readers that wait for it. */
+	/* Not of a plain file: readers that wait for the failure may hold chunks after it. */
 	if (s->spec.ordered &&
 	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
 		return false;

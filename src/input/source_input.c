@@ -53,7 +53,7 @@ static bool promises(const char *name)
 	       first_named(&type, &pair, name, suffix);
 }
 
-/* Propose the first files, in the order of their names, that a directory has for us. */
+/* Refuse a directory; propose the first files in it, by name, that may hold samples. */
 static int refuse_directory(const char *path, struct fail *fail)
 {
 	enum { SHOWN = 3 };

@@ -126,7 +126,7 @@ int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct 
 /* Read the sizes and times of all inputs; estimate the slice's bytes. */
 int part_start(struct source *s, struct fail *fail);
 
-/* Find the slice's records in an open input with bounds. -1: it cannot be sliced, or has changed. */
+/* Find the slice's records in an open input with bounds. -1: not to be sliced, or changed. */
 int part_cut(const struct source *s, struct input *in, struct fail *fail);
 
 /* Set *fail and return -1: the input has changed since its records were counted. */

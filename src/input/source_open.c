@@ -35,8 +35,8 @@ static int no_tensor(const struct source *s, const char *near, struct fail *fail
 }
 
 /*
- * If neither -t, nor the first input's header or name gives the type, the header of a later file
- * does, whose name promises one. Its samples are read later.
+ * If neither -t nor the first input's header or name gives the type, take it from the header of a
+ * later file whose name promises one. That file's samples are read later.
  */
 static int look_further(struct source *s, struct fail *fail)
 {

@@ -116,7 +116,7 @@ int part_cut(const struct source *s, struct input *in, struct fail *fail)
 		return input_too_skipped(s, in, fail);
 	const uint64_t bytes = stop - in->begin, records = layout_records(bytes, record, packed),
 		       whole = layout_records_bytes(records, record, packed);
-	/* A fault of the end is every slice's, so that all of them report it. */
+	/* Every slice checks the end, so that all of them report a fault there. */
 	if (input_check_end(s, in, bytes - whole, in->bound != NO_END && size < in->bound, fail) !=
 	    0)
 		return -1;

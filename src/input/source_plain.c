@@ -89,7 +89,7 @@ static void plain_hand_out(const struct source *s, struct input *in, struct requ
 	}
 }
 
-/* The number of n bytes at an offset up to the end of the last row in them; n if no row ends. */
+/* Of n bytes at an offset, how many reach to the end of the last row in them? n: no row ends. */
 static size_t whole_rows(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
 	const uint32_t record = s->use.record, packed = s->use.packed;
@@ -149,7 +149,7 @@ static int read_records(struct source *s, struct input *in, uint64_t at, unsigne
 
 /*
  * Read the tail, when less than a record is left of the samples that the header declares, and pass
- * over the bytes behind it, so that the writer of a stream can finish. No lock.
+ * over the bytes after it, so that the writer of a stream can finish. No lock.
  */
 static int plain_finish(struct source *s, struct input *in, uint64_t at, void *buffer, size_t left,
 			size_t *got, struct fail *fail)
@@ -185,7 +185,7 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 	const size_t whole = (size_t)whole_records(s, got);
 	in->plain->torn += got - whole;
 	/*
-	 * Asking a pipe for its fill (FIONREAD) takes its lock, which slows the writer by a third.
+	 * Asking a pipe how full it is (FIONREAD) takes its lock: the writer is a third slower.
 	 */
 	in->plain->full = bytes_drained(in->bytes) ? 0 : in->plain->full + 1;
 	if (rc < 0)

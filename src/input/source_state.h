@@ -172,7 +172,7 @@ bool source_is_over(const struct source *s);
 /* Record a failure of an input at an offset, unless an earlier one is known; end all inputs. */
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 
-/* Does this offset of an input lie behind a known failure? */
+/* Is this offset of an input after a known failure? */
 bool source_is_behind_failure(const struct source *s, const struct input *in, uint64_t offset);
 
 /* End the reading and cutting of an input, so that the next one can be opened. */

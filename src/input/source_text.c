@@ -12,7 +12,7 @@
  *
  * IN ORDER. With -n, --each, or several samples in a record, the number of a sample matters, so the
  * lines of one piece are read at a time; and so are all inputs until a line has decided on the
- * table. Meanwhile the input owns the work, and the reader that goes on with it has `turn`. Jobs
+ * table. Meanwhile the input owns the work, and the reader that continues it has `turn`. Jobs
  * decode ahead.
  *
  * BAD LINES. The sums of lines become known in order, so the first bad line is reported, with its
@@ -29,8 +29,8 @@
  * Consider the first unfinished input, and the first node of its list. A piece belongs to a reader
  * at work. A complete border belongs to one, too, or it is due, and any reader may take it. An
  * incomplete border is followed by a piece or by a gap. A reader may take the gap's next piece
- * however full the memory is: the piece belongs to the first job, which goes on decoding (source.c),
- * or to the rest of the input.
+ * however full the memory is: the piece belongs to the first job, which keeps decoding
+ * (source.c), or to the rest of the input.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -54,10 +54,10 @@ struct text_work {
 	struct text_node *node[TEXT_READY]; /* in order */
 	unsigned n, i;                      /* their number; the current one */
 	bool set;                           /* `lines` are the current one's */
-	bool decided;                       /* as the input's */
+	bool decided;                       /* whether the input's table is decided */
 	bool no_memory;
 	struct text_lines lines;
-	size_t added; /* bytes at their end that the input does not have */
+	size_t added; /* bytes appended to end the text's last line */
 	struct text_ends ends;
 	uint64_t base;      /* offset of the piece among the text's bytes */
 	size_t bytes;       /* of the piece */
@@ -70,21 +70,21 @@ struct text_work {
 struct text_input {
 	struct text_table table;
 	struct text_list list;
-	struct text_sum sum;   /* of all before the list */
+	struct text_sum sum;   /* of all lines before the list */
 	bool decided;          /* a line has decided on the table */
-	bool in_order;         /* for longer than that */
+	bool in_order;         /* lines are read IN ORDER even after that */
 	bool turn;             /* IN ORDER: a reader takes a piece or makes samples */
-	struct text_work *own; /* IN ORDER */
+	struct text_work *own; /* IN ORDER: the input's work */
 	bool stopped;          /* take no further lines: -n has ended, or a reader failed */
 	bool enough;           /* -n has ended */
-	unsigned works;        /* works that have lines, or get some */
+	unsigned works;        /* works that have lines or are getting some */
 	uint64_t at;           /* offset of the next byte to read */
-	uint64_t size;         /* of a file when it was opened */
+	uint64_t size;         /* size of a file when it was opened */
 	size_t block;          /* bytes of a piece */
 	unsigned full;         /* reads of a stream in a row that did not have to wait */
 	uint64_t held;         /* memory of the list that the budget knows of */
 	unsigned char *part;   /* IN ORDER: the samples of an incomplete record */
-	size_t parted;         /* bytes of it */
+	size_t parted;         /* bytes in `part` */
 	uint64_t made, limit;  /* bytes of samples, and where -n ends */
 	uint64_t left_at;      /* IN ORDER: where to leave a redirected file */
 };
@@ -105,7 +105,7 @@ static void text_no_memory(struct source *s, struct input *in)
 	text_fail(s, in, 0, &fail);
 }
 
-/* The bytes of a piece or of a gap cannot be had, which is reported once all before it was read. */
+/* A piece or gap cannot be read or decoded; report that once all before it was read. */
 static void node_fails(struct source *s, struct input *in, struct text_node *x, uint64_t offset,
 		       const struct fail *why)
 {
@@ -119,7 +119,7 @@ static void node_fails(struct source *s, struct input *in, struct text_node *x, 
 	text_list_fail(&in->text->list, x, offset, fail);
 }
 
-/* Report a failure of lines before which all was read; their frame's failure, if any, comes first. */
+/* Report a failure of lines before which all was read; a failure of their frame comes first. */
 static void text_report(struct source *s, struct input *in, uint64_t offset, const struct fail *why)
 {
 	const struct text_sum *const frame = text_list_failure(&in->text->list, offset);
@@ -197,8 +197,8 @@ void text_settle(struct source *s, struct input *in)
 /* ---- jobs of zstd ---- */
 
 /*
- * By which failures are ordered: a line of the job fails after the job itself, unless readers of a
- * stream want to know at once, or the line's frame was checked before any byte of it was seen.
+ * Return the offset that orders failures of the job's lines: they come after the job's own, unless
+ * a stream's bad lines are reported at once, or the frame was checked before its bytes were used.
  */
 static uint64_t job_offset(const struct source *s, const struct zstd_job *j)
 {
@@ -324,7 +324,7 @@ static bool by_turns(const struct text_input *t)
 	return t->in_order || !t->decided;
 }
 
-/* Is all done of the inputs before this one? */
+/* Are the inputs before this one done? */
 static bool is_first(const struct source *s, const struct input *in)
 {
 	for (const struct input *each = s->inputs; each != in; each = each->next)
@@ -342,7 +342,7 @@ static bool piece_fits(const struct source *s, const struct input *in, const str
 	       (text_list_is_next(&t->list, gap) && is_first(s, in));
 }
 
-/* IN ORDER, may the turn be taken for a border that is due? */
+/* IN ORDER: is the first node a border that is due? */
 static bool first_is_due(const struct text_input *t)
 {
 	return t->list.due && t->list.due == t->list.first;
@@ -446,7 +446,7 @@ static struct text_work *work_begin(struct source *s, struct input *in, struct r
 	return w;
 }
 
-/* The work has the lines that it will have. */
+/* The work has all its lines now. */
 static void work_begun(struct text_work *w)
 {
 	struct text_input *const t = w->in->text;
@@ -518,7 +518,7 @@ void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct reque
 	const size_t from = piece->from, n = (size_t)lesser(piece->bytes - from, t->block);
 	const uint64_t offset = job_offset(s, j);
 
-	if (t->stopped) { /* nothing of it is wanted */
+	if (t->stopped) { /* none of it is wanted */
 		piece_hold(piece, piece->bytes);
 		piece_release_unlocks(s, piece);
 		return;

@@ -36,7 +36,7 @@ struct zstd_totals {
 
 /* Totals of the inputs that have ended: bytes = skipped + bytes of records + tail. */
 struct source_totals {
-	const char *first; /* unless raw: the first input, with --tensor of those that have it */
+	const char *first; /* unless raw: the first input; with --tensor, the first that has it */
 	uint64_t bytes;
 	uint64_t skipped;
 	uint64_t tail;             /* bytes of partial records at the ends of inputs */
@@ -51,8 +51,8 @@ struct source_totals {
 	struct odd_inputs empty;   /* inputs without a byte */
 	struct odd_inputs texts;   /* inputs that are text, counted as binary */
 	struct odd_inputs lacking; /* safetensors files that lack bytes after the tensor */
-	struct odd_inputs behind;  /* inputs that go on behind their samples */
-	uint64_t behind_bytes;     /* bytes of these, which were not counted */
+	struct odd_inputs behind;  /* inputs with bytes after their samples */
+	uint64_t behind_bytes;     /* number of these bytes, which were not counted */
 	bool finished;             /* --finish ended a stream */
 	bool streamed;             /* at least one input was not a file */
 	double waited;             /* seconds for which readers waited for the writers of streams */

@@ -166,7 +166,7 @@ static struct zstd_job *blocks_find(const struct source *s, const struct request
 	return NULL;
 }
 
-/* Let libzstd restart the frame. Bytes already handed out stay counted. */
+/* Let libzstd restart the frame. Bytes handed out stay counted; zstd_run.c checks them. */
 static void go_in_steps(struct source *s, struct zstd_job *j)
 {
 	device_leave(s, j);
@@ -240,6 +240,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 
 /* ---- fetch ---- */
 
+/* May a reader fetch the next block, or note that the job has enough? */
 static bool may_fetch(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
@@ -257,9 +258,10 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	const uint64_t unplaced = b->count.fetched - b->count.placed, enough = blocks_wanted(j);
 	if (unplaced == 0 && b->end >= enough)
 		return true; /* to note the end */
+	/* The blocks without a place may reach -n's end: first learn their sizes. */
 	if (b->end + unplaced * FRAME_BLOCK_MAX >= enough)
 		return false;
-	/* Stay far enough ahead of the readers that unpack. */
+	/* Fetch ahead of the readers that unpack, but by half of the slots at most. */
 	return b->last || (b->count.fetched - b->count.unpack_begun <= b->slots / 2 &&
 			   b->piece[b->count.fetched % b->slots].state == PIECE_FREE);
 }
@@ -381,7 +383,7 @@ static void scan_unlocks(struct source *s, struct blocks *b)
 		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
 		lock_take(&s->lock);
 		b->scanning = false;
-		if (slot->refused) { /* no block behind it can be decoded */
+		if (slot->refused) { /* no block after it can be decoded */
 			slot->unpacked = b->fetch_ended = true;
 			break;
 		}
@@ -562,7 +564,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
-	/* unpack has already decoded the block */
+	/* has "unpack" already decoded the block? */
 	const bool there = slot->decoded == to && slot->block.sequences == 0;
 	const char *why = slot->refused;
 

@@ -111,7 +111,7 @@ struct blocks {
 	struct block_past past; /* of the thread that executes */
 	struct next_head head;
 	bool last;        /* the last block was fetched */
-	struct fail fail; /* how fetching failed */
+	struct fail fail; /* why fetching failed */
 	struct block_counts count;
 	uint64_t end; /* decoded bytes of the blocks with a place */
 	bool fetching, scanning, executing;
@@ -134,7 +134,7 @@ static inline size_t blocks_trailer(const struct zstd_job *j)
 
 /* ---- zstd_blocks.c, with the lock ---- */
 
-/* Make j->blocks, and take the frame's header; without memory or device, libzstd goes on. */
+/* Make j->blocks, and take the frame's header; without memory or device, libzstd takes over. */
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j);
 
 /* Return how many decoded bytes of the frame are wanted; NO_END, if -n ends with the frame. */

@@ -136,7 +136,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 
 const struct task cut_task = {cut_ready, cut_run_unlocks};
 
-/* The task "feed" finds frames for the device before the cores go on with theirs. */
+/* The task "feed" finds frames for the device before the cores continue with theirs. */
 static bool feed_ready(const struct source *s, const struct request *q)
 {
 	return s->zstd.rooms && cut_ready(s, q) && device_takes_frame(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_decode: decodes jobs of CALLS and STEPS with libzstd. No lock: the thread that decodes a job
- * has it for itself, and nothing else is looked at.
+ * zstd_decode: decodes jobs of CALLS and STEPS with libzstd. Needs no lock: one thread at a time
+ * decodes a job, and it uses nothing but the job and its input's bytes.
  */
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H

@@ -10,7 +10,7 @@
  *   done     one reader at a time, in order: takes the decoded bytes as a piece like any other, to
  *            be handed out, counted and added to the checksum; when it is free, so is the room
  *
- * Either the device decodes a frame from its first block on, or the cores do. If there are many
+ * Either the device decodes a frame from its first block, or the cores do. If there are many
  * frames, feed_task takes some for the device, each as soon as nearly all batches of those before
  * are found, and the cores decode others meanwhile. If there are few, the device gets a frame if
  * that pays (zstd_cost.h).

@@ -14,7 +14,7 @@
  *
  * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
  * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes. If
- * records are ordered, nothing behind a failure is handed out, so no frame's bytes are handed out
+ * records are ordered, nothing after a failure is handed out, so no frame's bytes are handed out
  * before the checksums of the frames before it are right: libzstd checks the checksums of CALLS,
  * and the pieces after a job of another kind wait until it is retired.
  */
@@ -100,9 +100,9 @@ void job_add(struct zstd_piece *p)
 }
 
 /*
- * Report the failure of a job that has ended and has its place, or else place the next job. What
- * follows a failed frame has no known place, even if a failed job between the two has been retired.
- * True: the next job has got one.
+ * Report the failure of a job that has ended and has its place, or else place the next job. The
+ * jobs after a failed frame have no known place, even once the failed job has been retired. True:
+ * the next job has its place now.
  */
 static bool conclude(struct source *s, struct zstd_job *j)
 {

@@ -3,9 +3,9 @@
  * zstd_job: compressed inputs. The source finds frames by their headers and block headers, three
  * bytes in 50,000, without decoding them, and makes "jobs" of them, which are decoded in parallel.
  *
- * A job decodes to consecutive bytes, in "pieces". Any reader takes a piece that is ready, by the
- * source's queue, and returns it free. One thread at a time decodes a job, into 1 to PIECES
- * pieces, or all threads do.
+ * A job decodes to consecutive bytes, in "pieces". Any reader can take a piece that is ready
+ * (piece_task); once it is counted, the piece is free again. One thread at a time decodes a job,
+ * into 1 to PIECES pieces, or all threads do.
  *
  *   CALLS   adjacent small frames, or a single frame of at most WHOLE_MAX bytes, or of FIND_MAX if
  *           many like it follow, if it declares no size or if records are ordered: one call of
@@ -68,8 +68,8 @@ struct cut {
 	enum how how;
 	enum from from;
 	/*
-	 * Hide checksums from libzstd: of a single frame, as readers compute it, unless ordered
-	 * CALLS; with no_check, of all.
+	 * Hide checksums from libzstd: a single frame's, which readers compute (but not for ordered
+	 * CALLS); with no_check, all.
 	 */
 	bool checksum;
 	bool text;             /* its records do not span pieces */
@@ -104,8 +104,8 @@ struct zstd_piece {
 };
 
 /*
- * A frame's checksum, computed here instead of by libzstd. BLOCKS and DEVICE hash frames without
- * one, too, to tell whether libzstd decodes the same bytes, should it have to.
+ * A frame's checksum, computed here instead of by libzstd. BLOCKS and DEVICE hash even frames that
+ * have none, to tell whether libzstd decodes the same bytes if it restarts the frame.
  */
 struct checksum {
 	bool follows; /* the frame has a checksum after its last block, hidden from libzstd */
@@ -131,7 +131,7 @@ struct zstd_job {
 	bool broken;      /* --finish ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
-	struct text_node *gap;         /* of text: its place in text_list.h */
+	struct text_node *gap;         /* text: its gap in the list of text_list.h */
 	struct zstd_piece own[PIECES]; /* pieces of CALLS and STEPS */
 	/* decoded pieces in order, until they are counted and in the checksum */
 	struct zstd_piece *made, **made_end;
@@ -185,16 +185,18 @@ void cut_plan(const struct planner *p, struct cut *c);
 /* Plan a cut in steps. If it was planned in blocks, it needs at most the memory planned before. */
 void cut_as_steps(const struct source_use *use, struct cut *c);
 
-/* ---- zstd_cut.c: frames cut off ---- */
+/* ---- zstd_device.c: the device ---- */
 
 /* Can the device, once it is ready, take one more frame? */
-bool device_takes_frame(const struct source *s); /* zstd_device.c */
+bool device_takes_frame(const struct source *s);
 
-/* Will the device answer, and no reader waits for that? */
-bool device_waits(const struct source *s); /* zstd_device.c */
+/* Does the device have a batch whose answer no reader waits for? */
+bool device_waits(const struct source *s);
 
 /* Wait for the device's next answer, if it has blocks, for a millisecond at most. */
-bool device_wait_unlocks(struct source *s); /* zstd_device.c */
+bool device_wait_unlocks(struct source *s);
+
+/* ---- zstd_cut.c: frames cut off ---- */
 
 /* Note for -v whether a cut waits for memory while decoders are idle. */
 void cut_waits(struct source *s);
@@ -220,7 +222,7 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 /* Take a job with memory for the cut; the buffers are an ended job's, if these fit the budget. */
 struct zstd_job *budget_take(struct budget *b, const struct cut *c); /* NULL: no memory */
 
-/* Give a job's memory back. Its buffers are kept for the next one. */
+/* Return a job's memory to the budget; keep its buffers for the next job. */
 void budget_give(struct budget *b, struct zstd_job *j);
 
 /* Free the kept buffers. No job is live. */
@@ -235,7 +237,7 @@ struct zstd_job *jobs_next(const struct zstd_job *j);
 /* Make the cut the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
-/* Close the open job: the input goes on after its frame. */
+/* Close the open job: the input continues after its frame. */
 void job_close_open(struct zstd_job *j);
 
 /* End a job, and give the job after it its place. */
@@ -250,7 +252,7 @@ void jobs_settle(struct source *s, struct input *in);
 /* Does a live job begin before a packed offset? */
 bool jobs_before(const struct zstd_input *z, uint64_t offset);
 
-/* Has the ended job at a packed offset pieces that are still to be handed out or counted? */
+/* Does the ended job at a packed offset have pieces still to be handed out or counted? */
 bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
 
 /* Add a decoded piece to its job. */

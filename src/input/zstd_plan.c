@@ -133,6 +133,7 @@ static void plan_found(const struct planner *p, struct cut *c, const struct fram
 	const struct cut calls = *c;
 	if (small_window(f) || f->bound > most || c->need > p->use->memory) {
 		cut_as_steps(p->use, c);
+		/* One call does not fit the memory; keep it anyway if steps need even more. */
 		if (!small_window(f) && f->bound <= most && calls.need < c->need)
 			*c = calls;
 	}
@@ -172,7 +173,7 @@ static void plan_device(const struct source_use *use, struct cut *c)
 	c->need = c->memory.blocks + c->memory.seams;
 }
 
-/* Estimate the packed bytes from this frame on: later inputs are taken to be as large as this. */
+/* Estimate the packed bytes left, this frame included: assume later inputs as large as this. */
 static uint64_t packed_left(const struct planner *p, const struct frame *f)
 {
 	const uint64_t size = bytes_size(p->in->bytes);
@@ -202,7 +203,7 @@ struct ahead {
 	bool last; /* the frame's last block is among them */
 };
 
-/* Scan up to `most` blocks from packed offset `at` on. False: one is damaged or missing. */
+/* Scan up to `most` blocks, starting at packed offset `at`. False: one is damaged or missing. */
 static bool scan_blocks(struct input *in, uint64_t at, unsigned most, struct ahead *w)
 {
 	const size_t head = FRAME_BLOCK_HEADER;
@@ -250,8 +251,8 @@ static bool frame_is_long(const struct planner *p, const struct frame *f)
 }
 
 /*
- * Would a device decode the rest of the inputs, from this frame on, sooner than the cores? Scans
- * the blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
+ * Would a device decode this frame and the rest of the inputs sooner than the cores? Scans the
+ * blocks where the walk of the frame stopped, if any: a frame's first blocks have few matches.
  */
 static bool device_pays(const struct planner *p, const struct frame *f, bool ready,
 			const struct ahead *first)
@@ -375,7 +376,7 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 /* ---- the next job ---- */
 
 /*
- * Follow the frame to its end, or far enough to know who decodes it. Its damage may lie behind
+ * Follow the frame to its end, or far enough to know who decodes it. Its damage may lie after
  * -n's last record, or be the place where --finish ended the stream: then the decoder finds out.
  */
 static enum find walk_frame(const struct planner *p, struct frame *f, struct fail *fail)

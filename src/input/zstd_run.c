@@ -57,7 +57,10 @@ static size_t piece_wanted(const struct source *s, const struct zstd_job *j)
 	return (size_t)lesser(bytes, in->limit - at);
 }
 
-/* Does libzstd decode other bytes than were handed out before it restarted, as far as it gets? */
+/*
+ * Do libzstd's bytes differ from those handed out before the restart? Tell once it has decoded as
+ * many, or has ended.
+ */
 static bool differs(struct zstd_job *j, bool ended)
 {
 	if (j->fail.status != STATUS_OK || (j->decoded < j->handed_out && !ended) ||
@@ -72,7 +75,7 @@ static bool differs(struct zstd_job *j, bool ended)
 	return true;
 }
 
-/* Decode into a free piece, and may end the job. */
+/* Decode into a free piece, and end the job if that was all. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	const size_t cap = piece_wanted(s, j);

@@ -3,9 +3,9 @@
  * zstd_seam: hands out pieces, and puts records together that span several pieces.
  *
  * The pieces of a job are handed out in order, several jobs with known places at a time. A thread
- * takes the next whole records of a piece, or the next part of one record, and the next thread goes
- * on behind it. A "seam" collects the parts of a record, in any order; the thread that copies the
- * last part hands the record out. No thread waits for a record.
+ * takes the next whole records of a piece, or the next part of one record, and the next thread
+ * continues after it. A "seam" collects the parts of a record, in any order; the thread that copies
+ * the last part hands the record out. No thread waits for a record.
  *
  * If an input of packed samples ends inside a group, the group's records are handed out when the
  * input's jobs have ended. If records are ordered, the pieces of later inputs wait for that.
@@ -13,10 +13,10 @@
  * A counted piece may have to wait until the pieces before it are in the checksum. The thread that
  * returns an earlier piece then adds both.
  *
- * The memory of seams is bounded. A partial record lacks bytes of a live job, which has at most
- * two, one at its end and one where its pieces are handed out; or it lacks bytes after the last
- * job, and there is one such record. Unless records are small, jobs pay for theirs
- * (cut.memory.seams).
+ * The memory of seams is bounded. The bytes that a partial record lacks belong to a live job, which
+ * can have two such records, one at its end and one where its pieces are handed out; or they come
+ * after the last job, and there is one such record. Unless records are small, their memory is part
+ * of the job's (cut.memory.seams).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +234,7 @@ static bool may_lend(const struct zstd_piece *p, const struct request *q)
 	return q->want->lent || (q->want->unpacked && q->got == 0 && p->job->cut.how == HOW_DEVICE);
 }
 
-/* Lend n bytes of the piece, from `from` on. */
+/* Lend n bytes of the piece, starting at `from`. */
 static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, size_t n,
 			 struct request *q)
 {

@@ -116,7 +116,7 @@ const char *block_sequences(struct block_coder *coder, struct block *b, struct s
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*
- * Write exactly b->bytes at `to`; another thread may be writing behind them. The last `window`
+ * Write exactly b->bytes at `to`; another thread may be writing after them. The last `window`
  * decoded bytes must still lie where they were written: in one run that ends at `to`, or in two, if
  * some block does not follow the one before it in memory. BLOCK_SLACK bytes after the literals must
  * be readable; without sequences, the literals may lie at `to` already.

@@ -126,7 +126,7 @@ INLINE size_t streams_turns(const struct streams *s, size_t literals)
 	size_t turns = SIZE_MAX;
 
 	for (unsigned k = 0; k < STREAMS; k++) {
-		/* A stream that is too short reads those before it; codes_finish refuses it. */
+		/* A stream that is too short reads the one before it; codes_finish refuses it. */
 		const size_t in = (size_t)(s->code[k].at + BLOCK_BEFORE - s->begin[0]) / 7;
 		const size_t out = (size_t)(s->end[k] - s->to[k]) / literals;
 		turns = in < turns ? in : turns;
@@ -361,7 +361,7 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
 
 /*
  * Copies of whole vectors write up to BLOCK_SLACK bytes too many. That is allowed only away from
- * the block's end, behind which another thread may write.
+ * the block's end, after which another thread may write.
  */
 
 /* Copy literals, and read and write fewer than BLOCK_SLACK bytes too many. */

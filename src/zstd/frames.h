@@ -24,7 +24,7 @@ enum find {
 	FIND_STOPPED,  /* the source was stopped */
 };
 
-/* Find the header of the next frame of data, from *pos on, and set *pos to the frame's offset. */
+/* Find the header of the next frame of data, at *pos or later; set *pos to the frame's offset. */
 enum find frames_next(struct bytes *b, uint64_t *pos, struct frame *f, struct fail *fail);
 
 /*
@@ -36,7 +36,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 
 /*
  * Follow blocks to the end of a frame, and set its `packed_bytes` and `bound`, or up to `most`
- * packed bytes of the frame. FIND_FAR: the frame goes on after these, or, with `there`, after the
+ * packed bytes of the frame. FIND_FAR: the frame continues after these, or, with `there`, after the
  * bytes already read.
  */
 enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool there,

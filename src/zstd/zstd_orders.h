@@ -8,7 +8,7 @@
 
 /*
  * Fill in the orders for the o->batch.blocks blocks at the beginning of a room, which lie there as
- * in the frame, with their headers. The caller sets o->batch, but for its number of sequences.
+ * in the frame, with their headers. The caller sets o->batch, except its number of sequences.
  * `scan`: the state after the blocks before these. Return NULL, or why a block is refused, a
  * constant text.
  */

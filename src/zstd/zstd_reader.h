@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_reader: decodes the first bytes of a compressed input, on the thread that calls, without a
- * lock (content.c).
+ * zstd_reader: decodes the first bytes of a compressed input, on the calling thread, without a lock
+ * (content.c).
  */
 #ifndef GPUHIST_ZSTD_READER_H
 #define GPUHIST_ZSTD_READER_H
@@ -14,9 +14,9 @@ struct zstd_reader_rules {
 	uint64_t window; /* bytes of the largest window */
 	bool no_check;   /* do not verify checksums */
 	/*
-	 * Keep the packed bytes of a stream from the first frame that holds data on, this many at
-	 * most, for decoding them again. Empty frames before it may be of any length, and are
-	 * dropped.
+	 * Keep the packed bytes of a stream, starting with the first frame that holds data, this
+	 * many at most, for decoding them again. Empty frames before it may be of any length,
+	 * and are dropped.
 	 */
 	uint64_t keep;
 };
@@ -33,8 +33,8 @@ struct zstd_reader *zstd_reader_open(struct bytes *b, const struct zstd_reader_r
 void zstd_reader_close(struct zstd_reader *z); /* accepts NULL */
 
 /*
- * Decode 1 to cap bytes; 0 if it does not go on. -1: bytes cannot be read or kept, or no memory.
- * 1: the source was stopped.
+ * Decode 1 to cap bytes. *got is 0 if the input has ended or its rest cannot be decoded. -1: bytes
+ * cannot be read or kept, or no memory. 1: the source was stopped.
  */
 int zstd_reader_read(struct zstd_reader *z, unsigned char *to, size_t cap, size_t *got,
 		     struct fail *fail);

@@ -74,7 +74,7 @@ int packed_refill(struct packed *p, size_t n, struct fail *fail)
 
 /*
  * Point *bytes at the next packed bytes, valid until the next call. *got < least: these are the
- * last. A stream may be quiet for long, so wait for no more than these; from a file, read `most`.
+ * last. Of a stream, which may be quiet for long, wait only for `least`; of a file, read `most`.
  */
 static int packed_look(struct packed *p, size_t least, size_t most, const unsigned char **bytes,
 		       size_t *got, struct fail *fail)
@@ -108,7 +108,7 @@ static int zstd_stream_ends(struct zstd_stream *z, enum zstd_state state, const 
 }
 
 /*
- * n bytes were decoded. Take those that the frame declares; the next frame begins behind them.
+ * n bytes were decoded. Take those that the frame declares; the next frame begins after them.
  * libzstd does not check the size if the last block is empty.
  */
 static size_t zstd_stream_made(struct zstd_stream *z, size_t n)

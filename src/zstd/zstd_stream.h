@@ -3,8 +3,8 @@
  * zstd_stream: decodes one frame with libzstd, block by block, from packed bytes in memory, in a
  * file or in a stream. No lock.
  *
- * libzstd does not see a checksum that is hidden from it: its flag in the frame's header is cleared,
- * and zstd_stream_trailer reads the bytes of it.
+ * A checksum can be hidden from libzstd: its flag in the frame's header is cleared, and
+ * zstd_stream_trailer reads the checksum.
  */
 #ifndef GPUHIST_ZSTD_STREAM_H
 #define GPUHIST_ZSTD_STREAM_H
@@ -12,17 +12,17 @@
 #include "base/fail.h"
 #include "bytes/bytes.h"
 
-/* Packed bytes, from an offset on. */
+/* Packed bytes, starting at an offset. */
 struct packed {
 	struct bytes *bytes;
-	bool in_place;         /* of a stream: they stay in `bytes` until they are passed */
-	bool kept;             /* of a stream: they stay even then */
+	bool in_place;         /* a stream: they stay in `bytes` until they are passed */
+	bool kept;             /* a stream: they stay even then */
 	uint64_t next;         /* offset of the next byte to read; of a stream, to decode */
 	uint64_t end;          /* offset up to which a file is read */
 	size_t piece;          /* least bytes of one read of a file */
 	unsigned char *buffer; /* unless in place */
 	size_t capacity;       /* of the buffer */
-	size_t at, have;       /* its part not yet decoded */
+	size_t at, have;       /* the part of the buffer not yet decoded */
 };
 
 enum zstd_state {
@@ -50,16 +50,16 @@ int zstd_stream_make(struct zstd_stream *z, struct fail *fail);
 void zstd_stream_free(struct zstd_stream *z);
 
 /*
- * Begin with the frame at an offset, whose header has so many bytes, and declares a size or
- * FRAME_UNKNOWN; keep the buffers.
+ * Begin with the frame at an offset. `header` is the size of its header, `declared` the size that
+ * the header gives, or FRAME_UNKNOWN. Keep the buffers.
  */
 void zstd_stream_begin(struct zstd_stream *z, uint64_t offset, size_t header, uint64_t declared,
 		       bool hides);
 
 /*
- * Decode one more block, or a part of one, behind the *made bytes at `to`, up to cap in all; a frame
- * that has more or fewer bytes than it declares is bad. -1: bytes cannot be read, or no memory. 1:
- * the source was stopped.
+ * Decode one more block, or a part of one, after the *made bytes at `to`, up to cap in all. A
+ * frame that has more or fewer bytes than it declares is bad. -1: bytes cannot be read, or no
+ * memory. 1: the source was stopped.
  */
 int zstd_stream_decode(struct zstd_stream *z, unsigned char *to, size_t cap, size_t *made,
 		       struct fail *fail);
