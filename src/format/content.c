@@ -78,7 +78,7 @@ static int peek_look(struct peek *p, uint64_t at, size_t least, const unsigned c
 	return rc;
 }
 
-/* Can a frame not be decoded? A job will report why. */
+/* Did decoding fail? A job will report why. */
 static bool peek_failed(const struct peek *p)
 {
 	return p && zstd_reader_state(p->reader) == ZSTD_BAD;
@@ -93,7 +93,7 @@ struct view {
 };
 
 /*
- * Find the bytes from `at` on, valid until the next look; *got < least: they end there. Take
+ * Find the bytes that start at `at`, valid until the next look; *got < least: the input ends. Take
  * `most` bytes of a stream at most. 1: the source was stopped.
  */
 static int view_look(struct view *v, uint64_t at, size_t least, size_t most,
@@ -117,7 +117,7 @@ enum kind {
 	KIND_JSON
 };
 
-/* Identify n first bytes; `ended`: these are all. Pure. */
+/* Identify an input by its first n bytes; `ended`: it has no more. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
 		       size_t n, bool ended, const struct input_format **format)
 {
@@ -148,7 +148,7 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
-/* Is it the index of a safetensors file's shards? Then sets *fail. */
+/* Is it the index of a safetensors file's shards? If so, set *fail. */
 static bool is_index(const char *name, struct fail *fail)
 {
 	static const char END[] = ".safetensors.index.json";
@@ -202,7 +202,7 @@ static const char *promise_of(const struct content *c, const struct content_rule
 	return packed && !c->is_zstd ? ".zst" : first_promise(name, packed ? end : whole);
 }
 
-/* Do n first bytes belong to the format that the name promises? */
+/* Do the first n bytes belong to the format that the name promises? */
 static bool keeps(const char *promise, enum kind kind, const unsigned char *bytes, size_t n)
 {
 	const struct input_format *format;

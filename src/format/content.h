@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * content: identifies an input by its first bytes and, if these are zstd, by its first decoded
- * bytes: samples, samples after a header, or a format to refuse. All decisions about first bytes are
- * made here.
+ * bytes: samples, samples after a header, or a format to refuse. All decisions about first bytes
+ * are made here.
  *
  * Called by the thread that opens the input, without a lock. Loses no byte of a stream, and waits
  * for none that cannot change the decision.

@@ -2,7 +2,7 @@
 /*
  * header_npy: parses the header of NumPy's .npy, versions 1 to 3 (numpy.lib.format).
  *
- *	\x93NUMPY, major, minor, length (2 bytes; 4 from version 2 on), then a Python literal:
+ *	\x93NUMPY, major, minor, length (2 bytes; 4 since version 2), then a Python literal:
  *	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * The three keys may come in any order, in either kind of quotes, with or without spaces.

@@ -91,7 +91,7 @@ static int read_some(struct json *r, struct fail *fail)
 	return 0;
 }
 
-/* Make AHEAD bytes available from r->at on, unless the input ends first. */
+/* Make AHEAD bytes available at r->at, unless the input ends first. */
 static int look_ahead(struct json *r, struct fail *fail)
 {
 	const size_t left = (size_t)(r->end - r->at);
@@ -131,7 +131,7 @@ int json_begin(struct json *r, struct fail *fail)
 
 	if (json_peek(r, fail) < 0)
 		return -1;
-	/* A zero follows the last byte, so nothing behind it is compared. */
+	/* A zero follows the last byte, so nothing after it is compared. */
 	if (strncmp((const char *)r->at, MARK, sizeof(MARK) - 1) == 0) {
 		r->at += sizeof(MARK) - 1;
 		if (json_peek(r, fail) < 0)

@@ -54,7 +54,7 @@ int json_peek(struct json *r, struct fail *fail);
 /* Consume the next byte, which must be one of these one or two marks, and return it. */
 int json_mark(struct json *r, const char *marks, struct fail *fail);
 
-/* Append a decoded string, a number, true, false or null to r->text, from *at on, with a zero. */
+/* Append a decoded string, a number, true, false or null to r->text, at *at, with a zero. */
 int json_plain(struct json *r, size_t *at, struct fail *fail);
 
 enum json_numbers {
@@ -71,7 +71,7 @@ struct json_pair {
 	uint64_t count;
 };
 
-/* Read a string of *n pairs from its '"' on; the caller frees them. */
+/* Read a string of *n pairs, at its '"'; the caller frees them. */
 struct json_pair *json_pairs(struct json *r, size_t *n, struct fail *fail);
 
 /*

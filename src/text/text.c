@@ -58,7 +58,7 @@ static bool is_border(char c)
 	return is_blank(c) || c == ';' || c == ',';
 }
 
-/* The end of a quoted field that begins at p; p + 1: its quote stays open, so it begins none. */
+/* The end of a quoted field that begins at p; p + 1: the quote stays open, so it is none. */
 static const char *quoted_end(const char *p, const char *end)
 {
 	bool open = true;
@@ -228,7 +228,7 @@ void text_column_name(char text[TEXT_NAME], const struct text_column *column)
 	text[n] = '\0';
 }
 
-/* Read a column from p on. Return the comma or NUL after it, or NULL. */
+/* Read the column that starts at p. Return the comma or NUL after it, or NULL. */
 static const char *column_from(struct text_column *column, const char *p)
 {
 	char digits[24] = "";
@@ -298,7 +298,7 @@ static void add_names(char *text, size_t size, char separator, struct span line)
 
 #define WHAT 800 /* bytes of a fault in words */
 
-/* How much of a text to show: at most `most` bytes, none of them inside a character of UTF-8. */
+/* Bytes of a text to show: `most` or fewer, so that no UTF-8 character is split. */
 static int shown(struct span s, size_t most)
 {
 	const size_t all = (size_t)(s.end - s.p);
@@ -398,7 +398,7 @@ static const char bad_cr[] =
 	"has a CR that is not before LF; if CRs end its lines, pipe it through "
 	"`tr '\\r' '\\n'`";
 
-/* Has a line, without its newline, a CR elsewhere than at its end? */
+/* Does a line, without its newline, have a CR before its last byte? */
 static bool has_cr(struct span line)
 {
 	const char *const cr = memchr(line.p, '\r', (size_t)(line.end - line.p));

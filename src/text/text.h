@@ -35,7 +35,7 @@ struct text_column {
 /* The options of --text. */
 struct text_spec {
 	bool on;
-	bool skip_bad;     /* count bad lines apart, and go on */
+	bool skip_bad;     /* skip bad lines, and count them */
 	const char *given; /* argument of --text, or NULL */
 	uint32_t columns;  /* their number; 0: each line is a number */
 	struct text_column column[TEXT_COLUMNS];
@@ -121,8 +121,8 @@ const char *text_field(const struct text_table *t, const char *p, const char *en
 		       unsigned char *out);
 
 /*
- * Read lines from which a number is taken without ado, until *to + the bytes of a sample exceeds
- * `full`, or up to a line that text.c must read.
+ * Read lines that need no special care, until *to + the bytes of a sample exceeds `full`, or up to
+ * a line that text.c must read.
  */
 typedef void text_loop(const struct text_table *t, struct text_lines *l, unsigned char **to,
 		       const unsigned char *full);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define BITS_LEAST 8u    /* 256 slots, 12 KiB */
-#define MALLOC_BYTES 16u /* which malloc adds to a text */
+#define MALLOC_BYTES 16u /* bytes that malloc adds to each text */
 
 static struct text_slots *slots_new(unsigned bits)
 {

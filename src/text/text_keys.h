@@ -40,7 +40,7 @@ struct text_key {
 
 struct text_slots {
 	struct text_slots *older; /* owned */
-	unsigned bits;            /* there are 2^bits */
+	unsigned bits;            /* there are 2^bits slots */
 	struct text_key slot[];
 };
 
@@ -65,7 +65,7 @@ uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length);
 
 static inline struct text_piece text_piece_at(const char *p, size_t left)
 {
-	/* Keeps the bytes of a whole piece, then none. */
+	/* A mask for the first n bytes of a piece begins n bytes before the zeros. */
 	static const unsigned char MASK[2 * TEXT_KEYS_PIECE] = {
 		255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
 		255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
@@ -79,7 +79,7 @@ static inline struct text_piece text_piece_at(const char *p, size_t left)
 	return piece;
 }
 
-/* A bit changes the bits above it, so the highest ones select the slot. */
+/* Each bit of the text changes only the bits above it, so the highest bits select the slot. */
 static inline uint64_t text_piece_hash(const struct text_piece *p)
 {
 	return p->word[0] * 0x9e3779b97f4a7c15 + p->word[1] * 0xd1b54a32d192ed03 +

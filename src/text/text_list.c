@@ -10,7 +10,7 @@
 
 /* ---- runs ---- */
 
-/* The system gets long runs back at once; the heap would keep holes between other threads' runs. */
+/* Map long runs: the system gets them back at once, while the heap would keep the holes. */
 static struct text_run *run_alloc(size_t n)
 {
 	const size_t size = sizeof(struct text_run) + n + TEXT_PAD + TEXT_ADDED;

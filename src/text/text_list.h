@@ -9,7 +9,7 @@
  * begins and ends with a border.
  *
  * BORDERS. The bytes of a piece up to its first newline go to the border before it, the bytes
- * behind its last newline to the border after it. A border is complete when both sides have come:
+ * after its last newline to the border after it. A border is complete when both sides have come:
  * then it is a line. A piece without a newline joins its two borders, and so does a gap that has
  * ended, because nothing more comes between them. So only borders keep bytes, as a chain of runs.
  *
@@ -62,7 +62,7 @@ struct text_sum {
 	uint64_t bad_line;  /* number of the first bad line, from 1; or 0 */
 	char why[TEXT_WHY]; /* why that line, or the text, is bad; or "" */
 	bool fatal;         /* the text ends here: `fail`, or else `why` */
-	struct fail *fail;  /* bytes cannot be read or decoded; or NULL */
+	struct fail *fail;  /* why bytes could not be read or decoded; or NULL */
 	uint64_t offset;    /* of the fatal node */
 };
 
@@ -118,13 +118,13 @@ bool text_list_cut(struct text_list *l);
 /* Take the next border that is due, or return NULL. */
 struct text_node *text_list_due(struct text_list *l);
 
-/* Make a border's bytes one run, with a newline at its end. *added: bytes. NULL: no memory. No lock. */
+/* Join a border's bytes; *added: bytes added to end the line. NULL: no memory. No lock. */
 struct text_run *text_node_line(struct text_node *border, size_t *added);
 
 /* The lines of a node were read, or will not be: its sum is set. */
 void text_list_done(struct text_list *l, struct text_node *x);
 
-/* The bytes of a piece or of a gap cannot be had. Takes `fail` over. */
+/* A piece or a gap cannot be read or decoded. Takes `fail` over. */
 void text_list_fail(struct text_list *l, struct text_node *x, uint64_t offset, struct fail *fail);
 
 /* Add the sum of the lines that follow; takes it over. */

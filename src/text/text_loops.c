@@ -75,7 +75,7 @@ INLINE block load(const char *p)
 	return (block){p};
 }
 
-/* Of eight bytes the highest bit of each is set if it is 0, and gathered by a multiplication. */
+/* Return a bit for each byte: is it c? A multiplication gathers eight of them at a time. */
 INLINE uint64_t equal(block b, char c)
 {
 	const uint64_t low = 0x7f7f7f7f7f7f7f7f;
@@ -91,7 +91,7 @@ INLINE uint64_t equal(block b, char c)
 }
 #endif
 
-/* Mark the words from p, the beginning of a line, on. */
+/* Mark the words that start at p, the beginning of a line. */
 static void mark(char separator, struct text_lines *l, const char *p)
 {
 	struct text_marks *const m = &l->marks;
@@ -215,8 +215,8 @@ INLINE void take_numbers(const struct sample_type *type, struct text_lines *l, u
 	*to = out;
 }
 
-/* The marks of the TOGETHER bytes from offset `at` on. */
-#define TOGETHER 56u /* so that any of them are in one word, which may begin at any byte */
+/* The marks of the TOGETHER bytes that start at offset `at`. */
+#define TOGETHER 56u /* so that a 64-bit load, from any byte, holds them all */
 INLINE uint64_t marks_at(const uint64_t *marks, size_t at)
 {
 	uint64_t word;
@@ -238,10 +238,7 @@ INLINE const char *line_end(const struct text_marks *m, const char *p, uint64_t 
 	return NULL;
 }
 
-/*
- * Find the n-th separator from p on, n > 0. If there are not that many, return the end of the
- * marks.
- */
+/* Find the n-th separator at p or later, n > 0; return the marks' end if there are fewer. */
 INLINE const char *separator_from(const struct text_marks *m, const char *p, uint64_t n)
 {
 	for (size_t at = (size_t)(p - m->from); at < 64 * m->words; at += TOGETHER) {
@@ -307,7 +304,7 @@ INLINE bool take_field(const struct text_table *t, const struct sample_type *typ
 {
 	const char *const p = find(m, blanks, line, end, number);
 
-	/* A line of blanks is none. */
+	/* A line of blanks has no fields. */
 	if (!p || (number == 1 && (ends(p) || *p == '\t' || *p == '\r')))
 		return false;
 	const char *const next = quick(type, p, out);
