@@ -52,7 +52,10 @@ static bool refused_by_run(struct shape *shape, const struct job *job)
 			"another axis");
 		return false;
 	}
-	REQUIRE(!job->source.raw && (!job->source.typed || job->layout_options.last),
+	/* So it is if a document may give bins. */
+	REQUIRE((!job->source.raw && (!job->source.typed || job->layout_options.last)) ||
+			((job->into || job->compare) &&
+			 (job->by_text || job->bins.closed || job->bins.clamp)),
 		"accepted, but %s", fail.text);
 	REQUIRE((fail.status == STATUS_USAGE || fail.status == STATUS_DEVICE) &&
 			fail.text[0] != '\0',

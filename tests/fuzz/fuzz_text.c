@@ -25,6 +25,8 @@ struct line {
 
 struct model {
 	struct text_spec spec;
+	const char *column; /* the only column of spec, or NULL */
+	uint64_t given;     /* its number, or 0 */
 	char separator;
 	bool first;
 	uint64_t number; /* of the column */
@@ -254,9 +256,9 @@ static size_t key_length(struct line f)
 /* Read a line. False: it is bad. */
 static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
-	const bool named = m->spec.number == 0 || (m->spec.by && m->spec.by_number == 0);
-	const bool naming = m->spec.column && named && m->first;
-	const bool headed = m->spec.column && !named && m->first;
+	const bool named = m->given == 0 || (m->spec.by && m->spec.by_number == 0);
+	const bool naming = m->column && named && m->first;
+	const bool headed = m->column && !named && m->first;
 	const size_t before = m->n;
 	const char *const cr = memchr(p, '\r', (size_t)(end - p));
 	uint64_t fields = 0;
@@ -290,7 +292,7 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 		if (naming) {
 			const struct line name = bare(f);
 			const char letter = name.end - name.p == 1 ? *name.p : '\0';
-			if (m->spec.number == 0 && letter == 'v') {
+			if (m->given == 0 && letter == 'v') {
 				twice |= m->number > 0;
 				m->number = fields;
 			}
@@ -326,9 +328,9 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 {
 	const char *const end = p + n;
 
-	m->number = m->spec.column ? m->spec.number : 1;
+	m->number = m->column ? m->given : 1;
 	m->by = m->spec.by_number;
-	m->separator = m->spec.column ? 0 : '\n';
+	m->separator = m->column ? 0 : '\n';
 	m->first = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
@@ -415,8 +417,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"type");
 	static const char *const COLUMNS[] = {NULL, "1", "2", "3", "v"};
 	const unsigned columns = (unsigned)take(&in, 1), column = columns % 5, by = columns / 5 % 5;
-	m.spec.column = COLUMNS[column];
-	m.spec.number = column < 4 ? column : 0;
+	m.column = COLUMNS[column];
+	m.given = column < 4 ? column : 0;
+	m.spec.columns = column > 0;
+	m.spec.column[0] = (struct text_column){m.column, column > 0, false, m.given};
 	if (column > 0 && by > 0) {
 		m.spec.by = by < 4 ? COLUMNS[by] : "k";
 		m.spec.by_number = by < 4 ? by : 0;

@@ -256,8 +256,8 @@ static void take_stats(struct hist_stats *s, struct hist_quantile *quantile, str
 	s->of.greatest_real = take_finite(b);
 	s->of.mean = take_finite(b);
 	s->of.deviation = take_finite(b);
-	s->at_least = take_count(b);
-	s->at_greatest = take_count(b);
+	s->of.at_least = take_count(b);
+	s->of.at_greatest = take_count(b);
 	s->entropy = (double)take(b, 1) / 8 - 1;
 	for (unsigned i = 0; i < QUANTILES; i++) {
 		quantile[i] = (struct hist_quantile){take(b, 1) % 2, (int128_t)take_count(b),

@@ -319,7 +319,8 @@ static bool meet_damage(struct truth *t, const struct job *job, size_t i, const 
 static uint64_t file_end(const struct offer *o, uint64_t bound)
 {
 	const unsigned char *const p = o->said + 4;
-	const uint32_t little = p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+	const uint32_t little =
+		p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 	const uint32_t size = o->said[3] == 'X' ? __builtin_bswap32(little) : little;
 	uint64_t end = bound;
 
