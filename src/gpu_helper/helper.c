@@ -18,10 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/signals.h"
 #include "gpu_helper/device.h"
-
-#define PAGE ((size_t)4096)
 
 bool helper_asked(int argc, char **argv)
 {
