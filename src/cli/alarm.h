@@ -44,7 +44,7 @@ bool alarms_have(const struct alarms *alarms, int kind);
 bool alarms_ask(const struct alarms *alarms, struct quantiles *asked);
 
 /*
- * Take the reference, and find those of its quantiles that limits are multiples of. -1: it lacks
+ * Take the reference, and find its quantiles for limits such as p99:2x. -1: it lacks
  * one (STATUS_DATA), or no memory.
  */
 int alarms_take(struct alarms *alarms, struct hist *reference, const char *name, struct fail *fail);

@@ -75,7 +75,7 @@ uint64_t digest_bytes(const struct digest_rule *rule, bool wide);
 /* Charge the pages in use to d->memory. False: the digests of the run use more than they may. */
 bool digest_charge(struct digest *d);
 
-/* Stop charging a digest to its run's memory, and refund what it was charged. */
+/* Remove a digest's pages from the memory of its run. */
 void digest_unlimited(struct digest *d);
 
 /* Release the pages of an empty digest. */
@@ -97,7 +97,7 @@ void digest_add(struct digest *d, int64_t cell, uint64_t n);
 void digest_merge(struct digest *to, const struct digest *from);
 
 /*
- * Find the first cell, from *index up, that is not empty, and its count. False: there is none. If
+ * Find the first cell at or after *index that is not empty, and its count. False: all are empty. If
  * samples are listed, *index is an index in the list, and becomes the last one of its value.
  */
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count);

@@ -252,8 +252,8 @@ INLINE bool parts_end(const struct parts s[UNROLL], double middle, double least,
  *
  * A block has 2^10 samples at most. So the sums of samples, squares (below 1) and errors (2^-54 at
  * most) are below 2^10, 2^10 and 2^-44. Starting at 1.5 2^11, 2^10 and 1.5 2^-43, they never leave
- * [2^11, 2^12], [2^10, 2^11] and [2^-43, 2^-42], where the last digit is worth 2^-41, 2^-42 and
- * 2^-95.
+ * [2^11, 2^12], [2^10, 2^11] and [2^-43, 2^-42], whose units in the last place are 2^-41, 2^-42
+ * and 2^-95.
  */
 INLINE bool reals_of(const unsigned char *p, size_t n, double top, struct stats_terms *t, bool wide)
 {
