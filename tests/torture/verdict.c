@@ -26,7 +26,8 @@ struct damage {
 /* Are compressed files among the inputs? */
 static bool in_frames(const struct job *job)
 {
-	static const char *const FILES_IN_FRAMES[] = {"../packed", "../single", "../long"};
+	static const char *const FILES_IN_FRAMES[] = {"../packed", "../single", "../long",
+						      "../texts"};
 
 	for (size_t i = 0; i < sizeof(FILES_IN_FRAMES) / sizeof(FILES_IN_FRAMES[0]); i++)
 		if (strstr(job->arguments, FILES_IN_FRAMES[i]) ||
