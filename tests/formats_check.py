@@ -29,7 +29,7 @@ LETTERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i64": "q",
 
 
 def run(options):
-    done = subprocess.run([GPUHIST, *options], capture_output=True, check=False, text=True)
+    done = subprocess.run([GPUHIST, *options], capture_output=True, check=False, text=True, encoding="utf-8", errors="replace")
     if done.returncode:
         raise RuntimeError(f"{options}: exit status {done.returncode}: {done.stderr}")
     return done.stdout, done.stderr
@@ -163,6 +163,10 @@ def check_names(make, kind, options, names):
                 wanted = shown.format(name=name, i=i)
                 found = any(text == wanted or (fmt == "plot" and text.startswith(f"{wanted} ")) for text in texts)
                 check(found, f"{make.__name__} of {kind} in {fmt}{' of figures' * figures_too}: no {wanted} in {texts[:60]}")
+            if figures_too and fmt in ("csv", "tsv"):
+                lines = csv.DictReader(io.StringIO(out), delimiter="," if fmt == "csv" else "\t")
+                headed = [line.get(HEADS[make]) for line in lines]
+                check(headed == list(names), f"{make.__name__} of {kind} in {fmt}: {HEADS[make]} is {headed}, not {names}")
 
 
 # ---- kinds of series ----
@@ -277,6 +281,11 @@ SHOWN = {
     rows: {"csv": "{name}", "tsv": "{name}"}, files: ROWS, keys: KEYS, texts: KEYS, columns: COLUMNS,
     tensors: {"csv": (None, "{name}"), "tsv": (None, "{name}"), "json": (None, "{name}")},
 }
+
+
+# The column in which csv and tsv of figures name the series.
+HEADS = {channels: "channel", pairs: "channel", many: "channel", rows: "first", files: "input", keys: "key", texts: "key",
+         columns: "column", tensors: "tensor"}
 
 
 def compare(label, cells, wanted, names, short):

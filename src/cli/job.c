@@ -164,19 +164,24 @@ static int named(const struct job *job, struct sample_type *type, uint32_t *chan
 	return 0;
 }
 
-size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type)
+/* A pair and its halves are of one type, except for --abs. */
+struct misnamed job_misnamed(const struct job *job)
 {
-	size_t n = 0;
+	struct misnamed m = {.count = 0};
 
 	for (size_t i = 0; i < job->source.path_count; i++) {
 		const struct says says = name_says(job->source.paths[i]);
+		const bool halves = job->abs && says.channels > 1 && !job->pair &&
+				    job->layout_options.channels == 0;
 		if (!job->source.typed || job->source.raw || !says.named ||
-		    strcmp(says.type.name, job->type.name) == 0 || n++ > 0)
+		    (strcmp(says.type.name, job->type.name) == 0 && !halves) || m.count++ > 0)
 			continue;
-		*name = job->source.paths[i];
-		*type = says.type;
+		m.name = job->source.paths[i];
+		snprintf(m.typed, sizeof(m.typed), "%s%s", job->pair ? "c" : "", job->type.name);
+		snprintf(m.named, sizeof(m.named), "%s%s", says.channels > 1 ? "c" : "",
+			 says.type.name);
 	}
-	return n;
+	return m;
 }
 
 /* Derive the number of channels from a header and -c. */

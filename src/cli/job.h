@@ -123,11 +123,14 @@ struct job {
 	char *options;
 };
 
-/*
- * Count the FILEs whose names end in another type than -t; 0 with --raw. Set *name to the first
- * one, and *type to its type.
- */
-size_t job_misnamed(const struct job *job, const char **name, struct sample_type *type);
+/* The FILEs whose names end in another type than -t. */
+struct misnamed {
+	size_t count;     /* 0 with --raw */
+	const char *name; /* the first one */
+	/* the types of -t and of that name; complex types begin with c */
+	char typed[20], named[20];
+};
+struct misnamed job_misnamed(const struct job *job);
 
 /*
  * The first FILE whose name says that it is text (.txt, .csv, .tsv, .log, also before .zst), or

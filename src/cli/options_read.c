@@ -54,9 +54,14 @@ int read_type(struct given *g, const struct known *o, const char *text)
 int read_text(struct given *g, const struct known *o, const char *text)
 {
 	struct text_spec *const spec = to(g, o);
+	char twice[TEXT_NAME];
 
 	spec->on = true;
-	return text_columns(spec, text) ? 0 : -1;
+	if (text_columns(spec, text, twice))
+		return 0;
+	return *twice ? fail_set(g->fail, STATUS_USAGE, "--%s %s names column %s twice", o->name,
+				 text, twice)
+		      : -1;
 }
 
 /* Parse a size; if the value is a count (=N), an exponent is allowed (1e6). */

@@ -176,9 +176,8 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct jo
 static void warn_inputs(const struct job *job, const struct run_report *run)
 {
 	const struct source_totals *const t = &run->totals;
-	const char *const type = run->type.name, *misnamed = NULL;
-	struct sample_type says = {.name = ""};
-	const size_t misnamed_count = job_misnamed(job, &misnamed, &says);
+	const char *const type = run->type.name;
+	const struct misnamed misnamed = job_misnamed(job);
 	const bool text_on = job->source.text.on;
 	char tail[40], behind[40], text[FAIL_TEXT], more[32];
 
@@ -210,8 +209,9 @@ static void warn_inputs(const struct job *job, const struct run_report *run)
 		{t->lacking.count, t->lacking.name,
 		 "lacks bytes after the tensor that was counted; was it cut short?",
 		 "lack bytes after the tensor that was counted; were they cut short?", "", ""},
-		{misnamed_count, misnamed, "was counted as %s (--type), but its name says %s",
-		 "were counted as %s (--type), but the name of the first says %s", type, says.name},
+		{misnamed.count, misnamed.name, "was counted as %s (--type), but its name says %s",
+		 "were counted as %s (--type), but the name of the first says %s", misnamed.typed,
+		 misnamed.named},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const bool one = rows[i].inputs == 1 || !rows[i].several;

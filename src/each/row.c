@@ -26,7 +26,7 @@ static const struct row_kind {
 } KINDS[] = {
 	{ROW_IS_INPUT, "file", true, false, {"input", "first", "offset", "records"}},
 	{ROW_IS_TENSOR, "tensor", true, false, {"input", "tensor", "type", "shape"}},
-	{ROW_IS_CHANNEL, "channel", false, true, {"channel"}},
+	{ROW_IS_CHANNEL, "channel", false, true, {NULL}},
 	{ROW_IS_KEY, "key", true, true, {"key", "records"}},
 	{ROW_IS_ALL, "input", true, true, {NULL}},
 	{0, "record", false, false, {"input", "first", "offset", "records"}},
@@ -130,8 +130,8 @@ void row_lines_begin(struct output *out, const struct row_spec *spec)
 	for (; *column; column++)
 		if (spec->begin || strcmp(*column, "offset") != 0)
 			csv_text(&l, *column);
-	if (spec->channels > 1)
-		csv_text(&l, "channel");
+	if (spec->channels > 1 || spec->size == ROW_IS_CHANNEL)
+		csv_text(&l, series_head(spec->series));
 	if (stats)
 		put_figures(&l, spec->asked, NULL, 0);
 	for (uint32_t i = 0; !stats && i < axis_bins(spec->axis); i++) {

@@ -48,19 +48,36 @@ const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t
 
 /* ---- names ---- */
 
+static int series_put(struct hist *h, uint32_t channel, const char *name, struct fail *fail)
+{
+	if (!h->name)
+		h->name = calloc(h->channels, sizeof(*h->name));
+	if (!h->name || !(h->name[channel] = strdup(name)))
+		return fail_errno(fail, "the names of channels");
+	return 0;
+}
+
 int series_set(struct hist *h, enum series what, const char *const *name, struct fail *fail)
 {
-	char text[NUMBER_TEXT];
+	int rc = 0;
 
 	h->what = what;
-	h->name = calloc((size_t)h->channels + 1, sizeof(*h->name));
-	for (uint32_t c = 0; c < h->channels; c++) {
+	for (uint32_t c = 0; c < h->channels && rc == 0; c++)
+		rc = series_put(h, c, name[c], fail);
+	return rc;
+}
+
+int series_set_pairs(struct hist *h, struct fail *fail)
+{
+	char text[NUMBER_TEXT];
+	int rc = 0;
+
+	for (uint32_t c = 0; c < h->channels && rc == 0; c++) {
 		snprintf(text, sizeof(text), h->channels > 2 ? "%c%lu" : "%c", "IQ"[c % 2],
 			 (unsigned long)c / 2);
-		if (!h->name || !(h->name[c] = strdup(name ? name[c] : text)))
-			return fail_errno(fail, "the names of channels");
+		rc = series_put(h, c, text, fail);
 	}
-	return 0;
+	return rc;
 }
 
 int series_set_like(struct hist *h, const struct hist *like, struct fail *fail)

@@ -26,11 +26,11 @@ const char *series_name(const struct hist *h, uint32_t channel, char number[NUMB
 #define SERIES_LABEL 72
 const char *series_label(char text[SERIES_LABEL], const struct hist *h, uint32_t channel);
 
-/*
- * Name all channels, before or after they are counted; NULL: I and Q, or I0, Q0, I1, Q1..., for
- * complex samples. -1: no memory.
- */
+/* Name all channels, before or after they are counted. -1: no memory. */
 int series_set(struct hist *h, enum series what, const char *const *name, struct fail *fail);
+
+/* Name the channels of complex samples I and Q, or I0, Q0, I1, Q1... */
+int series_set_pairs(struct hist *h, struct fail *fail);
 
 /* Copy the names of `like`, which has as many channels. */
 int series_set_like(struct hist *h, const struct hist *like, struct fail *fail);

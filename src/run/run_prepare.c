@@ -219,7 +219,7 @@ int run_name_series(const struct run *run, struct hist *hist, struct fail *fail)
 	}
 	if (text->columns > 1)
 		return series_set(hist, SERIES_COLUMNS, names, fail);
-	return run->shape.pairs ? series_set(hist, SERIES_CHANNELS, NULL, fail) : 0;
+	return run->shape.pairs ? series_set_pairs(hist, fail) : 0;
 }
 
 /* Allocate the histogram, the totals and the workers. */

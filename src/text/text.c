@@ -253,22 +253,24 @@ static const char *column_from(struct text_column *column, const char *p)
 	return *end == ',' || *end == '\0' ? end : NULL;
 }
 
-bool text_columns(struct text_spec *spec, const char *given)
+bool text_columns(struct text_spec *spec, const char *given, char twice[TEXT_NAME])
 {
-	char name[TEXT_NAME], other[TEXT_NAME];
+	char other[TEXT_NAME];
 
+	twice[0] = '\0';
 	spec->given = given;
 	spec->columns = 0;
 	for (const char *p = given; p; p = *p == ',' ? p + 1 : NULL) {
 		struct text_column *const column = &spec->column[spec->columns];
 		if (spec->columns == TEXT_COLUMNS || !(p = column_from(column, p)))
 			return false;
-		text_column_name(name, column);
+		text_column_name(twice, column);
 		for (uint32_t i = 0; i < spec->columns; i++) {
 			text_column_name(other, &spec->column[i]);
-			if (strcmp(name, other) == 0)
+			if (strcmp(twice, other) == 0)
 				return false;
 		}
+		twice[0] = '\0';
 		spec->columns++;
 	}
 	return true;

@@ -92,14 +92,15 @@ static inline uint32_t text_bytes(const struct text_spec *spec)
 	return text_samples(spec) * spec->type.bits / 8 + (spec->by ? TEXT_KEY : 0);
 }
 
+#define TEXT_NAME 256 /* bytes of a column's name in messages and output */
+
 /*
  * Read the argument of --text: numbers or names of columns, with commas between them. False: it is
- * none, or has a column twice.
+ * none, or has the column in `twice` twice, else "".
  */
-bool text_columns(struct text_spec *spec, const char *given);
+bool text_columns(struct text_spec *spec, const char *given, char twice[TEXT_NAME]);
 
 /* Write the name of a column, cut to what `text` holds. */
-#define TEXT_NAME 256
 void text_column_name(char text[TEXT_NAME], const struct text_column *column);
 
 /*

@@ -36,3 +36,7 @@ shell 'sed "s/|i8|/|u8|/" abs.json | gpuhist --merge'
 # Rows
 run gpuhist -t i16be --abs --each=1 -r 0:1024 -b 2 --flow four
 run gpuhist -t ci8 --abs --each=1 --stats=50 four
+# A pair and its halves differ
+cp four four.ci8
+run gpuhist -t i8 --abs --nonzero four.ci8
+run gpuhist -t i8 -c 2 --abs --nonzero four.ci8

@@ -40,6 +40,8 @@ refused gpuhist a.s16 a.u16be
 run gpuhist -t u16 -r full -b 4 --nonzero a.s16
 run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.dat
 run gpuhist -t u8 -r full -b 4 --nonzero a.CU8
+run gpuhist -t ci16 -r full -b 2 a.CU8
+run gpuhist -t ci8 --abs -r 0:9 -b 1 a.CU8 a.u8.zst
 run gpuhist -t u8 -r full -b 4 --nonzero --raw a.s16
 run gpuhist -b 1 -r full --no-header a.s16 two
 refused gpuhist a.CU8 a.u8.zst
