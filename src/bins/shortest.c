@@ -30,13 +30,13 @@ static pthread_once_t ten_once = PTHREAD_ONCE_INIT;
 /* The first 126 bits of a number; its two lowest words are 0. */
 static uint128_t first_bits(const uint64_t word[TEN_WORDS])
 {
-	const uint64_t *top = word + TEN_WORDS - 1;
+	size_t top = TEN_WORDS - 1;
 
-	while (*top == 0)
+	while (word[top] == 0)
 		top--;
-	const int zeros = __builtin_clzll(*top);
-	const uint128_t high = ((uint128_t)top[0] << 64 | top[-1]) << zeros;
-	return (high | (uint128_t)top[-2] << zeros >> 64) >> 2;
+	const int zeros = __builtin_clzll(word[top]);
+	const uint128_t high = ((uint128_t)word[top] << 64 | word[top - 1]) << zeros;
+	return (high | (uint128_t)word[top - 2] << zeros >> 64) >> 2;
 }
 
 /*
