@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * json: each number of a list has the value of its text, whichever way it is read; texts are the
- * same wherever a read cuts them.
+ * same wherever a read cuts them, and in memory.
  */
 #include "format/json.h"
 
@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "bins/number.h"
@@ -20,12 +21,11 @@
 static void *numbers_of(const char *text, enum json_numbers what, size_t *n, struct fail *fail)
 {
 	struct json json;
-	void *list = NULL;
+	void *list;
 
 	scratch_write("numbers", text, strlen(text));
 	CHECK(json_open(&json, "numbers", fail) == 0, "%s", fail->text);
-	if (json_mark(&json, "[", fail) == '[')
-		list = json_list(&json, what, n, fail);
+	list = json_list(&json, json_enter(&json, '[', fail), what, n, fail);
 	CHECK(!list || (json_begin(&json, fail) == 0), "no end");
 	json_close(&json);
 	return list;
@@ -205,21 +205,18 @@ static void pieces(void)
 			size_t at = 0, end = 0, n = 0;
 			uint64_t *list = NULL;
 			const bool name = json_begin(&json, &fail) == 1 &&
-					  json_mark(&json, "{", &fail) > 0 &&
-					  json_plain(&json, &at, &fail) == 0 &&
-					  json_mark(&json, ":", &fail) > 0 &&
-					  json_mark(&json, "[", &fail) > 0;
+					  json_enter(&json, '{', &fail) > 0 &&
+					  json_name(&json, &at, &fail) == 0;
 			if (name)
-				list = json_list(&json, JSON_COUNTS, &n, &fail);
+				list = json_list(&json, json_enter(&json, '[', &fail), JSON_COUNTS,
+						 &n, &fail);
 			CHECK(list && n == 4 && memcmp(list, RIGHT, sizeof(RIGHT)) == 0 &&
 				      strcmp(json.text + at + LONG, "a\u00e9\U0001f600\n") == 0,
 			      "%zu bytes a piece: %s", piece, fail.text);
 			free(list);
-			CHECK(json_mark(&json, ",", &fail) > 0 &&
-				      json_plain(&json, &at, &fail) == 0 &&
-				      json_mark(&json, ":", &fail) > 0 &&
+			CHECK(json_next(&json, &fail) > 0 && json_name(&json, &at, &fail) == 0 &&
 				      json_plain(&json, &end, &fail) == 0 &&
-				      json_mark(&json, ",}", &fail) == '}' &&
+				      json_next(&json, &fail) == 0 &&
 				      strcmp(json.text + end, "-12.5e-3") == 0,
 			      "%zu bytes a piece: %s", piece, fail.text);
 		}
@@ -232,9 +229,128 @@ static void pieces(void)
 	close(saved);
 }
 
+/* ---- texts in memory ---- */
+
+/* Append a value, of at most `depth` brackets in each other. */
+static char *make_value(char *to, unsigned depth, uint64_t *seed)
+{
+	static const char *const PLAIN[] = {
+		"0",
+		"-12",
+		"1.5e3",
+		"true",
+		"false",
+		"null",
+		"\"\"",
+		"\"a b\"",
+		"\"\\n\"",
+		"\"\\u00e9\"",
+		"\"\\ud83d\\ude00\"",
+		"\"\\u0000\"",
+		"\"\\ud83d\"",
+		"\"\\udc80\"",
+		"\"\u20ac{\"",
+		"\"\\\\\\\"]\"",
+		"18446744073709551615",
+	};
+	static const char *const SPACE[] = {"", "", "", " ", "\n", "\t\r "};
+	const uint64_t how = check_random(seed) >> 8;
+	const bool object = how & 1;
+
+	to = stpcpy(to, SPACE[how / 4 % 6]);
+	if (depth == 0 || (how >> 8) % 3 == 0)
+		return stpcpy(stpcpy(to, PLAIN[(how >> 16) % (sizeof(PLAIN) / sizeof(*PLAIN))]),
+			      SPACE[how / 64 % 6]);
+	*to++ = object ? '{' : '[';
+	for (uint64_t n = (how >> 16) % 4, i = 0; i < n; i++) {
+		to = stpcpy(to, i > 0 ? "," : "");
+		to = object ? stpcpy(to, i % 2 ? "\"na\\tme\":" : " \"\" :") : to;
+		to = make_value(to, depth - 1, seed);
+	}
+	return stpcpy(to, object ? "}" : " ]");
+}
+
+/* Take all values and keep their texts. */
+static int walk(struct json *r, struct fail *fail)
+{
+	const int open = json_peek(r, fail);
+	size_t at;
+
+	if (open != '{' && open != '[')
+		return open < 0 ? -1 : json_plain(r, &at, fail);
+	int more = json_enter(r, (char)open, fail);
+	for (; more > 0; more = json_next(r, fail))
+		if ((open == '{' && json_name(r, &at, fail) != 0) || walk(r, fail) != 0)
+			return -1;
+	return more;
+}
+
+/* A file, the same text in memory, and passing over it agree on texts and faults. */
+static void check_memory(const char *text, int fd, const char *path)
+{
+	const size_t length = strlen(text);
+	struct fail fail[3] = {{.status = STATUS_OK}};
+	char *const copy[] = {strdup(text), strdup(text)};
+	struct json file, memory, passed;
+	int rc[3];
+
+	CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, text, length, 0) == (ssize_t)length, "no file");
+	CHECK(json_open(&file, path, &fail[0]) == 0, "%s", fail[0].text);
+	json_memory(&memory, copy[0], length, 0);
+	json_memory(&passed, copy[1], length, 0);
+	rc[0] = walk(&file, &fail[0]) == 0 ? json_end(&file, &fail[0]) : -1;
+	rc[1] = walk(&memory, &fail[1]) == 0 ? json_end(&memory, &fail[1]) : -1;
+	rc[2] = json_skip(&passed, &fail[2]) == 0 ? json_end(&passed, &fail[2]) : -1;
+	CHECK(rc[0] == rc[1] && rc[0] == rc[2], "%d, %d, %d: %s", rc[0], rc[1], rc[2], text);
+	for (int i = 1; i < 3 && rc[0] != 0; i++)
+		CHECK(strcmp(fail[0].text + strlen(path) + strlen(": "), fail[i].text) == 0,
+		      "%s\n%s\n%s", text, fail[0].text, fail[i].text);
+	CHECK(rc[0] != 0 || (file.used == memory.used &&
+			     (file.used == 0 || memcmp(file.text, memory.text, file.used) == 0) &&
+			     passed.used == 0),
+	      "%s", text);
+	json_close(&file);
+	free(copy[0]);
+	free(copy[1]);
+}
+
+static void memory(void)
+{
+	static const char MARKS[] = "{}[]:,\"\\ 019-.etu\x1f\x80";
+	char text[4000] = "", *const nested = calloc(1, 2 * JSON_DEPTH + 3);
+	const int fd = memfd_create("text", MFD_CLOEXEC);
+	uint64_t seed = 5;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (unsigned i = 0; i < 6000; i++) {
+		text[0] = '[';
+		strcpy(make_value(text + 1, i % 5, &seed), "]");
+		CHECK(strlen(text) < sizeof(text) / 2, "%zu", strlen(text));
+		for (unsigned k = i % 3; k > 0; k--)
+			text[(check_random(&seed) >> 20) % strlen(text)] =
+				MARKS[(check_random(&seed) >> 20) % (sizeof(MARKS) - 1)];
+		if (*text == '[' || *text == '{')
+			check_memory(text, fd, path);
+	}
+	for (size_t deep = JSON_DEPTH; deep <= JSON_DEPTH + 1; deep++) {
+		struct fail fail = {.status = STATUS_OK};
+		struct json json;
+		memset(nested, '[', deep);
+		memset(nested + deep, ']', deep);
+		check_memory(nested, fd, path);
+		json_memory(&json, nested, 2 * deep, 0);
+		CHECK((json_skip(&json, &fail) == 0) == (deep == JSON_DEPTH), "%zu: %s", deep,
+		      fail.text);
+	}
+	free(nested);
+	close(fd);
+}
+
 int main(void)
 {
 	scratch_enter();
+	memory();
 	reals();
 	bad();
 	make_document();

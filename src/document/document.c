@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 64u /* maximum nesting */
-
 int documents_open(struct documents **out, const char *path, struct fail *fail)
 {
 	struct documents *const d = *out = calloc(1, sizeof(*d));
@@ -392,76 +390,40 @@ static int take_channel(struct documents *d, struct fail *fail)
 
 /* ---- the text ---- */
 
-static int read_value(struct documents *d, enum document_member m, unsigned depth,
-		      struct fail *fail);
-
 /* Read the name of a member of `in`, and the colon after it. */
 static int read_name(struct documents *d, enum document_member in, enum document_member *m,
 		     struct fail *fail)
 {
+	const enum document_member parent = in == DOCUMENT ? HISTOGRAM : in;
 	const size_t used = d->in.used;
 	size_t at;
 
-	if (json_peek(&d->in, fail) < 0)
-		return -1;
-	if (*d->in.at != '"')
-		return json_unexpected(&d->in, "a name", fail);
-	if (json_plain(&d->in, &at, fail) != 0)
+	if (json_name(&d->in, &at, fail) != 0)
 		return -1;
 	const char *const name = d->in.text + at;
-	const enum document_member parent = in == DOCUMENT ? HISTOGRAM : in;
-	const size_t bytes = d->in.used - at;
 	*m = END - 1;
-	while (*m > HISTOGRAM &&
-	       (MEMBERS[*m].in != parent || strlen(MEMBERS[*m].name) + 1 != bytes ||
-		strcmp(name, MEMBERS[*m].name) != 0))
+	while (*m > HISTOGRAM && (MEMBERS[*m].in != parent || strcmp(name, MEMBERS[*m].name) != 0))
 		--*m;
 	if (*m == HISTOGRAM && (in != DOCUMENT || (strncmp(name, "channel", 7) != 0 &&
 						   strncmp(name, KEY_NAME, 3) != 0)))
 		*m = UNKNOWN;
 	if (*m == HISTOGRAM) {
-		if (strlen(name) + 1 < bytes)
-			return json_bad(&d->in, fail, "a name contains a zero byte");
 		free(d->name);
 		d->name = strdup(name);
 		if (!d->name)
 			return fail_errno(fail, "%s", d->in.label);
 	}
 	d->in.used = used;
-	return json_mark(&d->in, ":", fail) > 0 ? 0 : -1;
+	return 0;
 }
 
-/* Read the rest of an object or array, including its closing bracket. */
-static int read_all(struct documents *d, enum document_member m, char close, unsigned depth,
-		    struct fail *fail)
-{
-	const char marks[] = {',', close, '\0'};
-	int mark = ',';
-
-	if (depth == DEPTH)
-		return json_bad(&d->in, fail, "brackets are nested more than %u deep", DEPTH);
-	if (json_peek(&d->in, fail) < 0)
-		return -1;
-	if (*d->in.at == close)
-		return d->in.at++, 0;
-	while (mark == ',') {
-		enum document_member inner = m;
-		if (close == '}' && read_name(d, m, &inner, fail) != 0)
-			return -1;
-		if (read_value(d, inner, depth + 1, fail) != 0)
-			return -1;
-		mark = json_mark(&d->in, marks, fail);
-	}
-	return mark == close ? 0 : -1;
-}
-
-static int read_list(struct documents *d, enum document_member m, struct fail *fail)
+static int read_list(struct documents *d, enum document_member m, int more, struct fail *fail)
 {
 	struct list *const list = &d->list[m];
 
 	if (list->at)
 		return json_bad(&d->in, fail, "\"%s\" appears twice", MEMBERS[m].name);
-	list->at = json_list(&d->in, m == EDGES ? JSON_REALS : JSON_COUNTS, &list->n, fail);
+	list->at = json_list(&d->in, more, m == EDGES ? JSON_REALS : JSON_COUNTS, &list->n, fail);
 	return list->at ? 0 : -1;
 }
 
@@ -477,8 +439,6 @@ static int read_plain(struct documents *d, enum document_member m, struct fail *
 	/* cppcheck-suppress arrayIndexOutOfBoundsCond */
 	if (d->value[m] > 0)
 		return json_bad(&d->in, fail, "\"%s\" appears twice", MEMBERS[m].name);
-	if (strlen(d->in.text + at) + 1 < d->in.used - at)
-		return json_bad(&d->in, fail, "\"%s\" contains a zero byte", MEMBERS[m].name);
 	d->value[m] = at;
 	return 0;
 }
@@ -493,28 +453,29 @@ static int read_pairs(struct documents *d, enum document_member m, struct fail *
 	return list->at ? 0 : -1;
 }
 
-static int read_value(struct documents *d, enum document_member m, unsigned depth,
-		      struct fail *fail)
+static int read_value(struct documents *d, enum document_member m, struct fail *fail)
 {
-	if (json_peek(&d->in, fail) < 0)
-		return -1;
-	if (*d->in.at == '"' && m == DIGEST)
-		return read_pairs(d, m, fail);
-	if (*d->in.at != '{' && *d->in.at != '[')
-		return read_plain(d, m, fail);
+	const int open = json_peek(&d->in, fail);
 	const size_t used = d->in.used;
-	const char close = *d->in.at++ == '{' ? '}' : ']';
-	if (close == ']' && m >= EDGES && m <= INDEX) {
-		/* The index is an array in an array. */
-		if (json_peek(&d->in, fail) < 0)
+
+	if (m == UNKNOWN || open < 0)
+		return open < 0 ? -1 : json_skip(&d->in, fail);
+	if (open == '"' && m == DIGEST)
+		return read_pairs(d, m, fail);
+	if (open != '{' && open != '[')
+		return read_plain(d, m, fail);
+	int more = json_enter(&d->in, (char)open, fail);
+	/* The index is an array in an array. */
+	if (open == '[' && m >= EDGES && m <= INDEX && (more == 0 || *d->in.at != '['))
+		return read_list(d, m, more, fail);
+	for (; more > 0; more = json_next(&d->in, fail)) {
+		enum document_member inner = m;
+		if ((open == '{' && read_name(d, m, &inner, fail) != 0) ||
+		    read_value(d, inner, fail) != 0)
 			return -1;
-		if (*d->in.at != '[')
-			return read_list(d, m, fail);
 	}
-	if (read_all(d, m, close, depth, fail) != 0)
-		return -1;
-	if (m != HISTOGRAM || close == ']')
-		return 0;
+	if (more < 0 || m != HISTOGRAM || open == '[')
+		return more;
 	const bool later = d->seen > 0;
 	if (take_channel(d, fail) != 0)
 		return -1;
@@ -531,7 +492,7 @@ static int read_document(struct documents *d, struct fail *fail)
 	d->in.used = 1; /* because offset 0 means missing */
 	if (*d->in.at != '{')
 		return not_ours(d, fail);
-	if (read_value(d, DOCUMENT, 0, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
+	if (read_value(d, DOCUMENT, fail) != 0 || (d->seen == 0 && take_channel(d, fail) != 0))
 		return -1;
 	forget_channel(d);
 	if (h->what == SERIES_KEYS)

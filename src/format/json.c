@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json: the buffer, plain values, lists of numbers. */
+/* json: the buffer, plain values, brackets, lists of numbers. */
 #include "format/json.h"
 
 #include <ctype.h>
@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/minmax.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "bins/edges.h"
 #include "bins/exact.h"
+#include "format/words.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define AHEAD (JSON_NUMBER + 1)      /* enough for a whole number, escape or word */
@@ -37,6 +39,14 @@ int json_open(struct json *r, const char *path, struct fail *fail)
 	return r->fd < 0 ? fail_errno(fail, "%s", r->name) : 0;
 }
 
+void json_memory(struct json *r, char *text, size_t length, uint64_t offset)
+{
+	*r = (struct json){.fd = -1, .ended = true, .offset = offset, .text = text};
+	r->capacity = SIZE_MAX;
+	r->buffer = r->at = (unsigned char *)text;
+	r->end = r->at + length;
+}
+
 void json_close(struct json *r)
 {
 	if (r->fd > STDIN_FILENO)
@@ -55,7 +65,7 @@ int json_bad(const struct json *r, struct fail *fail, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(why, sizeof(why), format, ap);
 	va_end(ap);
-	return fail_set(fail, STATUS_DATA, "%s: byte %llu: %s", r->label,
+	return fail_set(fail, STATUS_DATA, "%s%sbyte %llu: %s", r->label, r->name ? ": " : "",
 			(unsigned long long)(r->offset + (uint64_t)(r->at - r->buffer) + 1), why);
 }
 
@@ -129,6 +139,7 @@ int json_begin(struct json *r, struct fail *fail)
 {
 	static const char MARK[] = "\xef\xbb\xbf"; /* some programs write it before UTF-8 */
 
+	r->depth = 0;
 	if (json_peek(r, fail) < 0)
 		return -1;
 	/* A zero follows the last byte, so nothing after it is compared. */
@@ -141,6 +152,13 @@ int json_begin(struct json *r, struct fail *fail)
 		snprintf(r->label, JSON_LABEL, "%.*s, document %llu", PATH_MAX, r->name,
 			 (unsigned long long)r->documents);
 	return r->at < r->end;
+}
+
+int json_end(struct json *r, struct fail *fail)
+{
+	if (json_peek(r, fail) < 0)
+		return -1;
+	return r->at == r->end ? 0 : json_unexpected(r, "the end", fail);
 }
 
 int json_mark(struct json *r, const char *marks, struct fail *fail)
@@ -162,17 +180,17 @@ int json_mark(struct json *r, const char *marks, struct fail *fail)
 /* Append bytes to the text, with a zero that the next bytes overwrite. */
 static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fail)
 {
-	if (r->used + n >= JSON_TEXT)
-		return json_bad(r, fail, "the texts take more than %zu bytes", JSON_TEXT);
 	if (r->used + n >= r->capacity) {
-		const size_t capacity = 2 * (r->used + n) + 1024;
+		const size_t capacity = lesser(2 * (r->used + n) + 1024, JSON_TEXT);
+		if (r->used + n >= JSON_TEXT)
+			return json_bad(r, fail, "the texts take more than %zu bytes", JSON_TEXT);
 		char *const text = realloc(r->text, capacity);
 		if (!text)
 			return fail_errno(fail, "%s", r->name);
 		r->text = text;
 		r->capacity = capacity;
 	}
-	memcpy(r->text + r->used, bytes, n);
+	memmove(r->text + r->used, bytes, n);
 	r->used += n;
 	r->text[r->used] = '\0';
 	return 0;
@@ -194,8 +212,10 @@ static int take_escape(struct json *r, struct fail *fail)
 	size_t taken;
 	const size_t length = utf8_unescape(utf8, r->at, &taken);
 
-	if (length == 0)
+	if (taken == 0)
 		return json_bad(r, fail, "this backslash begins no escape of JSON");
+	if (length == 0 || utf8[0] == '\0')
+		return take_text(r, taken, fail);
 	r->at += taken;
 	return add_text(r, utf8, length, fail);
 }
@@ -259,17 +279,99 @@ int json_plain(struct json *r, size_t *at, struct fail *fail)
 	*at = r->used;
 	if (c == '"') {
 		rc = take_string(r, fail);
+	} else if (c == '-' || (c >= '0' && c <= '9')) {
+		length = numeral(r, fail);
 	} else if (c >= 0) {
 		for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
 			if (strncmp((const char *)r->at, WORDS[i], strlen(WORDS[i])) == 0)
 				length = strlen(WORDS[i]);
-		if (length == 0 && c != '-' && !(c >= '0' && c <= '9'))
-			return json_unexpected(r, "a value", fail);
-		length = length > 0 ? length : numeral(r, fail);
-		rc = length > 0 ? take_text(r, length, fail) : -1;
+		if (length == 0)
+			json_unexpected(r, "a value", fail);
 	}
+	if (length > 0)
+		rc = take_text(r, length, fail);
 	r->used++;
 	return rc;
+}
+
+int json_string(struct json *r, const char *wanted, size_t *at, struct fail *fail)
+{
+	const int c = json_peek(r, fail);
+
+	if (c != '"')
+		return c < 0 ? -1 : json_unexpected(r, wanted, fail);
+	return json_plain(r, at, fail);
+}
+
+int json_whole(struct json *r, const char *what, size_t *at, uint64_t *n, struct fail *fail)
+{
+	const int c = json_peek(r, fail);
+	bool fits = false;
+
+	if (c < 0 || json_plain(r, at, fail) != 0)
+		return -1;
+	struct words digits = {r->text + *at, r->text + r->used - 1};
+	if (c == '"' || !words_number(&digits, n, &fits) || !fits || digits.at < digits.end)
+		return json_bad(r, fail, "%s is %.60s, not a whole number below 2^64", what,
+				c == '"' ? "text" : r->text + *at);
+	return 0;
+}
+
+/* ---- brackets ---- */
+
+static int leave(struct json *r)
+{
+	r->depth--;
+	r->objects >>= 1;
+	return 0;
+}
+
+int json_enter(struct json *r, char open, struct fail *fail)
+{
+	if (r->depth == JSON_DEPTH)
+		return json_bad(r, fail, "brackets are nested more than %u deep", JSON_DEPTH);
+	if (json_mark(r, (char[]){open, '\0'}, fail) < 0)
+		return -1;
+	r->depth++;
+	r->objects = r->objects << 1 | (open == '{');
+	const int c = json_peek(r, fail);
+	if (c != (open == '{' ? '}' : ']'))
+		return c < 0 ? -1 : 1;
+	r->at++;
+	return leave(r);
+}
+
+int json_next(struct json *r, struct fail *fail)
+{
+	const int mark = json_mark(r, r->objects & 1 ? ",}" : ",]", fail);
+
+	return mark < 0 ? -1 : mark == ',' ? 1 : leave(r);
+}
+
+int json_name(struct json *r, size_t *at, struct fail *fail)
+{
+	return json_string(r, "a name", at, fail) == 0 && json_mark(r, ":", fail) > 0 ? 0 : -1;
+}
+
+int json_skip(struct json *r, struct fail *fail)
+{
+	const unsigned depth = r->depth;
+	const size_t used = r->used;
+	size_t at;
+	int more;
+
+	do {
+		const int open = json_peek(r, fail);
+		more = open < 0                     ? -1
+		       : open == '{' || open == '[' ? json_enter(r, (char)open, fail)
+						    : json_plain(r, &at, fail);
+		while (more == 0 && r->depth > depth)
+			more = json_next(r, fail);
+		if (more > 0 && r->objects & 1 && json_name(r, &at, fail) != 0)
+			return -1;
+		r->used = used;
+	} while (more > 0);
+	return more;
 }
 
 /* ---- lists ---- */
@@ -322,7 +424,7 @@ INLINE size_t take_plain(struct json *r, bool real, uint64_t *to, size_t most)
 	return n;
 }
 
-/* Consume any JSON number and the mark after it; returns the mark. */
+/* Consume any JSON number and the mark after it, like json_next. */
 static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fail)
 {
 	static const int128_t SURE = (int128_t)1 << 53; /* smaller integers are exact */
@@ -344,37 +446,32 @@ static int take_number(struct json *r, bool real, uint64_t *to, struct fail *fai
 	if (real)
 		memcpy(to, &n.value, sizeof(*to));
 	r->at += length;
-	return json_mark(r, ",]", fail);
+	return json_next(r, fail);
 }
 
-void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail)
+void *json_list(struct json *r, int more, enum json_numbers what, size_t *n, struct fail *fail)
 {
 	size_t most = (MOST >> 18) + 1; /* doubled 18 times, it is just above MOST */
-	uint64_t *list = malloc(most * sizeof(*list)), *more;
-	int mark = json_peek(r, fail);
+	uint64_t *list = malloc(most * sizeof(*list)), *longer;
 
 	*n = 0;
 	if (!list)
-		mark = fail_errno(fail, "%s", r->name);
-	else if (mark == ']')
-		r->at++;
-	else if (mark >= 0)
-		mark = ',';
-	while (mark == ',') {
+		more = fail_errno(fail, "%s", r->name);
+	while (more > 0) {
 		*n += what == JSON_REALS ? take_plain(r, true, list + *n, most - *n)
 					 : take_plain(r, false, list + *n, most - *n);
 		if (*n < most)
-			mark = take_number(r, what == JSON_REALS, list + (*n)++, fail);
+			more = take_number(r, what == JSON_REALS, list + (*n)++, fail);
 		else if (*n > MOST)
-			mark = json_bad(r, fail, "a list has more than %zu numbers", MOST);
-		else if (!(more = realloc(list, 2 * most * sizeof(*list))))
-			mark = fail_errno(fail, "%s", r->name);
+			more = json_bad(r, fail, "a list has more than %zu numbers", MOST);
+		else if (!(longer = realloc(list, 2 * most * sizeof(*list))))
+			more = fail_errno(fail, "%s", r->name);
 		else {
-			list = more;
+			list = longer;
 			most *= 2;
 		}
 	}
-	if (mark == ']')
+	if (more == 0)
 		return list;
 	free(list);
 	return NULL;
@@ -382,20 +479,15 @@ void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *
 
 /* ---- strings of pairs ---- */
 
-/* Consume digits, at most 20, and the mark after them. False: there are none, or too many. */
+/* Consume digits. False: there are none, or too many. */
 static bool take_count(struct json *r, uint64_t *to)
 {
-	const unsigned char *const past = digits(r->at);
-	uint64_t n = 0;
+	struct words digits = {(const char *)r->at, (const char *)r->end};
+	bool fits;
+	const bool is_number = words_number(&digits, to, &fits);
 
-	if (!past)
-		return false;
-	for (; r->at < past; r->at++)
-		if (__builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)*r->at - '0', &n))
-			return false;
-	*to = n;
-	return true;
+	r->at += digits.at - (const char *)r->at;
+	return is_number && fits;
 }
 
 static bool take_pair(struct json *r, struct json_pair *pair)

@@ -6,120 +6,12 @@
 
 #include "base/near.h"
 #include "base/utf8.h"
+#include "format/json.h"
 #include "format/tensors.h"
-#include "format/words.h"
 
 #define LISTED 10u
 
-/* ---- JSON ---- */
-
-/* Take a string, unescape it and end it with a zero. NULL: the next token is no string. */
-static const char *take_string(struct words *w)
-{
-	char utf8[4];
-	size_t taken;
-
-	if (!words_take(w, '"'))
-		return NULL;
-	char *const text = (char *)w->at, *to = text;
-	while (w->at < w->end && *w->at != '"') {
-		if ((unsigned char)*w->at < ' ')
-			return NULL;
-		if (*w->at != '\\') {
-			*to++ = *w->at++;
-			continue;
-		}
-		const size_t n = utf8_unescape(utf8, (const unsigned char *)w->at, &taken);
-		if (taken == 0)
-			return NULL;
-		/* Half of a surrogate pair, and NUL, stay escaped. */
-		const bool stays = n == 0 || utf8[0] == '\0';
-		memmove(to, stays ? w->at : utf8, stays ? taken : n);
-		to += stays ? taken : n;
-		w->at += taken;
-	}
-	if (w->at == w->end)
-		return NULL;
-	w->at++;
-	*to = '\0';
-	return text;
-}
-
-/* Take a whole number below 2^64, without a zero before it. */
-static bool take_number(struct words *w, uint64_t *n)
-{
-	bool fits;
-
-	words_skip_space(w);
-	const char *const first = w->at;
-	return words_number(w, n, &fits) && fits && (*first != '0' || w->at == first + 1);
-}
-
-/* Take the comma between two members, or the bracket after the last; *more: a member follows. */
-static bool take_comma(struct words *w, char bracket, bool *more)
-{
-	*more = words_take(w, ',');
-	return *more || words_take(w, bracket);
-}
-
-/* Pass over a value, up to the comma or bracket that follows it. */
-static bool pass_value(struct words *w)
-{
-	size_t depth = 0;
-
-	words_skip_space(w);
-	const char *const begin = w->at;
-	while (w->at < w->end) {
-		const char c = *w->at;
-		if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-			return w->at > begin;
-		if (c == '"' && !take_string(w))
-			return false;
-		depth += c == '{' || c == '[';
-		depth -= c == '}' || c == ']';
-		w->at += c != '"';
-	}
-	return false;
-}
-
 /* ---- a tensor ---- */
-
-/* Take [40, 100] and turn it into 40x100; set *count to the product. NULL: it is no shape. */
-static const char *take_shape(struct words *w, uint64_t *count)
-{
-	uint64_t n;
-	bool fits = true, empty = false, more;
-
-	if (!words_take(w, '['))
-		return NULL;
-	char *const text = (char *)w->at - 1, *to = text;
-	*count = 1;
-	for (more = !words_take(w, ']'); more;) {
-		words_skip_space(w);
-		const char *const digits = w->at;
-		if (!take_number(w, &n))
-			return NULL;
-		if (to > text)
-			*to++ = 'x';
-		memmove(to, digits, (size_t)(w->at - digits));
-		to += w->at - digits;
-		empty |= n == 0;
-		fits = fits && (n == 0 || header_product(*count, n, count));
-		if (!take_comma(w, ']', &more))
-			return NULL;
-	}
-	if (to == text)
-		*to++ = '1';
-	*to = '\0';
-	*count = empty ? 0 : *count;
-	return fits || empty ? text : NULL;
-}
-
-static bool take_offsets(struct words *w, uint64_t *begin, uint64_t *end)
-{
-	return words_take(w, '[') && take_number(w, begin) && words_take(w, ',') &&
-	       take_number(w, end) && words_take(w, ']');
-}
 
 bool tensor_type(const struct tensor *t, struct sample_type *type)
 {
@@ -136,74 +28,91 @@ bool tensor_type(const struct tensor *t, struct sample_type *type)
 	return false;
 }
 
-/* Take the object after a name. Return the fault, or NULL. */
-static const char *take_tensor(struct words *w, struct tensor *t)
+/* Take [40, 100] and turn it into 40x100; set *count to the product. */
+static int take_shape(struct json *r, struct tensor *t, uint64_t *count, struct fail *fail)
+{
+	char *const text = r->text + r->used;
+	bool fits = true, empty = false;
+	uint64_t n;
+	size_t at;
+	int more;
+
+	*count = 1;
+	t->shape = "1";
+	for (more = json_enter(r, '[', fail); more > 0; more = json_next(r, fail)) {
+		if (json_whole(r, "a dimension", &at, &n, fail) != 0)
+			return -1;
+		if (r->text + at > text)
+			r->text[at - 1] = 'x';
+		t->shape = text;
+		empty |= n == 0;
+		fits = fits && (n == 0 || header_product(*count, n, count));
+	}
+	*count = empty ? 0 : *count;
+	return more < 0 || fits || empty ? more
+					 : json_bad(r, fail, "its shape exceeds 2^64 numbers");
+}
+
+static int take_offsets(struct json *r, uint64_t *begin, uint64_t *end, struct fail *fail)
+{
+	const size_t used = r->used;
+	size_t at;
+
+	if (json_mark(r, "[", fail) < 0 || json_whole(r, "an offset", &at, begin, fail) != 0 ||
+	    json_mark(r, ",", fail) < 0 || json_whole(r, "an offset", &at, end, fail) != 0)
+		return -1;
+	r->used = used;
+	return json_mark(r, "]", fail) < 0 ? -1 : 0;
+}
+
+/* Take the object after a name. */
+static int take_tensor(struct json *r, struct tensor *t, struct fail *fail)
 {
 	enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
 	uint64_t count = 0, end = 0, bytes;
 	struct sample_type type;
 	unsigned seen = 0;
-	bool more;
+	size_t at;
+	int more, rc;
 
-	if (!words_take(w, '{'))
-		return "an object is missing";
-	for (more = !words_take(w, '}'); more;) {
-		const char *const key = take_string(w);
-		if (!key || !words_take(w, ':'))
-			return "a member is missing";
+	for (more = json_enter(r, '{', fail); more > 0; more = json_next(r, fail)) {
+		const size_t used = r->used;
+		if (json_name(r, &at, fail) != 0)
+			return -1;
+		const char *const key = r->text + at;
 		const unsigned member = strcmp(key, "dtype") == 0          ? DTYPE
 					: strcmp(key, "shape") == 0        ? SHAPE
 					: strcmp(key, "data_offsets") == 0 ? OFFSETS
 									   : 0;
+		r->used = used;
 		if (seen & member)
-			return "a member appears twice";
+			return json_bad(r, fail, "this member appears twice");
 		seen |= member;
-		if (member == DTYPE     ? !(t->dtype = take_string(w))
-		    : member == SHAPE   ? !(t->shape = take_shape(w, &count))
-		    : member == OFFSETS ? !take_offsets(w, &t->begin, &end)
-					: !pass_value(w))
-			return member == DTYPE     ? "dtype is not text"
-			       : member == SHAPE   ? "shape is invalid or larger than 2^64 numbers"
-			       : member == OFFSETS ? "data_offsets are not two numbers below 2^64"
-						   : "a value is missing or incomplete";
-		if (!take_comma(w, '}', &more))
-			return "there is no comma after a member";
+		rc = member == DTYPE     ? json_string(r, "dtype as text", &at, fail)
+		     : member == SHAPE   ? take_shape(r, t, &count, fail)
+		     : member == OFFSETS ? take_offsets(r, &t->begin, &end, fail)
+					 : json_skip(r, fail);
+		if (rc != 0)
+			return -1;
+		if (member == DTYPE)
+			t->dtype = r->text + at;
 	}
+	if (more < 0)
+		return -1;
 	if (seen != (DTYPE | SHAPE | OFFSETS))
-		return "dtype, shape or data_offsets is missing";
+		return json_bad(r, fail, "dtype, shape or data_offsets is missing");
 	if (end < t->begin)
-		return "its data_offsets run backwards";
+		return json_bad(r, fail, "its data_offsets run backwards");
 	t->bytes = end - t->begin;
 	if (tensor_type(t, &type) &&
 	    (!header_product(count, type.code_bytes, &bytes) || bytes != t->bytes))
-		return "its data_offsets do not fit its shape and dtype";
-	return NULL;
-}
-
-/*
- * Take the next tensor; *more: a member follows it. 0: the last one was taken. -1: *why is its
- * fault, or the text's.
- */
-static int take_next(struct words *text, struct tensor *t, bool *more, const char **why)
-{
-	for (;;) {
-		*t = (struct tensor){.name = NULL};
-		if (!*more)
-			return 0;
-		const char *const name = take_string(text);
-		*why = "a name in quotes is missing";
-		if (!name || !words_take(text, ':'))
-			return -1;
-		const bool data = strcmp(name, "__metadata__") != 0;
-		t->name = name;
-		*why = data               ? take_tensor(text, t)
-		       : pass_value(text) ? NULL
-					  : "a value is missing or incomplete";
-		if (!*why && !take_comma(text, '}', more))
-			*why = "there is no comma after it";
-		if (*why || data)
-			return *why ? -1 : 1;
-	}
+		return json_bad(r, fail, "its data_offsets do not fit its shape and dtype");
+	/* Turn offsets in the data into offsets in the file. */
+	if (__builtin_add_overflow(t->begin, r->offset + (uint64_t)(r->end - r->buffer),
+				   &t->begin) ||
+	    t->begin > UINT64_MAX - t->bytes)
+		return json_bad(r, fail, "its data_offsets exceed 2^64");
+	return 0;
 }
 
 /* ---- all tensors ---- */
@@ -260,37 +169,39 @@ static bool disagree(struct tensors *t, const struct tensor **sorted, char why[H
 
 int tensors_parse(struct tensors *t, char why[HEADER_WHY])
 {
-	struct words text = {t->text, t->text + t->length};
-	const char *what = "an object is missing";
-	int rc = words_take(&text, '{') ? 1 : -1;
-	bool more = rc > 0 && !words_take(&text, '}');
+	struct fail fail = {.status = STATUS_OK};
 	struct tensor one = {.name = NULL};
+	struct json r;
+	size_t at;
+	int more;
 
 	why[0] = '\0';
 	t->of = malloc((t->length / TENSOR_SHORTEST + 1) * sizeof(t->of[0]));
 	if (!t->of)
 		return -1;
-	while (rc > 0 && (rc = take_next(&text, &one, &more, &what)) > 0) {
-		/* Turn offsets in the data into offsets in the file. */
-		if (__builtin_add_overflow(one.begin, t->length + TENSORS_LENGTH, &one.begin) ||
-		    one.begin > UINT64_MAX - one.bytes) {
-			what = "its data_offsets exceed 2^64";
-			rc = -1;
-		}
-		t->of[t->n++] = one;
+	json_memory(&r, t->text, t->length, TENSORS_LENGTH);
+	for (more = json_enter(&r, '{', &fail); more > 0; more = json_next(&r, &fail)) {
+		one = (struct tensor){.name = NULL};
+		if (json_name(&r, &at, &fail) != 0)
+			break;
+		one.name = r.text + at;
+		const bool data = strcmp(one.name, "__metadata__") != 0;
+		if ((data ? take_tensor(&r, &one, &fail) : json_skip(&r, &fail)) != 0)
+			break;
+		if (data)
+			t->of[t->n++] = one;
 	}
-	words_skip_space(&text);
-	if (rc == 0 && text.at < text.end) {
-		what = "there is more than an object";
-		rc = -1;
+	if (more == 0) {
+		one.name = NULL;
+		more = json_end(&r, &fail);
 	}
-	if (rc < 0) {
+	if (more != 0) {
 		snprintf(why, HEADER_WHY, one.name ? "tensor \"%.80s\": %s" : "%.0s%s",
-			 one.name ? one.name : "", what);
+			 one.name ? one.name : "", fail.text);
 		return -1;
 	}
 	const struct tensor **const sorted = malloc((t->n + 1) * sizeof(sorted[0]));
-	rc = sorted && !disagree(t, sorted, why) ? 0 : -1;
+	const int rc = sorted && !disagree(t, sorted, why) ? 0 : -1;
 	free(sorted);
 	return rc;
 }

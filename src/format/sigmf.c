@@ -12,10 +12,8 @@
 #include <sys/stat.h>
 
 #include "format/json.h"
-#include "format/words.h"
 
 #define SUFFIX (sizeof(SIGMF_DATA) - 1)
-#define DEPTH 64u /* maximum nesting */
 
 /* Plain values are TYPE and later. */
 enum member { OTHER, TOP, GLOBAL, CAPTURES, TYPE, DATASET, CHANNELS, TRAILING, BEFORE, COUNT };
@@ -45,77 +43,70 @@ struct meta {
 static int take_plain(struct meta *m, enum member member, struct fail *fail)
 {
 	const bool quoted = *m->in.at == '"';
+	uint64_t n = 0;
 	size_t at;
 
-	if (json_plain(&m->in, &at, fail) != 0)
+	if ((member > DATASET ? json_whole(&m->in, MEMBERS[member].name, &at, &n, fail)
+			      : json_plain(&m->in, &at, fail)) != 0)
 		return -1;
 	const char *const text = m->in.text + at;
-	struct words digits = {text, text + strlen(text)};
 	m->in.used = 0;
 	if (member == TYPE)
 		m->typed = quoted && (*text == 'r' || *text == 'c') &&
 			   sample_type_named(&m->type, &m->pair, text) == 0;
-	bool whole = member > DATASET && !quoted;
-	uint64_t n = 0;
-	whole = whole && words_number(&digits, &n, &whole) && whole && !*digits.at;
-	const bool unknown = n > 0 && (member == TRAILING || (member == BEFORE && m->later));
 	if (n > 0 || member == CHANNELS)
 		m->number[member] = n;
+	const bool unknown = n > 0 && (member == TRAILING || (member == BEFORE && m->later));
 	const char *const why =
-		member < TYPE || (member == TYPE && m->typed) ? NULL
-		: member == TYPE                              ? "is not a type that gpuhist counts"
-		: member == DATASET ? "names another file; count that with -t and -S"
-		: !whole            ? "is not a whole number"
-		: unknown           ? "is not supported; only bytes before all samples are skipped"
-				    : NULL;
+		member == TYPE && !m->typed ? "is not a type that gpuhist counts"
+		: member == DATASET         ? "names another file; count that with -t and -S"
+		: unknown ? "is not supported; only bytes before all samples are skipped"
+			  : NULL;
 	return why ? json_bad(&m->in, fail, "%s %.200s %s", MEMBERS[member].name, text, why) : 0;
 }
 
-/* Take a name and the colon after it. OTHER: it is in no table, or *fail is set. */
-static enum member take_name(struct meta *m, enum member in, struct fail *fail)
+/* Take a name and the colon after it. OTHER: it is in no table. */
+static int take_name(struct meta *m, enum member in, enum member *member, struct fail *fail)
 {
-	enum member member = COUNT - 1;
 	size_t at;
 
-	if (json_peek(&m->in, fail) != '"' || json_plain(&m->in, &at, fail) != 0)
-		return json_unexpected(&m->in, "a name", fail), OTHER;
-	while (member > OTHER &&
-	       (MEMBERS[member].in != in || strcmp(MEMBERS[member].name, m->in.text + at) != 0))
-		member--;
+	if (json_name(&m->in, &at, fail) != 0)
+		return -1;
+	*member = COUNT - 1;
+	while (*member > OTHER &&
+	       (MEMBERS[*member].in != in || strcmp(MEMBERS[*member].name, m->in.text + at) != 0))
+		--*member;
 	m->in.used = 0;
-	return json_mark(&m->in, ":", fail) > 0 ? member : OTHER;
+	return 0;
 }
 
-static int take_value(struct meta *m, enum member member, unsigned depth, struct fail *fail)
+static int take_value(struct meta *m, enum member member, struct fail *fail)
 {
 	const int open = json_peek(&m->in, fail);
-	const char marks[] = {',', open == '{' ? '}' : ']', '\0'};
-	int mark = ',';
+	int more;
 
+	if (member == OTHER || open < 0)
+		return open < 0 ? -1 : json_skip(&m->in, fail);
 	if (open != '{' && open != '[')
-		return open < 0 ? -1 : take_plain(m, member, fail);
-	if (depth == DEPTH || member >= TYPE)
+		return take_plain(m, member, fail);
+	if (member >= TYPE)
 		return json_unexpected(&m->in, "a plain value", fail);
-	m->in.at++;
-	if (json_peek(&m->in, fail) == marks[1])
-		return m->in.at++, 0;
-	while (mark == ',' && fail->status == STATUS_OK) {
-		const enum member inner = open == '{' ? take_name(m, member, fail) : member;
-		if (fail->status != STATUS_OK || take_value(m, inner, depth + 1, fail) != 0)
+	for (more = json_enter(&m->in, (char)open, fail); more > 0;
+	     more = json_next(&m->in, fail)) {
+		enum member inner = member;
+		if ((open == '{' && take_name(m, member, &inner, fail) != 0) ||
+		    take_value(m, inner, fail) != 0)
 			return -1;
 		m->later |= member == CAPTURES && open == '[';
-		mark = json_mark(&m->in, marks, fail);
 	}
-	return mark == marks[1] ? 0 : -1;
+	return more;
 }
 
 static int take_meta(struct meta *m, struct header *h, struct fail *fail)
 {
 	m->number[CHANNELS] = 1;
-	if (take_value(m, TOP, 0, fail) != 0)
+	if (take_value(m, TOP, fail) != 0 || json_end(&m->in, fail) != 0)
 		return -1;
-	if (json_peek(&m->in, fail) != 0)
-		return json_unexpected(&m->in, "the end", fail);
 	if (!m->typed || m->number[CHANNELS] < 1 || m->number[CHANNELS] > UINT32_MAX / 2)
 		return json_bad(&m->in, fail, "it has no %s%s", m->typed ? "useful " : "",
 				MEMBERS[m->typed ? CHANNELS : TYPE].name);

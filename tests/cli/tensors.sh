@@ -131,6 +131,7 @@ b\":{}"
 bad "$(tensor w U8 4 0,4),$(tensor v U8 4 5,9)"
 bad "$(tensor w U8 4 0,4),"
 bad "$(tensor w U8 4, 0,4)"
+bad "$(printf '"\377":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}')"
 bad "\"__metadata__\":,$(tensor w U8 10 0,10)"
 # A file that goes on after its last tensor, and one that ends before: by each route
 file longer "$(tensor w U8 2 0,2),$(tensor v U8 3 2,5)" 012345
@@ -152,7 +153,7 @@ for name in longer shorter; do
 done
 # Names are compared as they are; messages show '?' for control characters and for bytes that are no UTF-8
 file odd "$(tensor 'a\u001b' U8 1 0,1),$(tensor 'a?' U8 1 1,2),$(tensor 'a\n' U8 1 2,3),$(tensor '\\u0000' U8 1 3,4),$(
-	tensor '\\udc00' U8 1 4,5),$(printf '"\377":{"dtype":"U8","shape":[1],"data_offsets":[5,6]}')" abcdef
+	tensor '\\udc00' U8 1 4,5),$(tensor '\udcff' U8 1 5,6)" abcdef
 run gpuhist odd
 shell "gpuhist --each=tensor --stats=50 odd | tr '\\377\\033' '!^'"
 # shellcheck disable=SC2016 # the shell that is started expands it
