@@ -2,7 +2,8 @@
 /* slow */
 /*
  * count: every method and instruction set compared with a plain loop, for one worker and for
- * several that share one struct counts; and more samples than 32 bits can count.
+ * several that share one struct counts; more samples than 32 bits can count; and digests without
+ * memory for more than the totals'.
  */
 #include "count/count.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/isa.h"
 #include "check.h"
+#include "hist/quantile.h"
 
 #define SAMPLES 200003u /* not a multiple of any unrolled loop or block */
 #define WORKERS_MAX 3u
@@ -89,7 +91,7 @@ static void *count_share(void *arg)
 	/* In pieces of any length, even 0. */
 	for (size_t done = 0; done < s->n;) {
 		const unsigned char *const p = s->p + done * s->c->bytes;
-		size_t some = check_random(&seed) % 3000;
+		size_t some = check_random(&seed) % 3000 * s->c->channels;
 		if (some > s->n - done)
 			some = s->n - done;
 		counter_add(counter, p, some);
@@ -145,6 +147,89 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
 	free(expected);
 	free(p);
 	counts_free(&counts);
+}
+
+/* Count samples of several channels with a digest each by several workers. */
+static void count_digests(struct counts *counts, const struct sample_type *t,
+			  const unsigned char *p, size_t n, uint32_t channels, uint32_t digits,
+			  struct digest_memory *memory)
+{
+	const struct layout layout = {
+		.record = channels * t->code_bytes, .samples = channels, .channels = channels};
+	struct sample_type same;
+	struct edges e;
+	struct counting c;
+	struct fail fail = {0};
+	struct share shares[WORKERS_MAX];
+
+	set_up(&same, &e, "f32", 100);
+	counting_init(&c, t, &e, &layout, false);
+	counting_keep_stats(&c, channels, digits);
+	c.pages = memory;
+	CHECK(counts_init(counts, c.cells, &fail) == 0 &&
+		      counts_keep_stats(counts, t, channels, digits, memory, &fail) == 0,
+	      "%s", fail.text);
+	for (unsigned w = 0; w < WORKERS_MAX; w++) {
+		shares[w] = (struct share){.c = &c,
+					   .counts = counts,
+					   .p = p + w * n * t->code_bytes,
+					   .n = n,
+					   .seed = check_random(&state)};
+		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0,
+		      "thread");
+	}
+	for (unsigned w = 0; w < WORKERS_MAX; w++)
+		pthread_join(shares[w].thread, NULL);
+}
+
+/*
+ * Workers that count in the digests of the totals find what workers with digests of their own do.
+ * A channel of few finite samples keeps them listed.
+ */
+static void digests(uint32_t channels, uint32_t digits)
+{
+	const size_t n = ((size_t)1 << 20) / channels * channels, all = WORKERS_MAX * n;
+	struct digest_memory none = {.most = 0};
+	struct sample_type t;
+	struct counts own, shared;
+
+	sample_type_parse(&t, "f32");
+	unsigned char *const p = malloc(all * t.code_bytes);
+	for (size_t i = 0; i < all; i++) {
+		const uint64_t r = check_random(&state);
+		const uint64_t nan = 0x7fc00000,
+			       bits = r % 64 == 0 ? nan + (r >> 8 & 1) * 0x80000000
+						  : 0x3c000000 + (r >> 32) % 0x5000000;
+		put(p + i * t.code_bytes, &t, i % channels == 1 && r % 512 > 0 ? nan : bits);
+	}
+	count_digests(&own, &t, p, n, channels, digits, NULL);
+	count_digests(&shared, &t, p, n, channels, digits, &none);
+	for (uint32_t c = 0; c < channels; c++) {
+		struct stats *const a = &own.stats[c], *const b = &shared.stats[c];
+		struct stats_result of, same;
+		uint64_t x = 0, y = 0;
+		uint32_t i = 0, k = 0;
+		CHECK(a->digest.pending == 0 && (b->digest.pending > 0 || b->digest.lists),
+		      "channel %u was not counted in the totals", c);
+		CHECK(a->digest.lists == b->digest.lists &&
+			      a->digest.lists == (c == 1 && digits == DIGEST_FINE),
+		      "channel %u of %u lists", c, channels);
+		CHECK(a->number == b->number && a->nan == b->nan, "channel %u: numbers", c);
+		stats_result(a, &of);
+		stats_result(b, &same);
+		CHECK(of.mean == same.mean && of.deviation == same.deviation, "channel %u: sums",
+		      c);
+		digest_keep_finite(&a->digest, &t, &of);
+		digest_keep_finite(&b->digest, &t, &same);
+		while (digest_next(&a->digest, &i, &x) && digest_next(&b->digest, &k, &y) &&
+		       i == k && x == y)
+			i++, k++;
+		CHECK(!digest_next(&a->digest, &i, &x) && !digest_next(&b->digest, &k, &y),
+		      "channel %u of %u: digests differ", c, channels);
+	}
+	free(p);
+	counts_free(&own);
+	counts_free(&shared);
 }
 
 /* 32-bit tables must be flushed before 2^32 samples, here all in one cell of one table. */
@@ -220,6 +305,9 @@ int main(void)
 	CHECK(isa_force("avx1024") != 0 && isa_force(NULL) == 0, "the best instruction set");
 	one("u32", (1u << 25) + 1, 1, true, NOISE);
 	past_32_bits();
+	digests(3, DIGEST_FINE);
+	digests(20, DIGEST_FINE);
+	digests(3, DIGEST_ROUGH);
 	sizes();
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
 		CHECK(reached[m] > 0, "method %d was not reached", m);

@@ -459,21 +459,27 @@ static void flush_stats(struct counter *counter)
 }
 
 /*
- * Now and then, move the statistics to the totals if the digests of all workers take too much
- * memory, or if a count may come near 2^32.
+ * Now and then, move the statistics to the totals if a count may come near 2^32, or if the digests
+ * of all workers take too much memory; then count in the digests of the totals.
  */
 static void check_digests(struct counter *counter)
 {
-	bool fits = counter->stats[0].digest.pending < UINT32_MAX / 2;
+	struct stats *const stats = counter->stats;
+	uint64_t charged = 0;
+	bool fits = true;
 
-	for (uint32_t c = 0; c < counter->c->channels; c++)
-		fits &= digest_charge(&counter->stats[c].digest);
+	for (uint32_t c = 0; c < counter->c->channels; c++) {
+		fits &= digest_charge(&stats[c].digest);
+		charged += stats[c].digest.charged;
+	}
 	counter->unchecked = 0;
-	if (fits)
-		return;
-	flush_stats(counter);
-	for (uint32_t c = 0; c < counter->c->channels; c++)
-		digest_shrink(&counter->stats[c].digest);
+	fits |= charged == 0;
+	if (!fits || stats[0].digest.pending >= UINT32_MAX / 2)
+		flush_stats(counter);
+	if (!fits)
+		counts_share_digests(counter->counts, stats);
+	else if (stats[0].total)
+		counts_charge(counter->counts);
 }
 
 static void count_unchecked(struct counter *counter, size_t n)

@@ -31,11 +31,18 @@ int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, str
 	return 0;
 }
 
+static struct lock *stats_lock(struct counts *counts, uint32_t channel)
+{
+	return &counts->stats_lock[channel % COUNTS_LOCKS];
+}
+
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
 		      uint32_t digits, struct digest_memory *memory, struct fail *fail)
 {
 	counts->stats = stats_open(type, channels);
 	counts->stats_channels = channels;
+	for (uint32_t i = 0; i < COUNTS_LOCKS; i++)
+		lock_init(&counts->stats_lock[i], LOCK_LAST);
 	if (!counts->stats ||
 	    (type->code_bytes > 2 && digits > 0 &&
 	     stats_keep_digest(counts->stats, channels, digits, true, memory) != 0))
@@ -43,20 +50,38 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 	return 0;
 }
 
-void counts_add_stats(struct counts *counts, const struct stats *stats)
+/* Merge a worker's statistics, unless they are NULL, and charge the digests of the totals. */
+static void merge_and_charge(struct counts *counts, const struct stats *stats)
 {
 	uint64_t charged = 0;
 
-	lock_take(&counts->lock);
 	for (uint32_t c = 0; c < counts->stats_channels; c++) {
 		struct digest *const digest = &counts->stats[c].digest;
-		stats_merge(&counts->stats[c], &stats[c]);
+		lock_take(stats_lock(counts, c));
+		if (stats)
+			stats_merge(&counts->stats[c], &stats[c]);
 		(void)digest_charge(digest);
 		charged += digest->charged;
+		lock_drop(stats_lock(counts, c));
 		if (digest->memory && charged > digest->memory->most)
 			__atomic_store_n(&counts->lost, true, __ATOMIC_RELAXED);
 	}
-	lock_drop(&counts->lock);
+}
+
+void counts_add_stats(struct counts *counts, const struct stats *stats)
+{
+	merge_and_charge(counts, stats);
+}
+
+void counts_charge(struct counts *counts)
+{
+	merge_and_charge(counts, NULL);
+}
+
+void counts_share_digests(struct counts *counts, struct stats *stats)
+{
+	for (uint32_t c = 0; c < counts->stats_channels; c++)
+		stats_share_digest(&stats[c], &counts->stats[c], stats_lock(counts, c));
 }
 
 int counts_check(const struct counts *counts, struct fail *fail)

@@ -20,6 +20,8 @@
 #include "count/keys.h"
 #include "count/stats.h"
 
+#define COUNTS_LOCKS 64u
+
 struct counts {
 	uint64_t *cell;          /* owned, until counts_take gives it to the caller */
 	size_t cells;            /* number of cells */
@@ -32,8 +34,9 @@ struct counts {
 	 * beyond 2^53. Keys and many channels have bit 0 together. Atomic.
 	 */
 	uint64_t fractions;
-	bool lost;                  /* the digests in stats exceed their memory; atomic */
-	struct lock lock;           /* used only by counts.c */
+	bool lost;                            /* the digests in stats exceed their memory; atomic */
+	struct lock lock;                     /* of all but stats; used only by counts.c */
+	struct lock stats_lock[COUNTS_LOCKS]; /* of channels c, c + COUNTS_LOCKS, ... of stats */
 	struct auto_bins auto_bins; /* counts_set_auto: the bins of each table in cell; else zero */
 	struct extent extent; /* counts_set_auto: extent of the samples in cell, or a larger one */
 	int k;                /* counts_set_auto: k of all tables in cell */
@@ -56,6 +59,12 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 
 /* Add a worker's statistics of all channels. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
+
+/* Let the digests of a worker's empty statistics use the memory of the totals' (stats.h). */
+void counts_share_digests(struct counts *counts, struct stats *stats);
+
+/* After counts_share_digests: charge the totals' digests, into which the worker counts. */
+void counts_charge(struct counts *counts);
 
 /* -1: the digests of the totals, or the keys, exceed their limit (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);

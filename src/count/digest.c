@@ -96,16 +96,16 @@ void digest_close(struct digest *d)
 
 bool digest_charge(struct digest *d)
 {
-	/* A page holds 4 blocks of wide counts, or 8 of narrow ones. */
-	const size_t step = PAGE / DIGEST_BLOCK / (d->wide ? sizeof(uint64_t) : sizeof(uint32_t));
 	uint64_t pages = round_up(d->listed * sizeof(*d->value), PAGE) / PAGE;
 
 	if (!d->touched || !d->memory)
 		return true;
-	for (size_t i = 0; i < BLOCKS(&d->rule); i += step) {
-		uint64_t word = 0;
-		memcpy(&word, d->touched + i, step);
-		pages += word != 0;
+	/* Eight blocks of narrow counts fill a page, and of wide counts two. */
+	for (size_t i = 0; i < BLOCKS(&d->rule); i += 8) {
+		uint64_t word;
+		memcpy(&word, d->touched + i, sizeof(word));
+		pages += d->wide ? (uint32_t)word != 0 : word != 0;
+		pages += d->wide && word >> 32 != 0;
 	}
 	const uint64_t more = pages * PAGE - d->charged;
 	d->charged = pages * PAGE;

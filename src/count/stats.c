@@ -93,6 +93,16 @@ int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, b
 	return 0;
 }
 
+void stats_share_digest(struct stats *s, struct stats *total, struct lock *lock)
+{
+	s->total = total;
+	s->lock = lock;
+	digest_shrink(&s->digest);
+	lock_take(lock);
+	s->digest.lists &= total->digest.lists;
+	lock_drop(lock);
+}
+
 void stats_clear(struct stats *s)
 {
 	digest_clear(&s->digest);
@@ -299,6 +309,29 @@ static void add_others(struct digest *d, const struct stats *s)
 	digest_add(d, infinity, s->above + s->nan);
 }
 
+/* Move the listed samples to the cells, and add the infinities and NaNs that came with them. */
+static void spill(struct stats *s)
+{
+	digest_spill(&s->digest);
+	add_others(&s->digest, s);
+}
+
+/* Move them to the cells of the totals. */
+static void spill_shared(struct stats *s)
+{
+	struct digest *const to = &s->total->digest;
+
+	lock_take(s->lock);
+	if (to->lists)
+		spill(s->total);
+	digest_merge(to, &s->digest);
+	add_others(to, s);
+	lock_drop(s->lock);
+	digest_clear(&s->digest);
+	digest_shrink(&s->digest);
+	s->digest.lists = false;
+}
+
 /* List the samples of a block, if all samples so far are listed and these fit. */
 static bool list_block(struct stats *s, const unsigned char *words, size_t n)
 {
@@ -320,9 +353,20 @@ static bool list_block(struct stats *s, const unsigned char *words, size_t n)
 	}
 	if (digest_list(&s->digest, keys, finite))
 		return true;
-	digest_spill(&s->digest);
-	add_others(&s->digest, s);
+	s->total ? spill_shared(s) : spill(s);
 	return false;
+}
+
+/* Count the samples in these cells. */
+static void count_cells(struct stats *s, const uint32_t *indices, size_t n)
+{
+	if (!s->total) {
+		digest_count(&s->digest, indices, n);
+		return;
+	}
+	lock_take(s->lock);
+	digest_count(&s->total->digest, indices, n);
+	lock_drop(s->lock);
 }
 
 static void add_block(struct stats *s, const unsigned char *words, size_t padded, size_t n)
@@ -336,7 +380,7 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	if (s->digest.touched && !list_block(s, words, n)) {
 		uint32_t indices[STATS_BLOCK];
 		s->loops->cells(words, n, &s->digest.rule, wide, indices);
-		digest_count(&s->digest, indices, n);
+		count_cells(s, indices, n);
 	}
 	extent_add(&s->extent, &extent);
 	if (extent.least <= plus && extent.greatest >= minus)
@@ -437,7 +481,7 @@ INLINE void add_run(struct stats *stats, const struct stats *all, size_t first,
 		return;
 	all->loops->cells(own, n, &all->digest.rule, bytes == 8, indices);
 	for (size_t i = 0; i < n; i++)
-		digest_count(&stats[first + i].digest, &indices[i], 1);
+		count_cells(&stats[first + i], &indices[i], 1);
 }
 
 /* The loop of stats_add_across: a tile of channels stays in L1 while all records are added. */

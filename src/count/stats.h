@@ -5,7 +5,8 @@
  * The sum of the samples and the sum of their squares are integers that are never rounded, so
  * adding and merging are associative to the bit; only stats_result rounds. A struct stats belongs
  * to one thread. Each worker has its own, and they are merged into the totals. They may include a
- * digest of the samples, for quantiles.
+ * digest of the samples, for quantiles. If the memory for all digests runs out, workers count in the
+ * totals' digests (stats_share_digest).
  */
 #ifndef GPUHIST_STATS_H
 #define GPUHIST_STATS_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "bins/auto.h"
 #include "bins/sample.h"
 #include "count/cells.h"
@@ -36,6 +38,8 @@ struct stats {
 	struct extent extent;       /* extent of the finite samples */
 	uint64_t at_least, at_greatest; /* codes: number of samples at its ends */
 	struct digest digest;           /* stats_keep_digest; else {0} */
+	struct stats *total;            /* stats_share_digest: the totals; else NULL */
+	struct lock *lock;              /* of the totals, if there are any */
 	/* An addition changes a digit by up to 2^65; carries wait for stats_result. */
 	int128_t *sum;    /* digit i is worth 2^(8 i); in the memory of stats_open */
 	int128_t *square; /* digit i is worth 2^(16 i) */
@@ -54,6 +58,12 @@ void stats_close(struct stats *stats, uint32_t channels); /* accepts NULL */
  */
 int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, bool wide,
 		      struct digest_memory *memory);
+
+/*
+ * For empty statistics with a digest: from now on, count in the digest of the totals, whose lock
+ * is free. The first samples are still listed here, as long as all of the totals' are listed too.
+ */
+void stats_share_digest(struct stats *stats, struct stats *total, struct lock *lock);
 
 /* Empty the statistics of one channel. */
 void stats_clear(struct stats *stats);
