@@ -123,6 +123,8 @@ for type in 0 1 2 3 4 5 6; do
 	{ bytes $type 11 0 9 && printf '1,"a, b"\n2,\n3,"x""y"\n4, plain\r\n5,"plain"\n'; } | seed text
 	{ bytes $type 11 0 9 && printf '1,"\0a"\n2,\n3,\0"\n4,\n'; } | seed text # keys with NUL bytes
 	{ bytes $type 24 1 40 0 2 && printf 'k;v\n\001;1\n\001y;2\n;3\nshort;4\n'; } | seed text
+	{ bytes $type 104 1 9 0 2 && printf 'x,"v",u,w\n1,2,3,4\n,"5",\001,6\n7,,8\n'; } | seed text
+	{ bytes $type 227 1 9 0 2 && printf '1;x;NA\n;2;3\n"4";5;6;\r\n7;8\n'; } | seed text
 	{ bytes $type 4 1 0 0 1 && printf '"v\0\0",v\n1,2\n'; } | seed text # NUL bytes after a name
 done
 # A shift and a divisor, then a numerator or a binary64.

@@ -3,8 +3,9 @@
  * text: lines in blocks of any size, compared with a plain reading of the whole text: the same
  * samples, up to the same bad line, with the same keys.
  *
- * The head of the input: type, column (0: none; 4: by name) plus 5 times the keys' column, size of
- * the blocks, room for samples. A byte 1 in the text stands for 30,000 letters.
+ * The head of the input: type, columns, size of the blocks, room for samples. The byte of columns
+ * has the first column (0: none; 4: by name), 5 times the keys' column, and 25 times those of the
+ * second and third column, which leave no keys. A byte 1 in the text stands for 30,000 letters.
  */
 #include "text/text.h"
 
@@ -14,7 +15,9 @@
 #include "text/text_keys.h"
 
 #define LONG 30000
-#define SAMPLES 8192
+#define BYTES 8192
+#define SAMPLES (2 * BYTES) /* three for a line of two bytes */
+#define READ 3              /* columns that are read */
 
 static const char *const TYPES[] = {"f64", "f32", "i64", "u8", "i16be", "u64", "f64be"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -25,12 +28,10 @@ struct line {
 
 struct model {
 	struct text_spec spec;
-	const char *column; /* the only column of spec, or NULL */
-	uint64_t given;     /* its number, or 0 */
 	char separator;
 	bool first;
-	uint64_t number; /* of the column */
-	uint64_t by;     /* of the keys' column; 0: none */
+	uint64_t number[READ]; /* of the columns */
+	uint64_t by;           /* of the keys' column; 0: none */
 	uint64_t code[SAMPLES];
 	struct line key[SAMPLES];
 	size_t n;
@@ -253,17 +254,38 @@ static size_t key_length(struct line f)
 	return n;
 }
 
+/* Note a field of the line that names the columns. False: its name stands there twice. */
+static bool take_name(struct model *m, struct line name, uint64_t field)
+{
+	const char letter = name.end - name.p == 1 ? *name.p : '\0';
+	bool twice = false;
+
+	for (uint32_t c = 0; c < m->spec.columns; c++)
+		if (m->spec.column[c].number == 0 && letter == *m->spec.column[c].name) {
+			twice |= m->number[c] > 0;
+			m->number[c] = field;
+		}
+	if (m->spec.by && m->spec.by_number == 0 && letter == 'k') {
+		twice |= m->by > 0;
+		m->by = field;
+	}
+	return !twice;
+}
+
 /* Read a line. False: it is bad. */
 static bool take_line(struct model *m, const char *p, const char *end, bool feed)
 {
-	const bool named = m->given == 0 || (m->spec.by && m->spec.by_number == 0);
-	const bool naming = m->column && named && m->first;
-	const bool headed = m->column && !named && m->first;
-	const size_t before = m->n;
+	const uint32_t read = text_samples(&m->spec);
+	bool named = m->spec.by && m->spec.by_number == 0;
 	const char *const cr = memchr(p, '\r', (size_t)(end - p));
 	uint64_t fields = 0;
-	struct line f = {p, p}, key = f;
-	bool missing = false, words = false, twice = false;
+	struct line f = {p, p}, key = f, number[READ] = {f, f, f};
+	bool missing = false, words = false, twice = false, says = false;
+
+	for (uint32_t c = 0; c < m->spec.columns; c++)
+		named |= m->spec.column[c].number == 0;
+	const bool naming = m->spec.columns > 0 && named && m->first;
+	const bool headed = m->spec.columns > 0 && !named && m->first;
 
 	if (cr && (cr + 1 < end || !feed))
 		return false;
@@ -286,41 +308,33 @@ static bool take_line(struct model *m, const char *p, const char *end, bool feed
 			return false;
 		fields++;
 		more = p < end;
-		words |= headed && is_word(bare(f));
+		words |= is_word(bare(f));
 		if (fields == m->by)
 			key = f;
-		if (naming) {
-			const struct line name = bare(f);
-			const char letter = name.end - name.p == 1 ? *name.p : '\0';
-			if (m->given == 0 && letter == 'v') {
-				twice |= m->number > 0;
-				m->number = fields;
-			}
-			if (m->spec.by && m->spec.by_number == 0 && letter == 'k') {
-				twice |= m->by > 0;
-				m->by = fields;
-			}
-		} else if (fields == m->number) {
-			if (headed && !is_numeral(bare(f)))
-				missing = is_missing(bare(f));
-			else if (add(m, f) != 0)
-				return false;
+		if (naming)
+			twice |= !take_name(m, bare(f), fields);
+		for (uint32_t c = 0; c < read; c++) {
+			if (fields != m->number[c])
+				continue;
+			number[c] = f;
+			missing |= is_missing(bare(f));
+			says |= !is_numeral(bare(f)) && !is_missing(bare(f));
 		}
 	}
-	if (missing && !words && add(m, (struct line){p, p}) != 0)
-		return false;
 	m->first = false;
-	if (m->n > before)
-		m->key[before] = key;
-	if (twice || m->number == 0 || (m->spec.by && m->by == 0))
+	for (uint32_t c = 0; c < read; c++)
+		twice |= m->number[c] == 0;
+	if (twice || (m->spec.by && m->by == 0))
 		return false;
-	if (m->n > before && m->by > 0 &&
-	    (memchr(bare(key).p, '\0', (size_t)(bare(key).end - bare(key).p)) ||
-	     key_length(key) > 4096))
-		return false;
-	/* Without a sample, a first line that has the column is a header. */
-	const bool header = naming || (headed && fields >= m->number && m->n == before);
-	return header || (fields >= m->number && fields >= m->by);
+	if (naming || (headed && (says || (missing && words))))
+		return true;
+	m->key[m->n] = key;
+	for (uint32_t c = 0; c < read; c++)
+		if (fields < m->number[c] || add(m, number[c]) != 0)
+			return false;
+	return fields >= m->by &&
+	       (m->by == 0 || (!memchr(bare(key).p, '\0', (size_t)(bare(key).end - bare(key).p)) &&
+			       key_length(key) <= 4096));
 }
 
 /* Read all of the text. Return the number of the bad line, or 0. */
@@ -328,9 +342,11 @@ static uint64_t take_all(struct model *m, const char *p, size_t n)
 {
 	const char *const end = p + n;
 
-	m->number = m->column ? m->given : 1;
+	m->number[0] = 1;
+	for (uint32_t c = 0; c < m->spec.columns; c++)
+		m->number[c] = m->spec.column[c].number;
 	m->by = m->spec.by_number;
-	m->separator = m->column ? 0 : '\n';
+	m->separator = m->spec.columns > 0 ? 0 : '\n';
 	m->first = true;
 	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
@@ -404,7 +420,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct model m;
 	struct bytes in = {data, size};
-	static unsigned char out[(8 + TEXT_KEY) * SAMPLES];
+	static unsigned char out[(8 + TEXT_KEY) * SAMPLES]; /* keys come with one column */
 	static struct text_lines l;
 	struct text_table table;
 	size_t n, used = 0, at = 0;
@@ -415,13 +431,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m = (struct model){.spec.on = true};
 	REQUIRE(sample_type_named(&m.spec.type, &pair, TYPES[take(&in, 1) % COUNT(TYPES)]) == 0,
 		"type");
-	static const char *const COLUMNS[] = {NULL, "1", "2", "3", "v"};
-	const unsigned columns = (unsigned)take(&in, 1), column = columns % 5, by = columns / 5 % 5;
-	m.column = COLUMNS[column];
-	m.given = column < 4 ? column : 0;
-	m.spec.columns = column > 0;
-	m.spec.column[0] = (struct text_column){m.column, column > 0, false, m.given};
-	if (column > 0 && by > 0) {
+	static const char *const COLUMNS[] = {NULL, "1", "2", "3", "v", "w"};
+	const unsigned columns = (unsigned)take(&in, 1), by = columns / 5 % 5, more = columns / 25;
+	const unsigned column[READ] = {columns % 5, more % 5 + (more % 5 == 4), more / 5 % 5};
+	for (unsigned c = 0; c < READ && column[0] > 0; c++)
+		if (column[c] > 0)
+			m.spec.column[m.spec.columns++] = (struct text_column){
+				COLUMNS[column[c]], 1, false, column[c] < 4 ? column[c] : 0};
+	if (m.spec.columns == 1 && by > 0) {
 		m.spec.by = by < 4 ? COLUMNS[by] : "k";
 		m.spec.by_number = by < 4 ? by : 0;
 		m.spec.keys = text_keys_new();
@@ -430,7 +447,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t piece = take(&in, 1) % 8 ? 1 + take(&in, 2) : SIZE_MAX;
 	const size_t sample = m.spec.type.bits / 8, bytes = text_bytes(&m.spec),
 		     cap = bytes * (1 + take(&in, 1) % 20);
-	char *const text = in.size < SAMPLES ? stretch(&in, &n) : NULL;
+	char *const text = in.size < BYTES ? stretch(&in, &n) : NULL;
 	if (!text) {
 		text_keys_free(m.spec.keys);
 		return 0;
@@ -464,12 +481,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const uint64_t bad = take_all(&m, text, n);
 		REQUIRE(bad == (rc < 0 ? lines + l.bad_line : 0), "line %llu, not %llu: %s",
 			(unsigned long long)bad, (unsigned long long)(lines + l.bad_line), l.why);
-		REQUIRE(used == m.n * bytes, "%zu samples, not %zu", used / bytes, m.n);
-		for (size_t i = 0; i < used / bytes; i++) {
+		const size_t per_line = text_samples(&m.spec);
+		REQUIRE(used * per_line == m.n * bytes, "%zu lines, not %zu samples", used / bytes,
+			m.n);
+		for (size_t i = 0; i < m.n; i++) {
+			const unsigned char *const own =
+				out + i / per_line * bytes + i % per_line * sample;
 			uint64_t code = 0;
 			for (size_t k = 0; k < sample; k++)
-				code = code << 8 |
-				       out[i * bytes + (m.spec.type.big ? k : sample - 1 - k)];
+				code = code << 8 | own[m.spec.type.big ? k : sample - 1 - k];
 			REQUIRE(code == m.code[i], "sample %zu is %llx, not %llx", i,
 				(unsigned long long)code, (unsigned long long)m.code[i]);
 		}

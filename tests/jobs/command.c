@@ -114,7 +114,7 @@ static void skip_option(struct command *c, const struct job *j)
  */
 static bool refused(const struct job *j, size_t flag)
 {
-	if (j->binless && flag != 2 && flag != 4)
+	if (j->binless && flag != 2 && flag != 4) /* options for bins */
 		return true;
 	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
 		return true;
@@ -134,7 +134,7 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 		bool sparse = i == 5 && !j->each &&
 			      (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
-		if (refused(j, i) && !once_in(20))
+		if (refused(j, i) && (j->implied || !once_in(20)))
 			continue;
 		if (sparse || once_in(i == 3 ? 2 : 4)) {
 			arg(i < 3 ? a : output, "%s", flags[i]);
@@ -170,7 +170,8 @@ static void bins_options(struct command *c, struct command *oracle, const struct
 	char text[LIST_BYTES];
 
 	if (j->binless) {
-		option(c, 'b', "bins", once_in(2) ? "0" : "0x0");
+		if (!j->implied)
+			option(c, 'b', "bins", once_in(2) ? "0" : "0x0");
 		arg(oracle, "--binless");
 		arg(oracle, "-rfull");
 		arg(oracle, "-b1");
@@ -210,7 +211,7 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	if (j->last_axis)
 		snprintf(text, sizeof(text), "last");
 	/* a pair has two channels anyway */
-	if ((j->channels_given || j->last_axis) &&
+	if ((j->channels_given || j->last_axis) && !j->apart &&
 	    !(j->pair && !j->abs && channels == 2 && once_in(2)) &&
 	    !(j->magnitude && channels == 1 && once_in(2)))
 		option(c, 'c', "channels", text);
@@ -255,10 +256,13 @@ static void mask_options(struct command *c, struct command *oracle, const struct
 
 void shared_options(struct command *c, struct command *oracle, const struct job *j)
 {
+	char columns[16 * MAX_READ], names[16 * MAX_READ];
+
 	bins_options(c, oracle, j);
 	layout_options(c, oracle, j);
+	text_arguments(j, columns, names, sizeof(columns));
 	if (j->text)
-		arg(oracle, "--text");
+		arg(oracle, "--text%s%s", j->apart ? "=" : "", j->apart ? names : "");
 	if (j->masked)
 		mask_options(c, oracle, j);
 	if (j->missing[0]) {
@@ -318,19 +322,16 @@ void oracle_options(struct command *c, const struct job *j)
 void gpuhist_options(struct command *c, const struct job *j, char **more)
 {
 	static const unsigned threads[] = {1, 2, 3, 7, 8, 16};
-	char text[200];
+	char text[200], columns[16 * MAX_READ], names[16 * MAX_READ];
 
 	if (j->header == TENSORS)
 		arg(c, "--tensor=" TENSOR_NAME);
 	if (j->type_given &&
 	    !(j->text && !strcmp(j->type->name, "f64") && !j->big_endian && once_in(2)))
 		type_option(c, j);
-	if (j->columns == 0 && j->text)
-		arg(c, "--text");
-	else if (j->text && j->column_named)
-		arg(c, "--text=value");
-	else if (j->text)
-		arg(c, "--text=%u", j->column);
+	text_arguments(j, columns, names, sizeof(columns));
+	if (j->text)
+		arg(c, "--text%s%s", columns[0] ? "=" : "", columns);
 	if (j->skip)
 		skip_option(c, j);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->limit);
@@ -381,7 +382,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 		arg(c, "--raw");
 		arg(oracle, "--raw");
 	}
-	if (all && once_in(3))
+	if (all && !j->text && once_in(3))
 		arg(c, "--zstd");
 	if (j->no_check)
 		arg(c, "--no-check");

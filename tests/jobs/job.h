@@ -63,6 +63,7 @@ uint64_t draw_finite_key(const struct type *t);
 enum {
 	MAX_EDGE_KEYS = 256, /* edges of a job near which its data lies */
 	MAX_INPUTS = 4,
+	MAX_READ = 64, /* columns of a text */
 	PATH_BYTES = 512,
 	LIST_BYTES = 4000,
 };
@@ -106,8 +107,11 @@ struct job {
 	uint64_t stride, first_byte;      /* of a record: its bytes; those before its samples */
 	uint64_t width;                   /* of a record: its samples, of all channels */
 	bool text;                        /* --text */
-	unsigned columns, column; /* ... of a line, and the one that is read; 0: no COLUMN */
-	bool column_named;        /* it goes by its name, "value" */
+	unsigned columns;                 /* ... of a line; 0: no COLUMN */
+	bool apart;                       /* each channel is a column; else one column is read */
+	unsigned column[MAX_READ];        /* the columns that are read, from 1 */
+	uint64_t named;                   /* bits of those that go by their names */
+	bool implied;                     /* the columns imply -b 0 */
 	unsigned whole;     /* floats are whole numbers: 0: none, 1: all, n: of each n-th channel */
 	uint64_t skip;      /* --skip */
 	bool limited;       /* --count is given */
@@ -187,6 +191,8 @@ void make_around(const struct job *j, struct around *a, size_t bytes, bool absen
 struct input;
 
 void draw_text(struct job *j);
+/* The argument of --text, and the same names for the oracle. */
+void text_arguments(const struct job *j, char *text, char *names, size_t size);
 /* Write the samples of an input as text. */
 void write_text(const struct job *j, struct input *in);
 
@@ -202,7 +208,8 @@ struct input {
 	size_t bytes;          /* of data */
 	size_t before;         /* REDIRECT_INSIDE: bytes before the file offset */
 	bool compressed;       /* data is zstd, from offset `before` on */
-	unsigned char *oracle; /* text: the same as binary samples, after `before` bytes */
+	bool lines;            /* data is text, and the oracle gets it as binary samples */
+	unsigned char *oracle; /* ... which these are, after `before` bytes */
 	size_t oracle_bytes;
 	bool text;               /* the samples are text by chance */
 	bool at_once;            /* no pipe trickles, so -n waits for no magic number */

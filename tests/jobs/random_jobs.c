@@ -297,8 +297,11 @@ static void draw_job(struct job *j, bool gpu)
 	} else if (once_in(5) && !(gpu && j->type->bits > 16)) {
 		draw_quantiles(j);
 	}
-	if (j->quantiles[0] && once_in(3))
+	j->implied = j->apart && j->binning == DEFAULT_BINS && !j->bins_given && !j->each;
+	if (j->implied || (j->quantiles[0] && once_in(3)))
 		make_binless(j);
+	if (j->implied && !j->quantiles[0] && once_in(2))
+		draw_quantiles(j);
 	if (j->slices > 0 && !j->each) /* -n is of all inputs together */
 		j->limited = false;
 	if (j->slices > 0 && is_too_fine(j)) {
@@ -364,7 +367,10 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		arg(&merge, "-b%llu", (unsigned long long)j.bins);
 	if (j.binless)
 		arg(&merge, "-b0");
-	if (j.quantiles[0]) {
+	if (j.implied && !j.quantiles[0]) {
+		arg(&oracle, "--stats=1,5,25,50,75,95,99");
+		snprintf(j.quantiles, sizeof(j.quantiles), "implied");
+	} else if (j.quantiles[0]) {
 		arg(&gpuhist, "--stats=%s", j.quantiles);
 		arg(&merge, "--stats=%s", j.quantiles);
 		arg(&oracle, "--stats=%s", j.quantiles);

@@ -12,11 +12,51 @@ void draw_text(struct job *j)
 	j->text = j->layout == PLAIN && !j->header && j->type->bits % 8 == 0 && once_in(6);
 	if (j->text && j->type->kind == FLOAT && j->type->bits >= 32 && once_in(2))
 		j->whole = 1 + (unsigned)below(2);
-	if (!j->text || once_in(2))
+	j->apart = j->text && j->channels > 1 && j->channels <= MAX_READ && !once_in(3);
+	if (!j->text || (!j->apart && once_in(2)))
 		return;
-	j->columns = 1 + (unsigned)below(5);
-	j->column = 1 + (unsigned)below(j->columns);
-	j->column_named = once_in(3);
+	const unsigned read = j->apart ? j->channels : 1;
+	j->columns = read + (unsigned)below(once_in(20) ? 100 : 5);
+	for (unsigned c = 0; c < read; c++) {
+		bool taken = true;
+		while (taken) {
+			taken = false;
+			j->column[c] = 1 + (unsigned)below(j->columns);
+			for (unsigned k = 0; k < c; k++)
+				taken |= j->column[k] == j->column[c];
+		}
+	}
+	if (once_in(3))
+		j->named = once_in(2) ? UINT64_MAX : draw();
+}
+
+/* The name of a column that is read: value, or v and its channel. */
+static void name_of(char name[16], const struct job *j, unsigned channel)
+{
+	snprintf(name, 16, j->apart ? "v%u" : "value", channel);
+}
+
+static bool is_named(const struct job *j, unsigned channel)
+{
+	return j->named >> channel & 1;
+}
+
+void text_arguments(const struct job *j, char *text, char *names, size_t size)
+{
+	size_t used = 0, own = 0;
+
+	text[0] = names[0] = '\0';
+	for (unsigned c = 0; c < (j->apart ? j->channels : j->columns > 0); c++) {
+		const char *const comma = c > 0 ? "," : "", *const quote = once_in(9) ? "\"" : "";
+		char name[16];
+		name_of(name, j, c);
+		if (!is_named(j, c))
+			snprintf(name, sizeof(name), "%u", j->column[c]);
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", comma,
+					 is_named(j, c) ? quote : "", name,
+					 is_named(j, c) ? quote : "");
+		own += (size_t)snprintf(names + own, size - own, "%s%s", comma, name);
+	}
 }
 
 /* ---- numbers ---- */
@@ -191,58 +231,67 @@ static void put_blanks(FILE *f, char separator, bool first)
 	while (once_in(3));
 }
 
-/* Print the name of the column with the numbers; among names, a missing number is a name, too. */
-static void put_name(FILE *f, const struct job *j, char separator)
+/* Print the name of a column with numbers; among names, a missing number is a name, too. */
+static void put_name(FILE *f, const struct job *j, unsigned channel, char separator)
 {
-	if (j->column_named || j->columns == 1 || once_in(2))
-		fprintf(f, "value");
+	char name[16];
+
+	name_of(name, j, channel);
+	if (is_named(j, channel) || j->columns == 1 || (j->apart && channel == 0) || once_in(2))
+		fprintf(f, "%s", name);
 	else
 		fprintf(f, "%s", separator == ' ' ? "Na" : ONE_OF("", "Na"));
 }
 
-/* Print a line of fields; at is NULL: the header. */
+/* Print a line of fields, with the samples of a record; at is NULL: the header. */
 static void put_fields(FILE *f, const struct job *j, unsigned char *at, char separator, bool first,
 		       bool few)
 {
+	const unsigned read = j->apart ? j->channels : 1;
+
 	for (unsigned c = 1; c <= j->columns; c++) {
+		unsigned channel = 0;
+		while (channel < read && j->column[channel] != c)
+			channel++;
 		if (c > 1 && separator != ' ')
 			fputc(separator, f);
 		if ((c > 1 && separator == ' ') || once_in(20))
 			put_blanks(f, separator, first);
-		if (c != j->column && !at) {
+		if (channel == read && !at) {
 			fprintf(f, "%s", ONE_OF("x", "\"a, b\"", "name_2"));
 			continue;
 		}
-		if (c != j->column) {
+		if (channel == read) {
 			put_other(f, separator, few && !first);
 			continue;
 		}
 		const char *const quote = once_in(8) ? "\"" : "";
 		fprintf(f, "%s", quote);
 		if (at)
-			put_number(f, j, at, first, few);
+			put_number(f, j, at + channel * j->type->bits / 8, first, few);
 		else
-			put_name(f, j, separator);
+			put_name(f, j, channel, separator);
 		fprintf(f, "%s", quote);
 	}
 }
 
-static void put_lines(FILE *f, const struct job *j, unsigned char *data, size_t samples)
+static void put_lines(FILE *f, const struct job *j, unsigned char *data, size_t lines)
 {
 	const char separator = "\t,; "[below(4)];
 	const char *const end = once_in(4) ? "\r\n" : "\n";
-	const bool few = samples < 500;
+	const size_t bytes = (j->apart ? j->channels : 1) * j->type->bits / 8;
+	const bool few = lines < 500;
 	bool first = true;
 
 	if (once_in(6))
 		fprintf(f, "\xef\xbb\xbf");
-	if (j->columns > 0 && samples > 0 && (j->column_named || once_in(2))) {
+	if (j->columns > 0 && lines > 0 && (j->named || once_in(2))) {
 		put_fields(f, j, NULL, separator, true, few);
 		fprintf(f, "%s", end);
 		first = false;
 	}
-	for (size_t i = 0; i < samples; i++, first = false) {
-		unsigned char *const at = data + i * j->type->bits / 8;
+	for (size_t i = 0; i < lines; i++, first = false) {
+		unsigned char *const at = data + i * bytes;
 		if (once_in(100))
 			fprintf(f, "%s%s", ONE_OF("", "  ", "# 1, 2", "#"), end);
 		if (j->columns > 0) {
@@ -252,7 +301,7 @@ static void put_lines(FILE *f, const struct job *j, unsigned char *data, size_t 
 			put_number(f, j, at, first, few);
 			fprintf(f, "%s", once_in(20) ? " \t" : "");
 		}
-		fprintf(f, "%s", i + 1 == samples && once_in(3) ? "" : end);
+		fprintf(f, "%s", i + 1 == lines && once_in(3) ? "" : end);
 	}
 }
 
@@ -292,7 +341,8 @@ void write_text(const struct job *j, struct input *in)
 			   (in->bytes - in->before) / (j->type->bits / 8));
 	if (!f || fwrite(in->data, 1, in->before, f) != in->before)
 		die("memory");
-	put_lines(f, j, in->data + in->before, (in->bytes - in->before) / (j->type->bits / 8));
+	put_lines(f, j, in->data + in->before,
+		  (in->bytes - in->before) / (j->type->bits / 8) / (j->apart ? j->channels : 1));
 	if (fclose(f))
 		die("memory");
 	in->oracle = in->data; /* as the text has rounded it */

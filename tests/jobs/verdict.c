@@ -154,9 +154,9 @@ static bool same_text(const struct job *j, const char *a, const char *b, bool pa
 /*
  * Split a line of a table, "NAME  FIGURE  FIGURE", into a line "CHANNEL  NAME  FIGURE" for each
  * channel. "-" stands for a missing figure; the first line, named "channel", gives the first
- * channel.
+ * channel, or, named "column", the columns that follow those of tables before.
  */
-static void split_row(FILE *to[MOST], char *line, unsigned *first)
+static void split_row(FILE *to[MOST], char *line, unsigned *first, unsigned *next)
 {
 	char *at = strstr(line, "  ");
 	const int name = at ? (int)(at - line) : 0;
@@ -168,6 +168,8 @@ static void split_row(FILE *to[MOST], char *line, unsigned *first)
 		*first = (unsigned)atoi(at);
 		return;
 	}
+	if (!strncmp(line, "column ", 7))
+		*first = *next;
 	for (unsigned channel = *first; *at && channel < MOST; channel++) {
 		const char *const figure = at + strspn(at, " ");
 		at = strstr(figure, "  ");
@@ -175,6 +177,7 @@ static void split_row(FILE *to[MOST], char *line, unsigned *first)
 		if (*figure != '-' || at - figure > 1)
 			fprintf(to[channel], "%u  %.*s  %.*s\n", channel, name, line,
 				(int)(at - figure), figure);
+		*next = !strncmp(line, "column ", 7) ? channel + 1 : *next;
 	}
 }
 
@@ -184,7 +187,7 @@ static char *stats_of(const char *path, bool *others)
 	FILE *file = fopen(path, "r"), *to[MOST];
 	char *line = NULL, *text[MOST], *all = NULL;
 	size_t room = 0, bytes[MOST], used;
-	unsigned first = 0;
+	unsigned first = 0, next = 0;
 	FILE *joint = open_memstream(&all, &used);
 
 	for (unsigned c = 0; c < MOST; c++)
@@ -196,7 +199,7 @@ static char *stats_of(const char *path, bool *others)
 		if (strncmp(line, STATS, strlen(STATS)))
 			*others = true;
 		else
-			split_row(to, line + strlen(STATS), &first);
+			split_row(to, line + strlen(STATS), &first, &next);
 	}
 	free(line);
 	fclose(file);
@@ -354,7 +357,7 @@ bool judge(const struct job *j, const struct input *in, unsigned inputs, const s
  */
 static const char *given(const struct input *in)
 {
-	return in->compressed || in->oracle_bytes > 0 ? in->file : in->plain;
+	return in->compressed || in->lines ? in->file : in->plain;
 }
 
 void print_command(const char *who, const struct command *c, const struct input *in,

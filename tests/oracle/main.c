@@ -10,7 +10,7 @@
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw | --tensor=NAME] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] [--binless]
- *          [--text] [--each=N|file [--pairs] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
+ *          [--text[=NAME,...]] [--each=N|file [--pairs] [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input ends inside a record
  * or within the bytes to skip, or its header is wrong.
@@ -60,6 +60,15 @@ static void parse_key(struct job *job, const char *text)
 	job->by_key.bytes = strtoull(text + 1, NULL, 10) / 8;
 	job->by_key.big = at[-1] == 'e';
 	job->by_key.offset = parse_count(at + 1, '\0');
+}
+
+static void parse_columns(struct job *job, char *names)
+{
+	unsigned n = 0;
+
+	for (char *name = names ? strtok(names, ",") : NULL; name; name = strtok(NULL, ","))
+		if (n < FEW_CHANNELS)
+			job->column[n++] = name;
 }
 
 static void parse_channels(struct job *job, const char *text)
@@ -124,7 +133,7 @@ static const struct option longs[] = {
 	{"each", required_argument, NULL, EACH},
 	{"name", required_argument, NULL, NAME},
 	{"pairs", no_argument, NULL, PAIRS},
-	{"text", no_argument, NULL, IS_TEXT},
+	{"text", optional_argument, NULL, IS_TEXT},
 	{"tensor", required_argument, NULL, TENSOR},
 	{"mask", required_argument, NULL, MASK},
 	{"abs", optional_argument, NULL, ABS},
@@ -159,6 +168,7 @@ static void take_flag(struct job *job, int option)
 		break;
 	case IS_TEXT:
 		job->text = true;
+		parse_columns(job, optarg);
 		break;
 	case MOD:
 		job->by.mod = true;

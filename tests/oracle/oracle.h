@@ -92,6 +92,7 @@ struct row_worker {
 
 struct job {
 	bool text;                      /* --text: the samples were text */
+	char *column[FEW_CHANNELS];     /* --text=NAME,...: the names of the channels; or NULL */
 	const struct type *type;        /* of the samples */
 	const struct type *number;      /* of the samples before --abs */
 	const struct type *word;        /* of the words that hold them; without --mask, `type` */

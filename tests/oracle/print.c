@@ -138,7 +138,10 @@ static void put_names(const struct job *job)
 	if (job->channels == 1)
 		printf("%ccount", c);
 	for (unsigned i = 0; job->channels > 1 && i < job->channels; i++)
-		printf("%ccount%u", c, i);
+		if (job->column[0])
+			printf("%c%s", c, job->column[i]);
+		else
+			printf("%ccount%u", c, i);
 	putchar('\n');
 }
 

@@ -85,7 +85,7 @@ void begin_rows(struct job *job)
 		printf("%coffset", c);
 	printf("%crecords", c);
 	if (job->channels > 1)
-		printf("%cchannel", c);
+		printf("%c%s", c, job->column[0] ? "column" : "channel");
 	put_columns(job);
 }
 
@@ -111,6 +111,10 @@ static void put_numbers(const struct job *job, unsigned channel, uint64_t sample
 
 static void put_channel(const struct job *job, unsigned channel)
 {
+	if (job->column[0]) {
+		printf("%s", job->column[channel]);
+		return;
+	}
 	if (job->rows.pairs && job->channels % 2 == 0)
 		putchar("IQ"[channel % 2]);
 	if (!job->rows.pairs || job->channels % 2 > 0)
@@ -144,7 +148,10 @@ void put_list(struct job *job)
 
 	set_counter(&job->rows);
 	if (job->header) {
-		printf(keys ? "key%crecords" : is_named(job) ? "channel" : "", c);
+		if (keys)
+			printf("key%crecords", c);
+		else if (is_named(job))
+			printf("%s", job->column[0] ? "column" : "channel");
 		put_columns(job);
 	}
 	for (unsigned i = 0; i < job->channels && !keys; i++) {

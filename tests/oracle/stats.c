@@ -543,7 +543,10 @@ static void put_channel(const struct job *job, unsigned channel)
 	struct sample *sorted = sorted_of(job, channel, &n);
 
 	snprintf(text, sizeof(text), "%u", channel);
-	say("channel", text);
+	if (job->column[0])
+		say("column", job->column[channel]);
+	else
+		say("channel", text);
 	snprintf(text, sizeof(text), "%zu", n);
 	say("count", text);
 	/* With --clamp, no sample is outside. */
