@@ -54,7 +54,7 @@ plant() {
 # Readers, without a wake-up: a lost call, a call that is pending for ever, an answer of the device.
 plant call src/input/source.c '/^static void call_for_work/,/^}/s/^\tpthread_cond_signal.*/\t;/'
 plant called src/input/source.c '/^static void await_unlocks/,/^}/s/^\ts->wait.called = false;/\t;/'
-plant answer src/input/source.c '/^static bool has_work/,/^}/s/ || device_waits(s)//' source_schedules
+plant answer src/input/source.c '/^static bool has_work/,/^}/s/ || s->tasks->answer_due(s)//' source_schedules
 # Text: a long line that no memory is kept for.
 text=src/input/source_text.c
 plant text_first $text 's/^\t       (text_list_is_next(&t->list, gap) && is_first(s, in));/\t       (gap == NULL);/' 'in long lines'
@@ -87,21 +87,21 @@ plant inl src/hist/linearity.c 's/excess(c, c->start, sum, i - c->first - 1)/exc
 plant divergence src/hist/compare.c '/add_divergence(&s.divergence, flow\[0\]->nan/d' compare
 plant under src/hist/compare.c 's/s.below\[i\] = flow\[i\]->under;/s.below[i] = 0;/' compare
 plant infinity src/hist/quantile.c 's/^\tif (of->below > 0)/\tif (false)/' stats
-plant zeros src/hist/quantile.c 's/at == d->rule.zero ? of->zeros : 0/0/' stats
+plant zeros src/hist/quantile.c 's/cell != 0 || nth > of->zeros)/true)/' stats
 plant coarser src/count/digest.c 's/const int64_t coarser = .*/const int64_t coarser = own >> (from->digits - digits); (void)values;/' merge
-plant le src/output/write_prom.c 's/number_format_integer(text, past - 1);/number_format_integer(text, past);/' prom
+plant le src/output/write_prom.c 's/ || closed) - 1;/ || closed);/' prom
 # The source's records, places and failures: seen by its jobs.
 last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
 plant last_wins src/input/source_ends.c "$last_wins" source_jobs
 plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
 plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->begin) % record);/rest = record - (size_t)(begin % record);/' source_jobs
-plant unsized_place src/input/zstd_job.c 's/^\tjob_place(s, j->next, end);/\tjob_place(s, j->next, j->decoded);/' source_jobs
+plant unsized_place src/input/zstd_job.c 's/^\tj->next->at = end;.*/\tj->next->at = j->decoded;/' source_jobs
 plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->begin),/larger(at + p->from, p->begin == 0 ? in->begin : 0),/' source_jobs
-plant checksum src/input/zstd_job.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
+plant checksum src/input/zstd_seam.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
 plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
 plant left src/input/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
 plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
-plant due src/input/source_ends.c 's/^\treturn nothing_left(s, in) || (in->zstd .*/\treturn true;/' source_jobs
+plant due src/input/zstd_job.c 's/^\treturn input_is_done(s, in) || !before;/\treturn true;/' source_jobs
 plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
 plant gathered src/input/zstd_plan.c 's/c->declared == UNKNOWN || f.header.declared == UNKNOWN/c->declared == UNKNOWN/' source_jobs
 plant again_twice src/input/zstd_blocks.c 's/j->handed_out = j->decoded;/j->handed_out = 0;/' source_jobs
@@ -116,8 +116,6 @@ plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true 
 slice=src/input/source_part.c
 plant identity $slice 's/now.seconds != then->seconds ||/false ||/; s/now.nanoseconds != then->nanoseconds)/false)/' changed
 plant state $slice 's/(uint64_t)one->seconds,/0,/' slices
-plant behind_n $slice 's/^\ts->slice->input.path..identity = bytes_identity(b);//' slices
-plant leak $slice '/^static int measure_one/,/^}/s/^\tif (in)$/\tif (false)/' slices
 plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
 plant look src/format/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
 plant torn src/input/source_plain.c 's/in->plain->torn += got - whole_records(s, got);/;/' changed

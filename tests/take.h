@@ -3,7 +3,7 @@
 #ifndef GPUHIST_TAKE_H
 #define GPUHIST_TAKE_H
 
-#include "input/source.h"
+#include "input/source_open.h"
 
 /* A test's requests to a source. */
 struct setup {

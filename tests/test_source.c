@@ -3,7 +3,7 @@
  * source: files whose size is wrong; sockets and pipes that keep messages apart; a look at files
  * before they are opened. One reader at a time; the jobs of the source (tests/source) have several.
  */
-#include "input/source.h"
+#include "input/source_open.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /*
  * source: runs the tasks of readers, who wait here, and answers questions of other threads.
  *
- * A reader that needs a chunk runs the first ready task of the table TASKS, again and again, until
+ * A reader that needs a chunk runs the first ready task of source.tasks, again and again, until
  * it has a chunk. `ready` only looks; `run_unlocks` drops the lock while it works.
  *
  * WHY EVERY WAIT ENDS. Readers wait for each other in one place, await_unlocks, and only if no task
@@ -30,24 +30,6 @@
 #include "base/tally.h"
 #include "input/source_state.h"
 
-int source_start(struct source *s, const struct source_use *use, struct fail *fail)
-{
-	if (use->record == 0 || use->record > SOURCE_RECORD_MAX)
-		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: records of %lu bytes; please report this",
-				(unsigned long)use->record);
-	s->use = *use;
-	s->use.packed += use->packed == 0;
-	if (use->decoders == 0 || use->decoders > use->threads)
-		s->use.decoders = use->threads;
-	s->budget.memory = use->memory;
-	source_set_keep_most(s, use->memory);
-	s->left = use->limit;
-	if (s->spec.parts > 0 && part_start(s, fail) != 0)
-		return -1;
-	return s->first.input ? input_agrees(s, s->first.input, fail) : 0;
-}
-
 struct reader *source_reader(struct source *s)
 {
 	struct reader *r = calloc(1, sizeof(*r));
@@ -65,21 +47,13 @@ struct reader *source_reader(struct source *s)
 
 /* ---- tasks ---- */
 
-/*
- * The most urgent tasks first: tasks that free memory before new work, and the device, which is
- * served quickly, before tasks that take long.
- */
-static const struct task *const TASKS[] = {
-	&text_task,  &execute_task, &device_task, &feed_task, &decode_task, &piece_task,
-	&short_task, &block_task,   &plain_task,  &cut_task,  &open_task,
-};
-
 static const struct task *ready_task(const struct source *s, const struct request *q)
 {
-	for (size_t i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]); i++)
-		if (TASKS[i]->ready(s, q))
-			return TASKS[i];
-	return NULL;
+	const struct task *const *task = s->tasks->list;
+
+	while (*task && !(*task)->ready(s, q))
+		task++;
+	return *task;
 }
 
 /* ---- waiting ---- */
@@ -89,7 +63,7 @@ static bool has_work(const struct source *s)
 {
 	struct reader other = {.takes = true};
 
-	return ready_task(s, &(struct request){.reader = &other}) || device_waits(s) ||
+	return ready_task(s, &(struct request){.reader = &other}) || s->tasks->answer_due(s) ||
 	       source_is_over(s);
 }
 
@@ -113,7 +87,7 @@ static void release_unlocks(struct source *s, unsigned others)
 	call_for_work(s);
 	/* If the others sleep, and none was woken, there is no work, nor an answer to wait for. */
 	lock_assert_woken(&s->wait.wake, others,
-			  LOCKS_SCHEDULED && (has_work(s) || device_waits(s)));
+			  LOCKS_SCHEDULED && (has_work(s) || s->tasks->answer_due(s)));
 	lock_drop(&s->lock);
 }
 
@@ -125,9 +99,8 @@ void source_unlocks(struct source *s)
 /* Wait, as no task is ready: other threads hold all work, and will wake this one. */
 static void await_unlocks(struct source *s)
 {
-	if (device_wait_unlocks(s))
+	if (s->tasks->wait_unlocks(s))
 		return;
-	cut_waits(s);
 	s->wait.sleepers++;
 	lock_wait(&s->lock, &s->wait.wake);
 	s->wait.sleepers--;
@@ -202,11 +175,11 @@ void source_done(struct reader *r, struct chunk *chunk)
 	struct source *s = r->source;
 
 	tally_add(&r->counted, chunk->bytes);
-	if (chunk->piece || chunk->input) {
+	if (chunk->input) {
 		lock_take(&s->lock);
 		s->wait.inside++;
 		if (chunk->piece)
-			piece_back_unlocks(s, chunk);
+			chunk->input->kind->back_unlocks(s, chunk);
 		else
 			chunk->input->lent--;
 		source_settle_unlocks(s);
@@ -216,6 +189,21 @@ void source_done(struct reader *r, struct chunk *chunk)
 }
 
 /* ---- questions of other threads ---- */
+
+uint64_t source_length(const struct source *s)
+{
+	const uint64_t bytes = tally_read(&s->length);
+	const uint32_t record = s->use.record;
+
+	if (s->spec.parts > 0)
+		return bytes;
+	if (s->first.said.within)
+		return s->first.said.bytes;
+	if (s->spec.text.on)
+		return s->use.limit == NO_LIMIT ? bytes : 0;
+	const uint64_t records = layout_records(bytes, record, s->use.packed);
+	return layout_records_bytes(lesser(s->use.limit, records), record, s->use.packed);
+}
 
 uint64_t source_counted(const struct source *s)
 {
@@ -252,6 +240,30 @@ bool source_packed(struct source *s)
 	return packed;
 }
 
+bool source_unpacks(struct source *s)
+{
+	lock_take(&s->lock);
+	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
+	bool unpacks = first && first->is_file && first->content.is_zstd;
+	for (const struct input *in = s->inputs; in; in = in->next)
+		unpacks |= in->kind->unpacks && in->kind->unpacks(in);
+	lock_drop(&s->lock);
+	return unpacks;
+}
+
+uint64_t source_expected(struct source *s)
+{
+	uint64_t bytes = 0;
+
+	lock_take(&s->lock);
+	for (const struct input *in = s->inputs; in; in = in->next) {
+		const uint64_t these = in->kind->expected ? in->kind->expected(s, in) : 0;
+		bytes = these > 0 ? these : bytes;
+	}
+	lock_drop(&s->lock);
+	return bytes;
+}
+
 bool source_all_plain(const struct source *s)
 {
 	return s->spec.raw || s->spec.parts > 0 ||
@@ -261,11 +273,10 @@ bool source_all_plain(const struct source *s)
 bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
-	const struct input *in = s->current ? s->current : s->inputs;
-	if (in && !s->current && !in->text)
-		in = NULL;
-	const bool more = in ? in->kind->backlog(s, in) : jobs_backlog(s);
-	const bool backlog = more && !s->stopped;
+	const struct input *in = s->inputs;
+	while (in && !in->kind->backlog(s, in))
+		in = in->next;
+	const bool backlog = in && !s->stopped;
 	lock_drop(&s->lock);
 	return backlog;
 }
@@ -278,29 +289,4 @@ const struct source_totals *source_totals(struct source *s)
 	if (s->left > 0 && signals_finished())
 		s->totals.unopened = s->spec.path_count - s->totals.inputs;
 	return &s->totals;
-}
-
-void source_close(struct source *s)
-{
-	if (!s)
-		return;
-	for (struct reader *r; (r = s->readers.head) != NULL;) {
-		s->readers.head = r->next;
-		text_work_free(r->work);
-		free(r);
-	}
-	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop or a failure */
-		s->inputs = in->next;
-		input_close(s, in);
-	}
-	if (s->first.input)
-		input_free(s, s->first.input);
-	budget_free(&s->budget);
-	free(s->zstd.rooms);
-	close(s->wait.pipe[0]);
-	close(s->wait.pipe[1]);
-	pthread_cond_destroy(&s->wait.wake);
-	lock_destroy(&s->lock);
-	free(s->identity);
-	free(s);
 }

@@ -5,9 +5,9 @@
  * Each worker has a reader and repeats source_take, count, source_done until the source has ended.
  * A chunk is a run of whole records that no other reader gets. Plain bytes are read into the
  * caller's buffer. Decoded bytes are lent, or copied there. The reader that asks for a chunk also
- * does the work for it inside source_take: opening, reading, finding frames, decoding (source.c
- * lists these tasks). Unless the source is ordered, chunks come in any order, as a histogram needs
- * none.
+ * does the work for it inside source_take: opening, reading, finding frames, decoding
+ * (source_open.c lists these tasks). Unless the source is ordered, chunks come in any order, as a
+ * histogram needs none.
  *
  * A worker may count for as long as it likes. While a chunk is lent, only its own frame waits for
  * memory; the reader returns it before it takes the next.
@@ -100,30 +100,11 @@ struct source_use {
 	void *arg; /* for all callbacks */
 };
 
-/* Are the inputs likely to be compressed, by --zstd or the first one's name? Opens nothing. */
-bool source_compressed(const struct source_spec *spec);
-
-/*
- * Check that every named input exists and is no directory. Unless raw, open the first one and
- * read its header; wait for the first bytes of a pipe, and lose none. On failure *out is NULL
- * and *fail says why.
- */
-int source_open(struct source **out, const struct source_spec *spec, struct fail *fail);
-
-/* The header of the first input; its format is NULL if it was not read or does not exist. */
-const struct header *source_said(const struct source *s);
-
 /*
  * After source_open, before memory is taken. -1: the only input is a regular file that would end
  * inside a record of that many bytes.
  */
 int source_check_record(const struct source *s, uint32_t record, struct fail *fail);
-
-/*
- * Set how the source is used. Called once, before there is a reader. -1: the first input has
- * another type, or an input of a slice is missing.
- */
-int source_start(struct source *s, const struct source_use *use, struct fail *fail);
 
 /*
  * Make a reader, which one thread at a time may use until the source is closed. NULL: no memory.
@@ -146,7 +127,7 @@ struct chunk {
 	uint64_t record;    /* number of its first record in its input */
 	uint64_t next_record; /* the next chunk's, if ordered and the file lost records; or 0 */
 	/* The source's own: */
-	struct input *input;      /* if ordered, the input of a chunk without a piece */
+	struct input *input;      /* if a piece was lent, or if ordered: the chunk's input */
 	struct zstd_piece *piece; /* the piece that was lent; or NULL */
 };
 
@@ -216,8 +197,5 @@ uint64_t source_slice_state(const struct source *s);
 
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);
-
-/* Leave a redirected standard input after the last record handed out. Accepts NULL. */
-void source_close(struct source *s);
 
 #endif

@@ -3,6 +3,7 @@
  * source_ends: how inputs and the source end. A failure ends the source once all work before it is
  * done. When all of an input was handed out and returned, the input is checked and added up.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -113,11 +114,26 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 			   fail);
 }
 
+int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
+{
+	/* Only a SigMF header may be longer than the file. */
+	return fail_set(fail, STATUS_DATA, "%s ends before the end of the %llu bytes to skip",
+			in->name, s->spec.skip > 0 ? (ull)s->spec.skip : (ull)in->begin);
+}
+
+int input_changed(const struct input *in, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA,
+			"%s has changed since its records were counted, or holds less than its "
+			"size says, so its slices would not fit together",
+			in->name);
+}
+
 static int check_all(const struct source *s, struct input *in, uint64_t tail, bool truncated,
 		     struct fail *fail)
 {
 	if (in->part.sliced && (in->shorter || in->at < in->part.end))
-		return part_changed(in, fail);
+		return input_changed(in, fail);
 	if (in->at < in->begin && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
 	return input_check_end(s, in, tail, truncated, fail);
@@ -144,7 +160,7 @@ static void add_up(struct source *s, struct input *in)
 	const uint64_t begin = in->content.header.begin;
 	const bool truncated = in->bound != NO_END && in->at - sums.missing < input_stop(in);
 	const uint64_t end = in->part.sliced ? bytes_size(in->bytes) : in->at;
-	const bool holds = in->text ? sums.bytes > 0 : end > begin;
+	const bool holds = s->spec.text.on ? sums.bytes > 0 : end > begin;
 	uint64_t skipped = lesser(in->at, in->begin);
 	struct fail fail = {.status = STATUS_OK};
 
@@ -177,8 +193,7 @@ static void add_up(struct source *s, struct input *in)
 		add_behind(t, in, sums.end);
 }
 
-/* Has all of the input been handed out? Callers may still hold chunks of it. */
-static bool nothing_left(const struct source *s, const struct input *in)
+bool input_is_done(const struct source *s, const struct input *in)
 {
 	return in->ended && !in->busy && in->kind->idle(s, in);
 }
@@ -196,17 +211,19 @@ static bool failure_is_due(const struct source *s)
 	if (f->fail.status == STATUS_OK)
 		return false;
 	for (; in && in->index < f->index; in = in->next)
-		if (!nothing_left(s, in) || (s->spec.ordered && in->lent > 0))
+		if (!input_is_done(s, in) || (s->spec.ordered && in->lent > 0))
 			return false;
 	if (!in || in->index > f->index)
 		return true;
-	/* Not of a plain file: readers that wait for the failure may hold chunks after it. */
-	if (s->spec.ordered &&
-	    ((in->lent > 0 && !in->plain) || (in->zstd && jobs_made_at(in->zstd, f->offset))))
-		return false;
-	if (in->text && !in->zstd) /* it fails only once all before is done */
-		return true;
-	return nothing_left(s, in) || (in->zstd && !jobs_before(in->zstd, f->offset));
+	return in->kind->due(s, in, f->offset);
+}
+
+void input_free(struct source *s, struct input *in)
+{
+	if (in->kind)
+		in->kind->free(s, in);
+	bytes_close(in->bytes);
+	free(in);
 }
 
 void input_close(struct source *s, struct input *in)
@@ -251,11 +268,9 @@ static void report_ended_unlocks(struct source *s)
 void source_settle_unlocks(struct source *s)
 {
 	for (struct input **link = &s->inputs, *in; (in = *link) != NULL;) {
-		if (in->zstd)
-			jobs_settle(s, in);
-		if (in->text)
-			text_settle(s, in);
-		if (!nothing_left(s, in) || !settle_input(s, link))
+		if (in->kind->settle)
+			in->kind->settle(s, in);
+		if (!input_is_done(s, in) || !settle_input(s, link))
 			link = &in->next;
 	}
 	report_ended_unlocks(s);
@@ -273,7 +288,7 @@ bool source_is_over(const struct source *s)
 	if (s->failure.fail.status != STATUS_OK)
 		return s->failure.due;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		if (!nothing_left(s, in))
+		if (!input_is_done(s, in))
 			return false;
 	return !s->next.opening && !source_more_inputs(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source_input: checks inputs before the run; opens, prepares and compares single inputs. */
-#include "input/source_state.h"
+#include "input/source_input.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +15,9 @@
 #include "base/tally.h"
 #include "format/first.h"
 #include "format/sigmf.h"
+#include "input/source_open.h"
+#include "input/source_text.h"
+#include "input/zstd_job.h"
 
 static bool named_zstd(const char *path)
 {
@@ -118,30 +121,7 @@ int input_check_all(const struct source_spec *spec, uint64_t *length, struct fai
 	return 0;
 }
 
-uint64_t source_length(const struct source *s)
-{
-	const uint64_t bytes = tally_read(&s->length);
-	const uint32_t record = s->use.record;
-
-	if (s->spec.parts > 0)
-		return bytes;
-	if (s->first.said.within)
-		return s->first.said.bytes;
-	if (s->spec.text.on)
-		return s->use.limit == NO_LIMIT ? bytes : 0;
-	const uint64_t records = layout_records(bytes, record, s->use.packed);
-	return layout_records_bytes(lesser(s->use.limit, records), record, s->use.packed);
-}
-
-/* ---- opening and closing ---- */
-
-void input_free(struct source *s, struct input *in)
-{
-	if (in->kind)
-		in->kind->free(s, in);
-	bytes_close(in->bytes);
-	free(in);
-}
+/* ---- opening ---- */
 
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail)
 {
@@ -237,13 +217,6 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 }
 
 /* ---- bounds ---- */
-
-int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
-{
-	/* Only a SigMF header may be longer than the file. */
-	return fail_set(fail, STATUS_DATA, "%s ends before the end of the %llu bytes to skip",
-			in->name, s->spec.skip > 0 ? (ull)s->spec.skip : (ull)in->begin);
-}
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_open: opens the first input, whose header may decide the type, and, as a task, each of the
- * inputs.
+ * source_open: opens a source and its first input, whose header may decide the type; starts it;
+ * opens, as a task, each of the inputs; closes it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,16 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "format/first.h"
-#include "input/source_state.h"
+#include "input/source_input.h"
+#include "input/source_open.h"
+#include "input/source_text.h"
+#include "input/zstd_job.h"
 #include "bytes/tee.h"
 
 /* ---- the first input ---- */
 
-void source_set_keep_most(struct source *s, uint64_t memory)
+/* Set the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
+static void set_keep_most(struct source *s, uint64_t memory)
 {
 	s->shared.keep_most = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
 }
@@ -100,43 +104,6 @@ static int describe_first(struct source *s, struct fail *fail)
 	return in->content.header.format ? 0 : look_further(s, fail);
 }
 
-int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
-{
-	uint64_t length;
-
-	*out = NULL;
-	if (input_check_all(spec, &length, fail) != 0)
-		return -1;
-	struct source *s = calloc(1, sizeof(*s));
-	if (!s)
-		return fail_errno(fail, "inputs");
-	s->spec = *spec;
-	s->length = length;
-	source_set_keep_most(s, spec->memory);
-	if (pipe(s->wait.pipe) != 0) {
-		free(s);
-		return fail_errno(fail, "pipe");
-	}
-	s->shared.wake = s->wait.pipe[0];
-	s->shared.finish = signals_finish_fd;
-	/* Such text may be endless: its bad lines are reported at once. */
-	s->spec.prompt |= spec->text.on && signals_finish_fd >= 0;
-	s->shared.tee = spec->tee;
-	lock_init(&s->lock, LOCK_SOURCE);
-	pthread_cond_init(&s->wait.wake, NULL);
-	if (describe_first(s, fail) != 0) {
-		source_close(s);
-		return -1;
-	}
-	*out = s;
-	return 0;
-}
-
-const struct header *source_said(const struct source *s)
-{
-	return &s->first.said;
-}
-
 /* ---- the task ---- */
 
 /*
@@ -201,4 +168,99 @@ static void open_run_unlocks(struct source *s, struct request *q)
 		input_free(s, in);
 }
 
-const struct task open_task = {open_ready, open_run_unlocks};
+static const struct task open_task = {open_ready, open_run_unlocks};
+
+/* ---- the source ---- */
+
+/*
+ * The most urgent tasks first: tasks that free memory before new work, and the device, which is
+ * served quickly, before tasks that take long.
+ */
+static const struct task *const TASKS[] = {
+	&text_task,  &execute_task, &device_task, &feed_task, &decode_task, &piece_task,
+	&short_task, &block_task,   &plain_task,  &cut_task,  &open_task,   NULL,
+};
+
+static const struct tasks ALL_TASKS = {TASKS, device_waits, jobs_wait_unlocks};
+
+int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
+{
+	uint64_t length;
+
+	*out = NULL;
+	if (input_check_all(spec, &length, fail) != 0)
+		return -1;
+	struct source *s = calloc(1, sizeof(*s));
+	struct jobs *const jobs = jobs_make();
+	if (!s || !jobs || pipe(s->wait.pipe) != 0) {
+		fail_errno(fail, "inputs");
+		jobs_free(jobs);
+		free(s);
+		return -1;
+	}
+	s->jobs = jobs;
+	s->tasks = &ALL_TASKS;
+	s->spec = *spec;
+	s->length = length;
+	set_keep_most(s, spec->memory);
+	s->shared.wake = s->wait.pipe[0];
+	s->shared.finish = signals_finish_fd;
+	/* Such text may be endless: its bad lines are reported at once. */
+	s->spec.prompt |= spec->text.on && signals_finish_fd >= 0;
+	s->shared.tee = spec->tee;
+	lock_init(&s->lock, LOCK_SOURCE);
+	pthread_cond_init(&s->wait.wake, NULL);
+	if (describe_first(s, fail) != 0) {
+		source_close(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+const struct header *source_said(const struct source *s)
+{
+	return &s->first.said;
+}
+
+int source_start(struct source *s, const struct source_use *use, struct fail *fail)
+{
+	if (use->record == 0 || use->record > SOURCE_RECORD_MAX)
+		return fail_set(fail, STATUS_INTERNAL,
+				"internal error: records of %lu bytes; please report this",
+				(unsigned long)use->record);
+	s->use = *use;
+	s->use.packed += use->packed == 0;
+	if (use->decoders == 0 || use->decoders > use->threads)
+		s->use.decoders = use->threads;
+	s->jobs->budget.memory = use->memory;
+	set_keep_most(s, use->memory);
+	s->left = use->limit;
+	if (s->spec.parts > 0 && part_start(s, fail) != 0)
+		return -1;
+	return s->first.input ? input_agrees(s, s->first.input, fail) : 0;
+}
+
+void source_close(struct source *s)
+{
+	if (!s)
+		return;
+	for (struct reader *r; (r = s->readers.head) != NULL;) {
+		s->readers.head = r->next;
+		text_work_free(r->work);
+		free(r);
+	}
+	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop or a failure */
+		s->inputs = in->next;
+		input_close(s, in);
+	}
+	if (s->first.input)
+		input_free(s, s->first.input);
+	jobs_free(s->jobs);
+	close(s->wait.pipe[0]);
+	close(s->wait.pipe[1]);
+	pthread_cond_destroy(&s->wait.wake);
+	lock_destroy(&s->lock);
+	free(s->identity);
+	free(s);
+}

@@ -75,14 +75,6 @@ int part_start(struct source *s, struct fail *fail)
 	return 0;
 }
 
-int part_changed(const struct input *in, struct fail *fail)
-{
-	return fail_set(fail, STATUS_DATA,
-			"%s has changed since its records were counted, or holds less than its "
-			"size says, so its slices would not fit together",
-			in->name);
-}
-
 /* Refuse a file that has changed, is compressed, or is of size 0 but holds bytes, as in /proc. */
 static int check_whole(const struct source *s, const struct input *in, struct fail *fail)
 {
@@ -93,7 +85,7 @@ static int check_whole(const struct source *s, const struct input *in, struct fa
 
 	if (!in->is_file || now.size != then->size || now.seconds != then->seconds ||
 	    now.nanoseconds != then->nanoseconds)
-		return part_changed(in, fail);
+		return input_changed(in, fail);
 	if (in->content.is_zstd)
 		return refuse_slice(s->spec.paths[in->index], "compressed", fail);
 	if (now.size == 0 && bytes_read_at(in->bytes, 0, &byte, 1, &got, fail) != 0)

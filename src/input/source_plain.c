@@ -201,11 +201,20 @@ static void plain_turn_unlocks(struct source *s, struct input *in, struct reques
 
 /* ---- the task ---- */
 
+/* If ordered: must an earlier input hand something out first? */
+static bool must_wait(const struct source *s, const struct input *until)
+{
+	for (const struct input *in = s->inputs; in != until && s->spec.ordered; in = in->next)
+		if (in->kind->precedes && in->kind->precedes(s, in))
+			return true;
+	return false;
+}
+
 static bool plain_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	return q->got == 0 && in && in->plain && !in->busy && !(s->spec.ordered && jobs_wait(s));
+	return q->got == 0 && in && in->plain && !in->busy && !must_wait(s, in);
 }
 
 static void plain_run_unlocks(struct source *s, struct request *q)
@@ -243,7 +252,7 @@ static bool plain_idle(const struct source *s, const struct input *in)
 static bool plain_backlog(const struct source *s, const struct input *in)
 {
 	(void)s;
-	return in->is_file || in->plain->full >= FULL_READS;
+	return !in->ended && (in->is_file || in->plain->full >= FULL_READS);
 }
 
 static struct input_sums plain_sums(const struct source *s, const struct input *in)
@@ -265,5 +274,18 @@ static struct input_sums plain_sums(const struct source *s, const struct input *
 	return t;
 }
 
-const struct input_kind plain_kind = {plain_begin, plain_free, plain_idle, plain_backlog,
-				      plain_sums};
+/* Readers that wait for the failure may hold chunks after it, so these need not return. */
+static bool plain_due(const struct source *s, const struct input *in, uint64_t offset)
+{
+	(void)offset;
+	return input_is_done(s, in);
+}
+
+const struct input_kind plain_kind = {
+	.begin = plain_begin,
+	.free = plain_free,
+	.idle = plain_idle,
+	.backlog = plain_backlog,
+	.sums = plain_sums,
+	.due = plain_due,
+};

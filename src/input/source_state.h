@@ -17,10 +17,9 @@
 
 #include "base/lock.h"
 #include "count/layout.h"
-#include "input/source_input.h"
-#include "input/zstd_job.h"
+#include "input/input.h"
 
-struct rooms;     /* zstd_blocks.h */
+struct jobs;      /* zstd_job.h */
 struct text_work; /* source_text.c */
 
 struct reader {
@@ -75,11 +74,31 @@ struct reported {
 	unsigned callers; /* threads that are in a call */
 };
 
-/* Decoding, of all inputs (zstd_job.h). */
-struct decoding {
-	unsigned decoding;   /* jobs that a thread decodes with libzstd */
-	struct rooms *rooms; /* the unpacker's, once it is used; or NULL */
-	unsigned on_device;  /* jobs that use the unpacker */
+/* A call of source_take, and the answer so far. */
+struct request {
+	const struct want *want;
+	struct chunk *chunk; /* the answer, if it has bytes */
+	size_t cap;          /* bytes of want->buffer that may be used */
+	size_t got;          /* decoded bytes copied to want->buffer */
+	struct reader *reader;
+};
+
+/* A step that any reader can carry out. */
+struct task {
+	bool (*ready)(const struct source *s, const struct request *q);
+	void (*run_unlocks)(struct source *s, struct request *q);
+};
+/* source_plain.c */
+extern const struct input_kind plain_kind;
+extern const struct task plain_task; /* read plain samples */
+
+/* The tasks of all kinds of input (source_open.c). */
+struct tasks {
+	const struct task *const *list; /* the most urgent first; NULL ends them */
+	/* Is an answer of the device due that no reader waits for? */
+	bool (*answer_due)(const struct source *s);
+	/* No task is ready: wait for such an answer, for a millisecond at most. False: none is due. */
+	bool (*wait_unlocks)(struct source *s);
 };
 
 struct source {
@@ -100,36 +119,10 @@ struct source {
 	struct reported reported;
 	uint64_t length; /* bytes of all inputs; 0: not known; atomic */
 	uint64_t left;   /* records that -n leaves for inputs that are not open */
-	struct decoding zstd;
-	struct budget budget;
+	struct jobs *jobs;
+	const struct tasks *tasks;
 	struct failure failure;
 };
-
-/* A call of source_take, and the answer so far. */
-struct request {
-	const struct want *want;
-	struct chunk *chunk; /* the answer, if it has bytes */
-	size_t cap;          /* bytes of want->buffer that may be used */
-	size_t got;          /* decoded bytes copied to want->buffer */
-	struct reader *reader;
-};
-
-/* A step that any reader can carry out. */
-struct task {
-	bool (*ready)(const struct source *s, const struct request *q);
-	void (*run_unlocks)(struct source *s, struct request *q);
-};
-extern const struct task execute_task, /* put the next block of a long frame together */
-	device_task,                   /* take decoded bytes from the device, or send it more */
-	feed_task,                     /* cut off a frame for that device */
-	decode_task,                   /* decode a frame, or some small ones, with one thread */
-	piece_task,                    /* hand out decoded bytes */
-	short_task,                    /* hand out the last records of a packed input */
-	block_task,                    /* find or read a block, or decode its parts */
-	plain_task,                    /* read plain samples */
-	text_task,                     /* read text, make samples of lines */
-	cut_task,                      /* cut frames off */
-	open_task;                     /* open the next input */
 
 /* The number of the record that begins at an offset. */
 static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
@@ -156,11 +149,6 @@ void source_unlocks(struct source *s);
 /* Wake all waiting readers. */
 void source_call_all(struct source *s);
 
-/* ---- source_open.c ---- */
-
-/* Set the number of a stream's bytes that may be kept, if decoders may take `memory` bytes. */
-void source_set_keep_most(struct source *s, uint64_t memory);
-
 /* ---- source_ends.c ---- */
 
 /* Are there inputs still to be opened? --finish opens no stream after the first. */
@@ -182,6 +170,17 @@ void input_end(struct source *s, struct input *in);
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool truncated,
 		    struct fail *fail);
 
+/* Set *fail and return -1: -S goes beyond the samples. */
+int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail);
+
+/* Set *fail and return -1: the input has changed since the records of its slices were counted. */
+int input_changed(const struct input *in, struct fail *fail);
+
+/* Was all of the input handed out? Callers may still hold chunks of it. */
+bool input_is_done(const struct source *s, const struct input *in);
+
+void input_free(struct source *s, struct input *in);
+
 /* Close an input. Leave a redirected file after its last record, for the next program. */
 void input_close(struct source *s, struct input *in);
 
@@ -191,20 +190,5 @@ void input_close(struct source *s, struct input *in);
  * so tasks may keep pointers to them.
  */
 void source_settle_unlocks(struct source *s);
-
-/* ---- source_text.c ---- */
-
-/* Add up the lines at the beginning of a text that were read; report the first failure. */
-void text_settle(struct source *s, struct input *in);
-
-/* A job of text begins; it is retired. */
-void text_job_begin(struct source *s, struct zstd_job *j);
-void text_job_end(struct source *s, struct zstd_job *j);
-
-/* May a decoded piece of the job be taken? Then take it. */
-bool text_may_take(const struct source *s, const struct zstd_job *j);
-void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct request *q);
-
-void text_work_free(struct text_work *w); /* accepts NULL */
 
 #endif

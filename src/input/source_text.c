@@ -36,7 +36,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/source_state.h"
+#include "input/source_text.h"
+#include "input/zstd_job.h"
 #include "text/text_list.h"
 #include "zstd/zstd_reader.h"
 
@@ -168,13 +169,16 @@ static void text_ends(struct source *s, struct input *in)
 	text_list_end(l, l->rest);
 }
 
-void text_settle(struct source *s, struct input *in)
+/* Add up the lines at the beginning of a text that were read; report the first failure. */
+static void text_settle(struct source *s, struct input *in)
 {
 	struct text_input *const t = in->text;
 	struct text_list *const l = &t->list;
 	struct fail fail = {.status = STATUS_OK};
 	uint64_t offset;
 
+	if (in->zstd)
+		jobs_settle(s, in);
 	if (in->ended && !in->busy && l->rest && !(in->zstd && in->zstd->jobs))
 		text_ends(s, in);
 	while (!t->stopped && l->first && l->first->what == TEXT_DONE) {
@@ -190,7 +194,7 @@ void text_settle(struct source *s, struct input *in)
 			 (unsigned long long)t->sum.lines + 1);
 		text_report(s, in, offset, &fail);
 	}
-	s->budget.live_bytes += l->held - t->held;
+	s->jobs->budget.live_bytes += l->held - t->held;
 	t->held = l->held;
 }
 
@@ -207,14 +211,14 @@ static uint64_t job_offset(const struct source *s, const struct zstd_job *j)
 	return j->cut.offset + (!checked && (j->in->is_file || !s->spec.prompt));
 }
 
-void text_job_begin(struct source *s, struct zstd_job *j)
+static void text_job_begin(struct source *s, struct zstd_job *j)
 {
 	j->gap = text_list_gap(&j->in->text->list, job_offset(s, j));
 	if (!j->gap)
 		text_no_memory(s, j->in);
 }
 
-void text_job_end(struct source *s, struct zstd_job *j)
+static void text_job_end(struct source *s, struct zstd_job *j)
 {
 	struct text_input *const t = j->in->text;
 
@@ -228,11 +232,6 @@ void text_job_end(struct source *s, struct zstd_job *j)
 	else if (j->gap)
 		text_list_end(&t->list, j->gap);
 	j->gap = NULL;
-}
-
-bool text_limited(const struct input *in)
-{
-	return in->text->limit != NO_END;
 }
 
 /* ---- the lines of a work; without the lock ---- */
@@ -338,7 +337,8 @@ static bool piece_fits(const struct source *s, const struct input *in, const str
 {
 	const struct text_input *const t = in->text;
 
-	return t->held == 0 || s->budget.live_bytes + 2 * t->block <= s->budget.memory ||
+	return t->held == 0 ||
+	       s->jobs->budget.live_bytes + 2 * t->block <= s->jobs->budget.memory ||
 	       (text_list_is_next(&t->list, gap) && is_first(s, in));
 }
 
@@ -358,7 +358,7 @@ static bool may_take(const struct source *s, const struct input *in, const struc
 	       piece_fits(s, in, gap);
 }
 
-bool text_may_take(const struct source *s, const struct zstd_job *j)
+static bool text_may_take(const struct source *s, const struct zstd_job *j)
 {
 	return j->in->text->stopped || may_take(s, j->in, j->gap);
 }
@@ -510,7 +510,7 @@ static void claim_unlocks(struct source *s, struct request *q)
 }
 
 /* Copy the next bytes of a decoded piece. */
-void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct request *q)
+static void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struct request *q)
 {
 	struct zstd_job *const j = piece->job;
 	struct input *const in = j->in;
@@ -673,6 +673,13 @@ const struct task text_task = {text_ready, text_run_unlocks};
 
 /* ---- its kind ---- */
 
+static const struct consumer lines = {
+	text_job_begin,
+	text_job_end,
+	text_may_take,
+	text_piece_unlocks,
+};
+
 static int text_start(struct source *s, struct input *in, struct fail *fail)
 {
 	struct text_input *const t = in->text = calloc(1, sizeof(*t));
@@ -695,7 +702,10 @@ static int text_start(struct source *s, struct input *in, struct fail *fail)
 	if (!is_zstd)
 		return 0;
 	__atomic_store_n(&s->length, 0, __ATOMIC_RELAXED);
-	return zstd_kind.begin(s, in, fail);
+	if (zstd_kind.begin(s, in, fail) != 0)
+		return -1;
+	in->zstd->consumer = &lines;
+	return 0;
 }
 
 static void text_free(struct source *s, struct input *in)
@@ -705,7 +715,7 @@ static void text_free(struct source *s, struct input *in)
 	zstd_kind.free(s, in);
 	if (!t)
 		return;
-	s->budget.live_bytes -= t->held;
+	s->jobs->budget.live_bytes -= t->held;
 	text_list_free(&t->list);
 	free(t->sum.fail);
 	text_work_free(t->own);
@@ -726,8 +736,8 @@ static bool text_backlog(const struct source *s, const struct input *in)
 	const struct text_input *const t = in->text;
 
 	if (in->zstd)
-		return jobs_backlog(s);
-	return in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS;
+		return zstd_kind.backlog(s, in);
+	return !in->ended && (in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS);
 }
 
 static struct input_sums text_sums(const struct source *s, const struct input *in)
@@ -743,4 +753,18 @@ static struct input_sums text_sums(const struct source *s, const struct input *i
 				   .tail = t->parted};
 }
 
-const struct input_kind text_kind = {text_start, text_free, text_idle, text_backlog, text_sums};
+/* A failure of plain text is known once all before it was read. */
+static bool text_due(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return in->zstd ? jobs_due(s, in, offset) : !s->spec.ordered || in->lent == 0;
+}
+
+const struct input_kind text_kind = {
+	.begin = text_start,
+	.free = text_free,
+	.idle = text_idle,
+	.backlog = text_backlog,
+	.sums = text_sums,
+	.due = text_due,
+	.settle = text_settle,
+};

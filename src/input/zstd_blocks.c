@@ -40,7 +40,6 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 #include "input/zstd_decode.h"
 

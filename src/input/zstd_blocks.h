@@ -132,7 +132,17 @@ static inline size_t blocks_trailer(const struct zstd_job *j)
 	return j->sum.follows ? FRAME_CHECKSUM : 0;
 }
 
-/* ---- zstd_blocks.c, with the lock ---- */
+/* ---- zstd_blocks.c ---- */
+
+/* The memory of blocks with this many slots, in bytes. A device has 0 slots. */
+uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
+uint64_t blocks_hold(const struct blocks *b); /* the memory of b in bytes; 0 for NULL */
+void blocks_free(struct blocks *b);
+
+/* The rest with the lock. */
+
+/* End a job whose decoded bytes are all counted and added up, or restart it with libzstd. */
+void blocks_check(struct source *s, struct zstd_job *j);
 
 /* Make j->blocks, and take the frame's header; without memory or device, libzstd takes over. */
 void blocks_begin_unlocks(struct source *s, struct zstd_job *j);

@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "input/source_state.h"
 #include "input/zstd_decode.h"
 
 #define LARGE ((uint64_t)1 << 20) /* bytes of a job worth one more worker */
@@ -22,8 +21,8 @@ static bool cut_ready(const struct source *s, const struct request *q)
 	if (!in || !in->zstd || in->busy || (q->got > 0 && !in->is_file))
 		return false;
 	if (in->zstd->cut.what == CUT_JOB)
-		return budget_fits(&s->budget, in->zstd->cut.need);
-	if (s->budget.jobs - s->zstd.on_device >= 2 * s->use.decoders)
+		return budget_fits(&s->jobs->budget, in->zstd->cut.need);
+	if (s->jobs->budget.jobs - s->jobs->on_device >= 2 * s->use.decoders)
 		return false;
 	if (!in->zstd->open)
 		return true;
@@ -112,7 +111,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
 		if (!in->is_file) { /* pay for bytes read before a job takes them */
-			s->budget.live_bytes += s->shared.keep_most - in->zstd->stream_bytes;
+			s->jobs->budget.live_bytes += s->shared.keep_most - in->zstd->stream_bytes;
 			in->zstd->stream_bytes = s->shared.keep_most;
 		}
 		const bool enough = p.at != UNKNOWN && p.at >= in->limit;
@@ -128,7 +127,8 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 			input_end(s, in);
 			return;
 		}
-		if (in->zstd->cut.what == CUT_JOB && !budget_fits(&s->budget, in->zstd->cut.need))
+		if (in->zstd->cut.what == CUT_JOB &&
+		    !budget_fits(&s->jobs->budget, in->zstd->cut.need))
 			return;
 	}
 	start_job_unlocks(s, in);
@@ -139,19 +139,32 @@ const struct task cut_task = {cut_ready, cut_run_unlocks};
 /* The task "feed" finds frames for the device before the cores continue with theirs. */
 static bool feed_ready(const struct source *s, const struct request *q)
 {
-	return s->zstd.rooms && cut_ready(s, q) && device_takes_frame(s);
+	return s->jobs->rooms && cut_ready(s, q) && device_takes_frame(s);
 }
 
 const struct task feed_task = {feed_ready, cut_run_unlocks};
 
-void cut_waits(struct source *s)
+/* Note whether the cut of the current input waits for memory. */
+static void note_wait(struct source *s)
 {
 	const struct input *const in = s->current;
+	const unsigned live = s->jobs->budget.jobs;
+	unsigned *const least = &s->totals.zstd.jobs_at_wait;
 
 	if (in && in->zstd && !in->busy && in->zstd->cut.what == CUT_JOB &&
-	    s->budget.jobs < s->use.decoders &&
-	    (s->totals.zstd.jobs_at_wait == 0 || s->budget.jobs < s->totals.zstd.jobs_at_wait))
-		s->totals.zstd.jobs_at_wait = s->budget.jobs;
+	    live < s->use.decoders && (*least == 0 || live < *least))
+		*least = live;
+}
+
+bool jobs_wait_unlocks(struct source *s)
+{
+	const bool due = device_waits(s);
+
+	if (due)
+		device_wait_unlocks(s);
+	else
+		note_wait(s);
+	return due;
 }
 
 /* ---- the input's kind ---- */
@@ -165,6 +178,7 @@ static int zstd_begin(struct source *s, struct input *in, struct fail *fail)
 	in->at = 0;
 	if (!z)
 		return fail_errno(fail, "%s", in->name);
+	z->consumer = &samples;
 	z->last = &z->jobs;
 	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
 	return 0;
@@ -177,7 +191,7 @@ static void zstd_free(struct source *s, struct input *in)
 	if (!z) /* zstd_begin() was not called */
 		return;
 	jobs_free_all(s, z);
-	s->budget.live_bytes -= z->stream_bytes;
+	s->jobs->budget.live_bytes -= z->stream_bytes;
 	seams_free(z->seams);
 	free(z);
 }
@@ -189,8 +203,7 @@ static bool zstd_idle(const struct source *s, const struct input *in)
 
 static bool zstd_backlog(const struct source *s, const struct input *in)
 {
-	(void)in;
-	return jobs_backlog(s);
+	return (!in->ended || in->zstd->jobs) && s->wait.sleepers == 0;
 }
 
 static struct input_sums zstd_sums(const struct source *s, const struct input *in)
@@ -205,4 +218,16 @@ static struct input_sums zstd_sums(const struct source *s, const struct input *i
 	return t;
 }
 
-const struct input_kind zstd_kind = {zstd_begin, zstd_free, zstd_idle, zstd_backlog, zstd_sums};
+const struct input_kind zstd_kind = {
+	.begin = zstd_begin,
+	.free = zstd_free,
+	.idle = zstd_idle,
+	.backlog = zstd_backlog,
+	.sums = zstd_sums,
+	.due = jobs_due,
+	.settle = jobs_settle,
+	.precedes = jobs_precede,
+	.back_unlocks = piece_back_unlocks,
+	.unpacks = jobs_unpack,
+	.expected = jobs_expected,
+};

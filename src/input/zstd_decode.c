@@ -8,7 +8,6 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/source_input.h"
 #include "input/zstd_decode.h"
 
 uint64_t decoder_takes(const struct zstd_stream *z, const struct cut *c)

@@ -32,7 +32,6 @@
 #include <string.h>
 
 #include "base/little.h"
-#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 #include "zstd/zstd_orders.h"
 
@@ -59,22 +58,22 @@ bool device_takes_frame(const struct source *s)
 	unsigned bound = 0;
 	size_t bytes;
 
-	if (!u || (s->zstd.rooms && u->rooms(u->arg, &bytes) == 0)) /* it has failed */
+	if (!u || (s->jobs->rooms && u->rooms(u->arg, &bytes) == 0)) /* it has failed */
 		return false;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		bound += is_bound(j);
 	return bound < FRAMES_AHEAD;
 }
 
-/* Make s->zstd.rooms, if it is missing. False: no device is ready, or no memory. */
+/* Make s->jobs->rooms, if it is missing. False: no device is ready, or no memory. */
 static bool have_rooms(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
-	struct rooms *r = s->zstd.rooms;
+	struct rooms *r = s->jobs->rooms;
 	size_t bytes = 0;
 	const unsigned count = u->rooms(u->arg, &bytes);
 
-	if (count > 0 && !r && (s->zstd.rooms = r = calloc(1, sizeof(*r))) != NULL) {
+	if (count > 0 && !r && (s->jobs->rooms = r = calloc(1, sizeof(*r))) != NULL) {
 		r->count = count;
 		r->bytes = bytes;
 	}
@@ -87,7 +86,7 @@ bool device_begin(struct source *s, struct zstd_job *j)
 
 	if (!have_rooms(s))
 		return false;
-	s->zstd.on_device++;
+	s->jobs->on_device++;
 	d->has = true;
 	d->at = j->cut.offset + j->cut.header;
 	block_scan_begin(&d->scan, j->cut.window);
@@ -99,7 +98,7 @@ void device_leave(struct source *s, struct zstd_job *j)
 	if (!j->blocks || !j->blocks->device.has)
 		return;
 	j->blocks->device.has = false;
-	s->zstd.on_device--;
+	s->jobs->on_device--;
 }
 
 /* ---- find, and read ---- */
@@ -116,7 +115,7 @@ static unsigned free_room(const struct rooms *r)
 
 static bool may_send(const struct source *s, const struct zstd_job *j)
 {
-	const struct rooms *const r = s->zstd.rooms;
+	const struct rooms *const r = s->jobs->rooms;
 	const struct blocks *const b = j->blocks;
 
 	if (!blocks_begun(j))
@@ -257,7 +256,7 @@ static void device_refuse(struct zstd_job *j, const char *why)
 static void send_unlocks(struct source *s)
 {
 	const struct unpacker *const u = s->use.unpacker;
-	struct rooms *const r = s->zstd.rooms;
+	struct rooms *const r = s->jobs->rooms;
 
 	while (!r->sending && r->sent < r->found) {
 		struct batch *const batch = batch_of(r, r->sent);
@@ -303,7 +302,7 @@ static void note_found(struct zstd_job *j, const struct search *f, bool batch)
 static void find_unlocks(struct source *s, struct zstd_job *j)
 {
 	const struct unpacker *const u = s->use.unpacker;
-	struct rooms *const r = s->zstd.rooms;
+	struct rooms *const r = s->jobs->rooms;
 	struct blocks *const b = j->blocks;
 	struct on_device *const d = &b->device;
 	const unsigned which = free_room(r);
@@ -352,7 +351,7 @@ static void go_on_unlocks(struct source *s, struct zstd_job *j)
 /* Return the batch that is done next, if it was sent and no reader waits for it; or NULL. */
 static struct batch *next_done(const struct source *s)
 {
-	struct rooms *const r = s->zstd.rooms;
+	struct rooms *const r = s->jobs->rooms;
 
 	return r && !r->waiting && r->sent > r->done ? batch_of(r, r->done) : NULL;
 }
@@ -362,7 +361,7 @@ static void device_hand_out(struct source *s, struct zstd_job *j, unsigned which
 {
 	const struct unpacker *const u = s->use.unpacker;
 	struct blocks *const b = j->blocks;
-	struct zstd_piece *const p = &s->zstd.rooms->piece[which];
+	struct zstd_piece *const p = &s->jobs->rooms->piece[which];
 
 	s->totals.zstd.unpacked += bytes;
 	p->job = j;
@@ -375,7 +374,7 @@ static void device_hand_out(struct source *s, struct zstd_job *j, unsigned which
 
 static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 {
-	struct rooms *const r = s->zstd.rooms;
+	struct rooms *const r = s->jobs->rooms;
 	struct batch *const batch = batch_of(r, r->done++);
 	struct zstd_job *const j = batch->job;
 
@@ -394,7 +393,7 @@ static void take_answer(struct source *s, enum unpacked got, size_t bytes)
 static void done_unlocks(struct source *s, double seconds)
 {
 	const struct unpacker *const u = s->use.unpacker;
-	struct rooms *const r = s->zstd.rooms;
+	struct rooms *const r = s->jobs->rooms;
 	const struct batch *const batch = next_done(s);
 	enum unpacked got = UNPACKED_LOST;
 	size_t bytes = 0;
@@ -415,13 +414,9 @@ bool device_waits(const struct source *s)
 	return next_done(s);
 }
 
-bool device_wait_unlocks(struct source *s)
+void device_wait_unlocks(struct source *s)
 {
-	const bool waits = device_waits(s);
-
-	if (waits)
-		done_unlocks(s, WAIT_SECONDS);
-	return waits;
+	done_unlocks(s, WAIT_SECONDS);
 }
 
 /* ---- the task ---- */

@@ -20,13 +20,12 @@
  */
 #include <assert.h>
 
-#include "input/source_state.h"
 #include "input/zstd_blocks.h"
 #include "input/zstd_decode.h"
 
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c)
 {
-	struct zstd_job *const j = budget_take(&s->budget, c);
+	struct zstd_job *const j = budget_take(&s->jobs->budget, c);
 
 	if (!j)
 		return NULL;
@@ -52,8 +51,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	}
 	*in->zstd->last = j;
 	in->zstd->last = &j->next;
-	if (in->text)
-		text_job_begin(s, j);
+	if (in->zstd->consumer->begin)
+		in->zstd->consumer->begin(s, j);
 	return j;
 }
 
@@ -73,13 +72,8 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 {
 	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
 		z->jobs = j->next;
-		budget_give(&s->budget, j);
+		budget_give(&s->jobs->budget, j);
 	}
-}
-
-bool jobs_backlog(const struct source *s)
-{
-	return (s->current || s->budget.jobs > 0) && s->wait.sleepers == 0;
 }
 
 /* ---- places ---- */
@@ -110,7 +104,7 @@ static bool conclude(struct source *s, struct zstd_job *j)
 	const uint64_t end = j->decoded < OFFSET_MOST - j->at ? j->at + j->decoded : OFFSET_MOST;
 	const bool fails = j->fail.status != STATUS_OK && end < in->limit;
 
-	if (fails && !in->text)
+	if (fails && !s->spec.text.on) /* text is read up to the failure first */
 		source_fail(s, in, j->cut.offset, &j->fail);
 	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended)
 		input_end(s, in);
@@ -148,16 +142,6 @@ bool job_sum_differs(const struct zstd_job *j)
 	       (uint32_t)xxh64_end(&sum->hash) != sum->value;
 }
 
-static void check_sum(struct source *s, const struct zstd_job *j)
-{
-	struct fail fail = {.status = STATUS_OK};
-
-	if (j->fail.status != STATUS_OK || j->at >= j->in->limit || !job_sum_differs(j))
-		return;
-	frames_bad(j->in->bytes, j->cut.offset, &fail, FRAMES_CHECKSUM);
-	source_fail(s, j->in, j->cut.offset, &fail);
-}
-
 /* Move an ended job, no longer in use, from the list to the free jobs. */
 static void retire(struct source *s, struct zstd_job **link)
 {
@@ -168,11 +152,8 @@ static void retire(struct source *s, struct zstd_job **link)
 	*link = j->next;
 	if (z->last == &j->next)
 		z->last = link;
-	if (j->in->text)
-		text_job_end(s, j);
-	else
-		check_sum(s, j);
-	budget_give(&s->budget, j);
+	z->consumer->end(s, j);
+	budget_give(&s->jobs->budget, j);
 }
 
 void jobs_settle(struct source *s, struct input *in)
@@ -192,14 +173,14 @@ void jobs_settle(struct source *s, struct input *in)
 	}
 }
 
-bool jobs_before(const struct zstd_input *z, uint64_t offset)
+bool jobs_due(const struct source *s, const struct input *in, uint64_t offset)
 {
-	return z->jobs && z->jobs->cut.offset < offset;
-}
+	const struct zstd_job *const j = in->zstd->jobs;
+	const bool at = j && j->cut.offset == offset, before = j && j->cut.offset < offset;
 
-bool jobs_made_at(const struct zstd_input *z, uint64_t offset)
-{
-	return z->jobs && z->jobs->cut.offset == offset && z->jobs->ended && z->jobs->made;
+	if (s->spec.ordered && (in->lent > 0 || (at && j->ended && j->made)))
+		return false;
+	return input_is_done(s, in) || !before;
 }
 
 /* ---- questions of other threads ---- */
@@ -210,15 +191,13 @@ static bool job_is_long(const struct zstd_job *j)
 	return j->cut.how != HOW_CALLS || j->cut.piece_bytes > WHOLE_MAX;
 }
 
-bool source_unpacks(struct source *s)
+bool jobs_unpack(const struct input *in)
 {
-	lock_take(&s->lock);
-	const struct input *const first = s->next.path == 0 ? s->first.input : NULL;
-	bool unpacks = first && first->is_file && first->content.is_zstd;
-	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
-		unpacks |= j->cut.from == FROM_FILE && job_is_long(j) && !j->in->text;
-	lock_drop(&s->lock);
-	return unpacks;
+	const struct zstd_job *j = in->zstd->jobs;
+
+	while (j && !(j->cut.from == FROM_FILE && job_is_long(j)))
+		j = j->next;
+	return j;
 }
 
 /* Estimate the decoded bytes of the job's input; 0: unknown. */
@@ -226,7 +205,7 @@ static uint64_t expected(const struct zstd_job *j)
 {
 	const double packed = (double)j->cut.offset, size = (double)bytes_size(j->in->bytes);
 
-	if (j->cut.declared == UNKNOWN || j->at == UNKNOWN || j->in->text)
+	if (j->cut.declared == UNKNOWN || j->at == UNKNOWN)
 		return 0;
 	if (!how_is_libzstd(j->cut.how))
 		return offset_sum(j->at, j->cut.declared);
@@ -236,20 +215,18 @@ static uint64_t expected(const struct zstd_job *j)
 	return all < 0x1p63 ? (uint64_t)all : 0;
 }
 
-uint64_t source_expected(struct source *s)
+uint64_t jobs_expected(const struct source *s, const struct input *in)
 {
 	uint64_t bytes = 0;
 
-	lock_take(&s->lock);
-	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
-		const uint64_t all = lesser(expected(j), j->in->limit);
+	for (const struct zstd_job *j = in->zstd->jobs; j; j = j->next) {
+		const uint64_t all = lesser(expected(j), in->limit);
 		/* Whether to use a device for a long frame was decided when the frame was cut. */
-		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE && !j->in->text)
+		if (!how_is_libzstd(j->cut.how) && j->cut.from == FROM_FILE)
 			bytes = source_counted(s);
 		else if (all > 0)
 			bytes = source_counted(s) + (all > j->at ? all - j->at : 0) +
-				all * (s->spec.path_count - j->in->index - 1);
+				all * (s->spec.path_count - in->index - 1);
 	}
-	lock_drop(&s->lock);
 	return bytes;
 }

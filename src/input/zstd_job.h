@@ -23,18 +23,10 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
+#include "input/source_state.h"
 #include "zstd/frames.h"
 #include "zstd/zstd_stream.h"
 
-struct source;
-struct source_spec;
-struct source_use;
-struct input;
-struct request;
-struct chunk;
-
-#define UNKNOWN FRAME_UNKNOWN
-#define OFFSET_MOST (UNKNOWN - 1)        /* offsets stop here if headers lie about sizes */
 #ifndef SMALL_JOBS                       /* the scheduler of the tests has small ones */
 #define PIECE_BYTES ((size_t)256 << 10)  /* bytes of a piece of STEPS */
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes of one read */
@@ -118,6 +110,7 @@ struct checksum {
 };
 
 struct blocks;    /* zstd_blocks.c */
+struct rooms;     /* zstd_blocks.h */
 struct text_node; /* text_list.h */
 
 struct zstd_job {
@@ -153,9 +146,27 @@ struct budget {
 	struct zstd_job *free_jobs; /* ended jobs, whose buffers the next ones reuse */
 };
 
+/* The decoding of all inputs. */
+struct jobs {
+	struct budget budget;
+	unsigned decoding;   /* jobs that a thread decodes with libzstd */
+	struct rooms *rooms; /* the unpacker's, once it is used; or NULL */
+	unsigned on_device;  /* jobs that use the unpacker */
+};
+
+/* Takes decoded bytes: as samples (zstd_seam.c), or as text (source_text.c). With the lock. */
+struct consumer {
+	void (*begin)(struct source *s, struct zstd_job *j); /* or NULL: nothing is to be done */
+	void (*end)(struct source *s, struct zstd_job *j);   /* all its bytes were taken */
+	/* May the job's next piece be taken? Then take it, or a part of it. */
+	bool (*may_take)(const struct source *s, const struct zstd_job *j);
+	void (*take_unlocks)(struct source *s, struct zstd_piece *p, struct request *q);
+};
+
 struct seam; /* zstd_seam.c */
 
 struct zstd_input {
+	const struct consumer *consumer;
 	uint64_t pos;                  /* packed offset of the next frame */
 	struct zstd_job *jobs, **last; /* its jobs, in the order of their frames */
 	struct zstd_job *open;         /* the last job, until the end of its frame is found */
@@ -193,23 +204,27 @@ bool device_takes_frame(const struct source *s);
 /* Does the device have a batch whose answer no reader waits for? */
 bool device_waits(const struct source *s);
 
-/* Wait for the device's next answer, if it has blocks, for a millisecond at most. */
-bool device_wait_unlocks(struct source *s);
+/* Wait for that answer, for a millisecond at most. */
+void device_wait_unlocks(struct source *s);
 
 /* ---- zstd_cut.c: frames cut off ---- */
 
-/* Note for -v whether a cut waits for memory while decoders are idle. */
-void cut_waits(struct source *s);
+extern const struct input_kind zstd_kind;
 
-/* ---- zstd_blocks.c: BLOCKS and DEVICE ---- */
+extern const struct task execute_task, /* put the next block of a long frame together */
+	device_task,                   /* take decoded bytes from the device, or send it more */
+	feed_task,                     /* cut off a frame for that device */
+	decode_task,                   /* decode a frame, or some small ones, with one thread */
+	piece_task,                    /* hand out decoded bytes */
+	short_task,                    /* hand out the last records of a packed input */
+	block_task,                    /* find or read a block, or decode its parts */
+	cut_task;                      /* cut frames off */
 
-/* The memory of blocks with this many slots, in bytes. A device has 0 slots. */
-uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
-uint64_t blocks_hold(const struct blocks *b); /* the memory of b in bytes; 0 for NULL */
-void blocks_free(struct blocks *b);
-
-/* End a job whose decoded bytes are all counted and added up, or restart it with libzstd. */
-void blocks_check(struct source *s, struct zstd_job *j);
+/*
+ * Wait for the device's next answer, if one is due. If not, note for -v whether a cut waits for
+ * memory while decoders are idle.
+ */
+bool jobs_wait_unlocks(struct source *s);
 
 /* ---- zstd_memory.c: the memory of jobs ---- */
 
@@ -225,8 +240,10 @@ struct zstd_job *budget_take(struct budget *b, const struct cut *c); /* NULL: no
 /* Return a job's memory to the budget; keep its buffers for the next job. */
 void budget_give(struct budget *b, struct zstd_job *j);
 
-/* Free the kept buffers. No job is live. */
-void budget_free(struct budget *b);
+struct jobs *jobs_make(void); /* NULL: no memory */
+
+/* Free it, and the kept buffers. No job is live. Accepts NULL. */
+void jobs_free(struct jobs *jobs);
 
 /* ---- zstd_job.c: places, ends ---- */
 
@@ -246,26 +263,22 @@ void job_end(struct source *s, struct zstd_job *j);
 /* Does the checksum of a frame's bytes, all added up, differ from the one after the frame? */
 bool job_sum_differs(const struct zstd_job *j);
 
-/* Free those jobs of an input that have ended and are no longer in use. */
+/* Operations of zstd_kind. */
 void jobs_settle(struct source *s, struct input *in);
-
-/* Does a live job begin before a packed offset? */
-bool jobs_before(const struct zstd_input *z, uint64_t offset);
-
-/* Does the ended job at a packed offset have pieces still to be handed out or counted? */
-bool jobs_made_at(const struct zstd_input *z, uint64_t offset);
+bool jobs_due(const struct source *s, const struct input *in, uint64_t offset);
+bool jobs_unpack(const struct input *in);
+uint64_t jobs_expected(const struct source *s, const struct input *in);
 
 /* Add a decoded piece to its job. */
 void job_add(struct zstd_piece *p);
 void jobs_free_all(struct source *s, struct zstd_input *z); /* all jobs of an input */
 
-/* Would one more reader find work? True while frames are left and no reader sleeps. */
-bool jobs_backlog(const struct source *s);
-
 /* ---- zstd_seam.c: pieces handed out, and records that span pieces ---- */
 
-/* If ordered: may a job still have something to hand out? */
-bool jobs_wait(const struct source *s);
+/* If ordered: may the input still have something to hand out? */
+bool jobs_precede(const struct source *s, const struct input *in);
+
+extern const struct consumer samples;
 
 /* Return the piece that is handed out next, or NULL if it is not ready. */
 struct zstd_piece *piece_next(const struct source *s);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/huge.h"
+#include "input/zstd_blocks.h"
 #include "input/zstd_decode.h"
 
 static bool budget_has(const struct budget *b, uint64_t bytes)
@@ -93,9 +94,20 @@ void budget_give(struct budget *b, struct zstd_job *j)
 	b->free_jobs = j;
 }
 
-void budget_free(struct budget *b)
+struct jobs *jobs_make(void)
 {
+	return calloc(1, sizeof(struct jobs));
+}
+
+void jobs_free(struct jobs *jobs)
+{
+	struct budget *const b = jobs ? &jobs->budget : NULL;
+
+	if (!b)
+		return;
 	while (b->free_jobs)
 		free_job(reuse(b));
 	assert(b->jobs == 0 && b->live_bytes == 0 && b->free_bytes == 0);
+	free(jobs->rooms);
+	free(jobs);
 }

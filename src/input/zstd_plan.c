@@ -12,7 +12,7 @@
 #include "zstd/block.h"
 #include "zstd/unpacker.h"
 #include "zstd/zstd_cost.h"
-#include "input/source_input.h"
+#include "input/zstd_blocks.h"
 #include "input/zstd_decode.h"
 
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
@@ -35,8 +35,8 @@ static uint64_t bytes_wanted(const struct planner *p)
 /* May -n or --part end in the frame? */
 static bool ends_in(const struct planner *p, const struct frame *f)
 {
-	if (p->in->text)
-		return text_limited(p->in);
+	if (p->spec->text.on) /* it is known when the last line is read */
+		return p->use->limit != NO_LIMIT;
 	return p->in->limit != NO_END &&
 	       (p->at == UNKNOWN || f->header.declared >= bytes_wanted(p));
 }
@@ -283,7 +283,7 @@ static unsigned device_of(const struct planner *p, const struct frame *f)
 	const struct unpacker *const u = p->use->unpacker;
 	size_t bytes;
 
-	if (!u || p->in->text || !p->device_takes || f->header.window > UNPACKER_WINDOW)
+	if (!u || p->spec->text.on || !p->device_takes || f->header.window > UNPACKER_WINDOW)
 		return DEVICE_NONE;
 	return u->rooms(u->arg, &bytes) > 0 ? DEVICE_READY : DEVICE_ASLEEP;
 }
@@ -439,7 +439,7 @@ void cut_plan(const struct planner *p, struct cut *c)
 	struct zstd_input *const z = p->in->zstd;
 	struct frame f;
 
-	*c = (struct cut){.declared = UNKNOWN, .packed_bytes = UNKNOWN, .text = p->in->text};
+	*c = (struct cut){.declared = UNKNOWN, .packed_bytes = UNKNOWN, .text = p->spec->text.on};
 	enum find found = next_header(p, &f, &c->fail);
 	c->offset = z->pos;
 	if (found == FIND_FRAME) {

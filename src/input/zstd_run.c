@@ -4,7 +4,6 @@
  * window that moves between cores costs a fifth. Other readers count its pieces meanwhile. If no
  * piece is free, or all readers decode, the thread stops and counts a piece itself.
  */
-#include "input/source_state.h"
 #include "input/zstd_decode.h"
 
 static struct zstd_piece *free_piece(struct zstd_job *j)
@@ -32,7 +31,7 @@ static struct zstd_job *next_job(const struct source *s, const struct request *q
 
 static bool decode_ready(const struct source *s, const struct request *q)
 {
-	return s->zstd.decoding < s->use.decoders && next_job(s, q);
+	return s->jobs->decoding < s->use.decoders && next_job(s, q);
 }
 
 /*
@@ -52,7 +51,7 @@ static size_t piece_wanted(const struct source *s, const struct zstd_job *j)
 		return bytes;
 	if (at >= in->limit)
 		return j->decoded > 0 && j->decoded == j->cut.declared;
-	if (!in->text && at > in->begin && s->use.record <= bytes && j->cut.how == HOW_STEPS)
+	if (!s->spec.text.on && at > in->begin && s->use.record <= bytes && j->cut.how == HOW_STEPS)
 		bytes -= (size_t)((at + bytes - in->begin) % s->use.record);
 	return (size_t)lesser(bytes, in->limit - at);
 }
@@ -109,14 +108,14 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 	struct zstd_job *const j = next_job(s, q);
 
 	j->running = true;
-	s->zstd.decoding++;
+	s->jobs->decoding++;
 	/* Stop soon: a reader that decodes serves no other reader and no device. */
 	do
 		fill_unlocks(s, j, free_piece(j));
-	while (!j->ended && free_piece(j) && s->zstd.decoding < s->readers.takers &&
-	       s->zstd.on_device == 0);
+	while (!j->ended && free_piece(j) && s->jobs->decoding < s->readers.takers &&
+	       s->jobs->on_device == 0);
 	j->running = false;
-	s->zstd.decoding--;
+	s->jobs->decoding--;
 	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/source_state.h"
+#include "input/zstd_job.h"
 
 #define COPY_LOCKED 4096u /* copying this many bytes takes no longer than dropping the lock */
 
@@ -239,13 +239,14 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 			 struct request *q)
 {
 	struct checksum *const sum = &p->job->sum;
-	const struct input *const in = p->job->in;
+	struct input *const in = p->job->in;
 
 	piece_hold(p, from + n);
 	*q->chunk = (struct chunk){.data = p->data + from,
 				   .bytes = n,
 				   .path = in->index,
 				   .record = input_record(s, in, p->job->at + p->begin + from),
+				   .input = in,
 				   .piece = p};
 	/* A device returns a piece late: add its bytes up then, and other pieces meanwhile. */
 	if (!q->want->lent || !is_next(p))
@@ -258,13 +259,13 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, size_t from, si
 	}
 }
 
-bool jobs_wait(const struct source *s)
+bool jobs_precede(const struct source *s, const struct input *in)
 {
-	const struct zstd_job *j = jobs_first(s->inputs);
+	const struct zstd_job *j = in->zstd->jobs;
 
 	while (j && j->ended && !j->ready)
-		j = jobs_next(j);
-	return j || first_short(s);
+		j = j->next;
+	return j || (s->use.packed > 1 && short_bytes(s, in) > 0);
 }
 
 struct zstd_piece *piece_next(const struct source *s)
@@ -276,7 +277,7 @@ struct zstd_piece *piece_next(const struct source *s)
 			break;
 		if (s->spec.ordered && source_is_behind_failure(s, j->in, j->cut.offset))
 			break;
-		if (j->ready && (j->in->text ? text_may_take(s, j) : j->at != UNKNOWN))
+		if (j->ready && j->in->zstd->consumer->may_take(s, j))
 			return j->ready;
 		const bool unsure = j->sum.follows && j->sum.adds && j->next;
 		if (s->spec.ordered && (j->ready || !j->ended || unsure))
@@ -291,10 +292,36 @@ static bool piece_ready(const struct source *s, const struct request *q)
 	return piece_next(s);
 }
 
-/* Hand out the next whole records of a piece, or the next part of one record. */
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_piece *const p = piece_next(s);
+
+	p->job->in->zstd->consumer->take_unlocks(s, p, q);
+}
+
+const struct task piece_task = {piece_ready, piece_run_unlocks};
+
+/* ---- samples ---- */
+
+static void check_sum(struct source *s, struct zstd_job *j)
+{
+	struct fail fail = {.status = STATUS_OK};
+
+	if (j->fail.status != STATUS_OK || j->at >= j->in->limit || !job_sum_differs(j))
+		return;
+	frames_bad(j->in->bytes, j->cut.offset, &fail, FRAMES_CHECKSUM);
+	source_fail(s, j->in, j->cut.offset, &fail);
+}
+
+static bool samples_may_take(const struct source *s, const struct zstd_job *j)
+{
+	(void)s;
+	return j->at != UNKNOWN;
+}
+
+/* Hand out the next whole records of a piece, or the next part of one record. */
+static void samples_take_unlocks(struct source *s, struct zstd_piece *p, struct request *q)
+{
 	struct input *const in = p->job->in;
 	const uint32_t record = s->use.record;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
@@ -305,10 +332,6 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	const uint64_t begin = larger(at + p->from, in->begin),
 		       end = lesser(offset_sum(at, p->bytes), whole);
 
-	if (in->text) {
-		text_piece_unlocks(s, p, q);
-		return;
-	}
 	if (begin >= end) { /* nothing of it is wanted */
 		piece_hold(p, p->bytes);
 		piece_release_unlocks(s, p);
@@ -333,7 +356,11 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	piece_release_unlocks(s, p);
 }
 
-const struct task piece_task = {piece_ready, piece_run_unlocks};
+const struct consumer samples = {
+	.end = check_sum,
+	.may_take = samples_may_take,
+	.take_unlocks = samples_take_unlocks,
+};
 
 void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 {

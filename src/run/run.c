@@ -18,6 +18,7 @@
 #include "gpu_helper/cuda.h"
 #include "hist/compare.h"
 #include "hist/series.h"
+#include "input/source_open.h"
 
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail);

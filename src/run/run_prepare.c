@@ -14,6 +14,7 @@
 #include "gpu/gpu_plan.h"
 #include "gpu_helper/gpu_image.h"
 #include "hist/series.h"
+#include "input/source_open.h"
 
 /* Decoders per core: more are no faster, even if some wait for a disk, and each needs memory. */
 #define DECODERS_PER_CORE 2u

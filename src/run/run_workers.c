@@ -13,6 +13,7 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "gpu/gpu_resident.h"
+#include "input/source_open.h"
 #include "run/worker.h"
 
 /* How long a frame waits for the GPU; after that the CPU decodes it. */

@@ -9,7 +9,7 @@
  * The head of the input: flags, skip, limit; the rest is the input.
  */
 #include "format/first.h"
-#include "input/source.h"
+#include "input/source_open.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -21,7 +21,7 @@
 
 #include "../unpack_soft.h"
 #include "base/huge.h"
-#include "input/source_state.h"
+#include "input/zstd_job.h"
 
 /* Bytes of a job that were not taken: small jobs take less for packed bytes than a block may need. */
 #ifdef SMALL_JOBS
@@ -168,11 +168,12 @@ static void look(struct source *s)
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->stream_bytes : 0;
-	for (const struct zstd_job *j = s->budget.free_jobs; j; j = j->next)
+	for (const struct zstd_job *j = s->jobs->budget.free_jobs; j; j = j->next)
 		beyond |= takes_more(j);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		beyond |= j->running == 0 && takes_more(j);
-	beyond |= s->budget.jobs > 1 && s->budget.live_bytes > s->budget.memory + kept;
+	beyond |= s->jobs->budget.jobs > 1 &&
+		  s->jobs->budget.live_bytes > s->jobs->budget.memory + kept;
 	lock_drop(&s->lock);
 	CHECK(!beyond, "more memory than was taken");
 }
