@@ -8,7 +8,7 @@ set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From top to bottom; src stands for the files in src itself, kernels for the directory next to it.
-order='src run cli document each output hist gpu_helper gpu engine input text format zstd bytes kernels count bins base'
+order='src run cli document each output hist gpu_helper gpu engine input frames source text format zstd bytes kernels count bins base'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -52,9 +52,9 @@ plant() {
 }
 
 # Readers, without a wake-up: a lost call, a call that is pending for ever, an answer of the device.
-plant call src/input/source.c '/^static void call_for_work/,/^}/s/^\tpthread_cond_signal.*/\t;/'
-plant called src/input/source.c '/^static void await_unlocks/,/^}/s/^\ts->wait.called = false;/\t;/'
-plant answer src/input/source.c '/^static bool has_work/,/^}/s/ || s->tasks->answer_due(s)//' source_schedules
+plant call src/source/source.c '/^static void call_for_work/,/^}/s/^\tpthread_cond_signal.*/\t;/'
+plant called src/source/source.c '/^static void await_unlocks/,/^}/s/^\ts->wait.called = false;/\t;/'
+plant answer src/source/source.c '/^static bool has_work/,/^}/s/ || s->tasks->answer_due(s)//' source_schedules
 # Text: a long line that no memory is kept for.
 text=src/input/source_text.c
 plant text_first $text 's/^\t       (text_list_is_next(&t->list, gap) && is_first(s, in));/\t       (gap == NULL);/' 'in long lines'
@@ -78,7 +78,7 @@ plant leaving src/each/collect.c '/^static void rest_active/,/^}/s/^\t\twake_all
 plant failed_write src/each/collect.c 's/^\t\t\twake_all(e);$/\t\t\t;/; /^struct result \*collect_wait/,/^}/s/^\t\twake_all(e);/\t\t;/' 'in rows of few results that cannot be written'
 plant failed_worker src/each/collect.c '/^void collect_end_turn/,/^}/s/^\te->stopped |= failed;/\t;/' 'in rows of few results'
 # Not of threads: a ring one block too small, which the size of huge pages hides; a tensor one sample short.
-plant ring src/input/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
+plant ring src/frames/zstd_blocks.c '/^static uint64_t ring_bytes/,/^}/s/(slots + 1)/slots/'
 plant tensor src/format/safetensors.c 's/^\t\t.bytes = t->bytes,/\t\t.bytes = t->bytes - (t->bytes >> 20 > 0),/' tensors
 plant rescue src/output/output.c '/^static int rename_rescue/,/^}/s/if (link(/if ((i > 1 ? rename : link)(/' output
 # Figures and formats, seen by transcripts, so without Python: INL a code off, a divergence without NaN, KS without under,
@@ -92,36 +92,36 @@ plant coarser src/count/digest.c 's/const int64_t coarser = .*/const int64_t coa
 plant le src/output/write_prom.c 's/ || closed) - 1;/ || closed);/' prom
 # The source's records, places and failures: seen by its jobs.
 last_wins='/^void source_fail/,/^}/s/ || failed_before(s, in, offset)//'
-plant last_wins src/input/source_ends.c "$last_wins" source_jobs
-plant seam_part src/input/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
-plant seam_place src/input/zstd_seam.c 's/rest = record - (size_t)((begin - in->begin) % record);/rest = record - (size_t)(begin % record);/' source_jobs
-plant unsized_place src/input/zstd_job.c 's/^\tj->next->at = end;.*/\tj->next->at = j->decoded;/' source_jobs
-plant skip_inside src/input/zstd_seam.c 's/larger(at + p->from, in->begin),/larger(at + p->from, p->begin == 0 ? in->begin : 0),/' source_jobs
-plant checksum src/input/zstd_seam.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
-plant tail src/input/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
-plant left src/input/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
-plant ended src/input/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
-plant due src/input/zstd_job.c 's/^\treturn input_is_done(s, in) || !before;/\treturn true;/' source_jobs
-plant end_of_n src/input/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
-plant gathered src/input/zstd_plan.c 's/c->declared == UNKNOWN || f.header.declared == UNKNOWN/c->declared == UNKNOWN/' source_jobs
-plant again_twice src/input/zstd_blocks.c 's/j->handed_out = j->decoded;/j->handed_out = 0;/' source_jobs
-plant stream_again src/input/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
-plant short_content src/input/zstd_blocks.c 's/^\t\t j->decoded < j->cut.declared)/\t\t false)/' source_jobs
-plant hand_content src/input/zstd_blocks.c 's/if (p->bytes > j->cut.declared - j->decoded)/if (0)/' source_jobs
+plant last_wins src/source/source_ends.c "$last_wins" source_jobs
+plant seam_part src/frames/zstd_seam.c 's/% s->use.record, bytes, n);/% s->use.record, bytes, n - (n > 1 \&\& seam->have > 0));/' source_jobs
+plant seam_place src/frames/zstd_seam.c 's/rest = record - (size_t)((begin - in->begin) % record);/rest = record - (size_t)(begin % record);/' source_jobs
+plant unsized_place src/frames/zstd_job.c 's/^\tj->next->at = end;.*/\tj->next->at = j->decoded;/' source_jobs
+plant skip_inside src/frames/zstd_seam.c 's/larger(at + p->from, in->begin),/larger(at + p->from, p->begin == 0 ? in->begin : 0),/' source_jobs
+plant checksum src/frames/zstd_seam.c 's/^\tif (j->fail.status != STATUS_OK || j->at >=/\tif (j->cut.how == HOW_CALLS || j->fail.status != STATUS_OK || j->at >=/' source_jobs
+plant tail src/frames/zstd_cut.c 's/^\tt.tail = t.bytes - whole_records(s, t.bytes);/\tt.tail = 0;/' source_jobs
+plant left src/source/source_ends.c 's/lesser(records, s->left);/lesser(records + 1, s->left);/' source_jobs
+plant ended src/source/source_ends.c 's/s->inputs ? s->inputs->index :/s->inputs ? s->inputs->index + 1 :/' source_jobs
+plant due src/frames/zstd_job.c 's/^\treturn input_is_done(s, in) || !before;/\treturn true;/' source_jobs
+plant end_of_n src/frames/zstd_seam.c 's/lesser(offset_sum(at, p->bytes), whole);/lesser(offset_sum(at, p->bytes), whole - (whole < NO_END));/' source_jobs
+plant gathered src/frames/zstd_plan.c 's/c->declared == UNKNOWN || f.header.declared == UNKNOWN/c->declared == UNKNOWN/' source_jobs
+plant again_twice src/frames/zstd_blocks.c 's/j->handed_out = j->decoded;/j->handed_out = 0;/' source_jobs
+plant stream_again src/frames/zstd_blocks.c 's/j->cut.from == FROM_FILE \&\& reported/reported/' source_jobs
+plant short_content src/frames/zstd_blocks.c 's/^\t\t j->decoded < j->cut.declared)/\t\t false)/' source_jobs
+plant hand_content src/frames/zstd_blocks.c 's/if (p->bytes > j->cut.declared - j->decoded)/if (0)/' source_jobs
 plant wrong_size src/zstd/zstd_stream.c 's/some < n || (z->state == .*/some < n)/' source_jobs
-plant stop src/input/source_ends.c '/^void source_stop/,/^}/s/^\tsource_call_all(s);/\t;/' source_jobs
-plant stop_wakes src/input/source_ends.c '/^void source_stop/,/^}/s/^\t(void)!write.*/\t;/' source_jobs
-plant adds src/input/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs
+plant stop src/source/source_ends.c '/^void source_stop/,/^}/s/^\tsource_call_all(s);/\t;/' source_jobs
+plant stop_wakes src/source/source_ends.c '/^void source_stop/,/^}/s/^\t(void)!write.*/\t;/' source_jobs
+plant adds src/frames/zstd_job.c 's/\.adds = !s->spec.no_check \&\&/.adds = true \&\&/' source_jobs
 # Slices, and files that change.
-slice=src/input/source_part.c
+slice=src/source/source_part.c
 plant identity $slice 's/now.seconds != then->seconds ||/false ||/; s/now.nanoseconds != then->nanoseconds)/false)/' changed
 plant state $slice 's/(uint64_t)one->seconds,/0,/' slices
-plant lies src/input/source_plain.c 's/return in->part.sliced ||/return/' test_source
+plant lies src/source/source_plain.c 's/return in->part.sliced ||/return/' test_source
 plant look src/format/first.h 's/^#define FIRST_TEXT 4096u/#define FIRST_TEXT 65536u/' source_jobs
-plant torn src/input/source_plain.c 's/in->plain->torn += got - whole_records(s, got);/;/' changed
-plant shorter src/input/source_plain.c 's/return in->part.sliced || (at .*/return in->part.sliced;/' changed
-plant appended src/input/source_plain.c 's/in->at >= in->limit || in->part.sliced/in->at >= in->limit || in->is_file/' changed
-plant shorter_frames src/input/zstd_plan.c 's/if (found == FIND_NONE \&\& z->pos/if (0 \&\& z->pos/' changed
-plant differs src/input/zstd_run.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
+plant torn src/source/source_plain.c 's/in->plain->torn += got - whole_records(s, got);/;/' changed
+plant shorter src/source/source_plain.c 's/return in->part.sliced || (at .*/return in->part.sliced;/' changed
+plant appended src/source/source_plain.c 's/in->at >= in->limit || in->part.sliced/in->at >= in->limit || in->is_file/' changed
+plant shorter_frames src/frames/zstd_plan.c 's/if (found == FIND_NONE \&\& z->pos/if (0 \&\& z->pos/' changed
+plant differs src/frames/zstd_run.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -213,6 +213,7 @@ test_of tour sh "$here/tour.sh" "$gpuhist"
 test_of cookbook sh "$here/tour.sh" "$gpuhist" "$here/../docs/cookbook.md"
 test_of readme sh "$here/tour.sh" "$gpuhist" "$here/../README.md"
 test_of includes sh "$here/includes.sh"
+[ ! -d "$build/obj/src" ] || test_of circles sh "$here/circles.sh" "$build/obj/src"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
 # Unit tests that are marked slow take three quarters of the time of all unit tests.

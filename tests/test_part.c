@@ -4,7 +4,7 @@
  * records, belongs to one slice; no slice is larger than allowed; large slices of records that fill
  * a MiB begin at whole MiB.
  */
-#include "input/part.h"
+#include "source/part.h"
 
 #include <stdbool.h>
 

@@ -11,7 +11,7 @@
 #include "pack.h"
 #include "scratch.h"
 #include "take.h"
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 #define BYTES ((size_t)300000) /* more than one read takes */
 #define LONG ((size_t)4 << 20) /* more than PIECES, and with a small window decoded in steps */

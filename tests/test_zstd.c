@@ -4,7 +4,7 @@
  * zstd: what no record and no message shows: who decodes frames, when another worker or a device is
  * called for, what is read, and what is expected. The jobs of the source (tests/source) read records.
  */
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 #include "check.h"
 #include "pack.h"

@@ -15,7 +15,7 @@
 #include "count/layout.h"
 #include "hist/linearity.h"
 #include "format/header.h"
-#include "input/source.h"
+#include "source/source.h"
 #include "output/format.h"
 
 enum device_asked { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };

@@ -21,7 +21,7 @@
 #include "base/fail.h"
 #include "count/count.h"
 #include "engine/snapshot.h"
-#include "input/source.h"
+#include "source/source.h"
 
 struct gpu;
 struct each;

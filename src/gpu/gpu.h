@@ -24,7 +24,7 @@
 #include "bins/auto.h"
 #include "count/count.h"
 #include "gpu/region.h"
-#include "input/source.h"
+#include "source/source.h"
 #include "zstd/unpacker.h"
 
 struct gpu;    /* gpu_state.h */

@@ -17,7 +17,7 @@
 #include "format/sigmf.h"
 #include "input/source_open.h"
 #include "input/source_text.h"
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 static bool named_zstd(const char *path)
 {

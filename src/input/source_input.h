@@ -6,7 +6,7 @@
 #ifndef GPUHIST_SOURCE_INPUT_H
 #define GPUHIST_SOURCE_INPUT_H
 
-#include "input/input.h"
+#include "source/input.h"
 
 /*
  * Check that every named input exists, is no directory, and may be read. *length is the number of

@@ -15,7 +15,7 @@
 #include "input/source_input.h"
 #include "input/source_open.h"
 #include "input/source_text.h"
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 #include "bytes/tee.h"
 
 /* ---- the first input ---- */

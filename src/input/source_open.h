@@ -3,7 +3,7 @@
 #ifndef GPUHIST_SOURCE_OPEN_H
 #define GPUHIST_SOURCE_OPEN_H
 
-#include "input/source.h"
+#include "source/source.h"
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Opens nothing. */
 bool source_compressed(const struct source_spec *spec);

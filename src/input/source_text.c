@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "input/source_text.h"
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 #include "text/text_list.h"
 #include "zstd/zstd_reader.h"
 

@@ -3,7 +3,7 @@
 #ifndef GPUHIST_SOURCE_TEXT_H
 #define GPUHIST_SOURCE_TEXT_H
 
-#include "input/source_state.h"
+#include "source/source_state.h"
 
 extern const struct input_kind text_kind;
 extern const struct task text_task; /* read text, make samples of lines */

@@ -21,8 +21,8 @@
  * before it is dropped. The caller reports the failure at the beginning of the list. If two sums
  * with failures are merged, the lower offset wins: a frame comes before a bad line in it.
  */
-#ifndef GPUHIST_INPUT_TEXT_LIST_H
-#define GPUHIST_INPUT_TEXT_LIST_H
+#ifndef GPUHIST_TEXT_LIST_H
+#define GPUHIST_TEXT_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -21,7 +21,7 @@
 
 #include "../unpack_soft.h"
 #include "base/huge.h"
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 /* Bytes of a job that were not taken: small jobs take less for packed bytes than a block may need. */
 #ifdef SMALL_JOBS

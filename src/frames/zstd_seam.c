@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 #define COPY_LOCKED 4096u /* copying this many bytes takes no longer than dropping the lock */
 

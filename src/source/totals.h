@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* totals: adds up the inputs of a run. */
-#ifndef GPUHIST_INPUT_TOTALS_H
-#define GPUHIST_INPUT_TOTALS_H
+#ifndef GPUHIST_TOTALS_H
+#define GPUHIST_TOTALS_H
 
 #include <stdbool.h>
 #include <stdint.h>

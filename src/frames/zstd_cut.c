@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "input/zstd_decode.h"
+#include "frames/zstd_decode.h"
 
 #define LARGE ((uint64_t)1 << 20) /* bytes of a job worth one more worker */
 

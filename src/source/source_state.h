@@ -17,7 +17,7 @@
 
 #include "base/lock.h"
 #include "count/layout.h"
-#include "input/input.h"
+#include "source/input.h"
 
 struct jobs;      /* zstd_job.h */
 struct text_work; /* source_text.c */

@@ -6,7 +6,7 @@
 #ifndef GPUHIST_ZSTD_DECODE_H
 #define GPUHIST_ZSTD_DECODE_H
 
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 
 /* Begin with the job's first frame, from its first byte. The buffers are an earlier job's. */
 void decoder_begin(struct zstd_job *j);

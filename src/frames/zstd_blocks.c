@@ -40,8 +40,8 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/zstd_blocks.h"
-#include "input/zstd_decode.h"
+#include "frames/zstd_blocks.h"
+#include "frames/zstd_decode.h"
 
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define SLOT_PACKED LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)

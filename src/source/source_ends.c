@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/tally.h"
-#include "input/source_state.h"
+#include "source/source_state.h"
 
 /* ---- failures, and other ends ---- */
 

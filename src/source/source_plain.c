@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "input/source_state.h"
+#include "source/source_state.h"
 
 #define FULL_READS 64u /* reads of a stream without a wait before one more reader finds work */
 /* Largest read from a stream; these bytes are still in the cache when they are counted. */

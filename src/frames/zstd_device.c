@@ -32,7 +32,7 @@
 #include <string.h>
 
 #include "base/little.h"
-#include "input/zstd_blocks.h"
+#include "frames/zstd_blocks.h"
 #include "zstd/zstd_orders.h"
 
 #define WAIT_SECONDS 0.001 /* longest wait for an answer before looking for other work */

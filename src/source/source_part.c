@@ -13,8 +13,8 @@
 
 #include "base/path.h"
 #include "base/xxh64.h"
-#include "input/part.h"
-#include "input/source_state.h"
+#include "source/part.h"
+#include "source/source_state.h"
 
 /* Rule of the borders, a part of the inputs' state: slices cut by other rules do not fit. */
 static const unsigned char RULE[] = "each input by itself";

@@ -6,7 +6,7 @@
 #ifndef GPUHIST_ZSTD_BLOCKS_H
 #define GPUHIST_ZSTD_BLOCKS_H
 
-#include "input/zstd_job.h"
+#include "frames/zstd_job.h"
 #include "zstd/block.h"
 #include "zstd/unpacker.h"
 

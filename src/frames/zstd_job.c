@@ -20,8 +20,8 @@
  */
 #include <assert.h>
 
-#include "input/zstd_blocks.h"
-#include "input/zstd_decode.h"
+#include "frames/zstd_blocks.h"
+#include "frames/zstd_decode.h"
 
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c)
 {

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/huge.h"
-#include "input/zstd_blocks.h"
-#include "input/zstd_decode.h"
+#include "frames/zstd_blocks.h"
+#include "frames/zstd_decode.h"
 
 static bool budget_has(const struct budget *b, uint64_t bytes)
 {

@@ -8,7 +8,7 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/zstd_decode.h"
+#include "frames/zstd_decode.h"
 
 uint64_t decoder_takes(const struct zstd_stream *z, const struct cut *c)
 {

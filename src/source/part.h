@@ -6,8 +6,8 @@
  * For any N, the slices 1 to N together hold every record once: each begins at the end of the one
  * before it.
  */
-#ifndef GPUHIST_INPUT_PART_H
-#define GPUHIST_INPUT_PART_H
+#ifndef GPUHIST_PART_H
+#define GPUHIST_PART_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* part: computes the borders of slices. */
-#include "input/part.h"
+#include "source/part.h"
 
 #include "bins/wide.h"
 

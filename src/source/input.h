@@ -13,7 +13,7 @@
 
 #include "bytes/bytes.h"
 #include "format/content.h"
-#include "input/source.h"
+#include "source/source.h"
 #include "zstd/zstd_frame.h"
 
 #define UNKNOWN FRAME_UNKNOWN     /* of an offset or a number of bytes */

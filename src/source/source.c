@@ -20,7 +20,7 @@
  * waits for it. The woken reader does the same. So no core is idle while there is work, and tasks
  * need not know whom their results concern. Only the end and failures wake all readers.
  */
-#include "input/source.h"
+#include "source/source.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 
 #include "base/signals.h"
 #include "base/tally.h"
-#include "input/source_state.h"
+#include "source/source_state.h"
 
 struct reader *source_reader(struct source *s)
 {

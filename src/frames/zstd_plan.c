@@ -12,8 +12,8 @@
 #include "zstd/block.h"
 #include "zstd/unpacker.h"
 #include "zstd/zstd_cost.h"
-#include "input/zstd_blocks.h"
-#include "input/zstd_decode.h"
+#include "frames/zstd_blocks.h"
+#include "frames/zstd_decode.h"
 
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
 #define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, besides the window */

@@ -23,7 +23,7 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
-#include "input/source_state.h"
+#include "source/source_state.h"
 #include "zstd/frames.h"
 #include "zstd/zstd_stream.h"
 

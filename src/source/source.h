@@ -29,7 +29,7 @@
 #include "bins/sample.h"
 #include "format/header.h"
 #include "text/text.h"
-#include "input/totals.h"
+#include "source/totals.h"
 
 struct source;
 struct reader;

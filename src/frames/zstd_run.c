@@ -4,7 +4,7 @@
  * window that moves between cores costs a fifth. Other readers count its pieces meanwhile. If no
  * piece is free, or all readers decode, the thread stops and counts a piece itself.
  */
-#include "input/zstd_decode.h"
+#include "frames/zstd_decode.h"
 
 static struct zstd_piece *free_piece(struct zstd_job *j)
 {
