@@ -64,7 +64,7 @@ plant line_order $list 's/border_put(l, b, e->tail, true);/border_put(l, b, e->t
 plant line_number $list 's/a->lines + b->bad_line : 0;/b->bad_line : 0;/' test_text_list
 plant line_cut_off $list '/^void text_list_fail/,/^}/s/^\tborder_drop(l, x->prev);/\t;/' test_text_list
 plant line_longest $list 's/^\treturn b->n - (.*) > TEXT_LINE_MOST;/\treturn b->n > TEXT_LINE_MOST;/' test_text_list
-plant lines_held $list '/^void text_list_done/,/^}/s/^\t\tl->held -= held(x);/\t\t;/' test_text_list
+plant lines_held $list '/^void text_list_done/,/^}/s/^\t\tl->held -= node_held(x);/\t\t;/' test_text_list
 plant text_bad $text 's/in->index < totals->bad_path/false/' text
 # A full tee: a write that does not wait.
 plant full src/base/again.h 's/^\t\t\t(void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);/\t\t\treturn -1;/' 'in a full tee'

@@ -7,11 +7,11 @@
 
 static enum isa forced = ISAS; /* set by isa_force; ISAS: none */
 
-static bool have(enum isa isa)
+static bool isa_have(enum isa isa)
 {
 #ifdef HAVE_X86_LOOPS
 	if (isa == ISA_VBMI2)
-		return have(ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") &&
+		return isa_have(ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") &&
 		       __builtin_cpu_supports("avx512vbmi2") &&
 		       __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni");
 	if (isa == ISA_AVX512)
@@ -29,7 +29,7 @@ enum isa isa_best(void)
 {
 	enum isa isa = ISA_VBMI2;
 
-	while (forced == ISAS && !have(isa))
+	while (forced == ISAS && !isa_have(isa))
 		isa--;
 	return forced == ISAS ? isa : forced;
 }
@@ -45,7 +45,7 @@ int isa_force(const char *name)
 {
 	forced = ISAS;
 	for (enum isa isa = ISA_BASE; name && isa < ISAS; isa++)
-		if (strcmp(isa_name(isa), name) == 0 && have(isa))
+		if (strcmp(isa_name(isa), name) == 0 && isa_have(isa))
 			forced = isa;
 	return name && forced == ISAS ? -1 : 0;
 }

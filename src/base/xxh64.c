@@ -19,14 +19,14 @@
  */
 #define AHEAD 4096
 
-static uint64_t rotate(uint64_t v, unsigned bits)
+static uint64_t xxh64_rotate(uint64_t v, unsigned bits)
 {
 	return v << bits | v >> (64 - bits);
 }
 
 static uint64_t round_of(uint64_t lane, uint64_t word)
 {
-	return rotate(lane + word * PRIME2, 31) * PRIME1;
+	return xxh64_rotate(lane + word * PRIME2, 31) * PRIME1;
 }
 
 /* Unrolled by hand: gcc -O2 does not unroll the loop, which takes 1.7 times as long. */
@@ -74,10 +74,10 @@ struct lanes {
 
 static inline struct lanes add_products(struct lanes l, const uint64_t product[4])
 {
-	l.a = rotate(l.a + product[0], 31);
-	l.b = rotate(l.b + product[1], 31);
-	l.c = rotate(l.c + product[2], 31);
-	l.d = rotate(l.d + product[3], 31);
+	l.a = xxh64_rotate(l.a + product[0], 31);
+	l.b = xxh64_rotate(l.b + product[1], 31);
+	l.c = xxh64_rotate(l.c + product[2], 31);
+	l.d = xxh64_rotate(l.d + product[3], 31);
 	__asm__("" : "+r"(l.a));
 	return (struct lanes){l.a * PRIME1, l.b * PRIME1, l.c * PRIME1, l.d * PRIME1};
 }
@@ -154,21 +154,21 @@ uint64_t xxh64_end(const struct xxh64 *h)
 	uint64_t v = PRIME5;
 
 	if (h->bytes >= XXH64_STRIPE) {
-		v = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) +
-		    rotate(lane[3], 18);
+		v = xxh64_rotate(lane[0], 1) + xxh64_rotate(lane[1], 7) +
+		    xxh64_rotate(lane[2], 12) + xxh64_rotate(lane[3], 18);
 		for (unsigned i = 0; i < 4; i++)
 			v = (v ^ round_of(0, lane[i])) * PRIME1 + PRIME4;
 	}
 	v += h->bytes;
 	for (; n >= 8; n -= 8, p += 8)
-		v = rotate(v ^ round_of(0, little64(p)), 27) * PRIME1 + PRIME4;
+		v = xxh64_rotate(v ^ round_of(0, little64(p)), 27) * PRIME1 + PRIME4;
 	if (n >= 4) {
-		v = rotate(v ^ little32(p) * PRIME1, 23) * PRIME2 + PRIME3;
+		v = xxh64_rotate(v ^ little32(p) * PRIME1, 23) * PRIME2 + PRIME3;
 		n -= 4;
 		p += 4;
 	}
 	for (; n > 0; n--, p++)
-		v = rotate(v ^ *p * PRIME5, 11) * PRIME1;
+		v = xxh64_rotate(v ^ *p * PRIME5, 11) * PRIME1;
 	v = (v ^ v >> 33) * PRIME2;
 	v = (v ^ v >> 29) * PRIME3;
 	return v ^ v >> 32;

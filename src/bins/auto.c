@@ -456,7 +456,7 @@ static inline void reverse(const struct slots *t, uint32_t from, uint32_t to)
 }
 
 /* Rotate the slots to the left, in place: slot `by`, which is below `slots`, becomes slot 0. */
-static inline void rotate(const struct slots *t, uint32_t slots, uint32_t by)
+static inline void slots_rotate(const struct slots *t, uint32_t slots, uint32_t by)
 {
 	if (by == 0)
 		return;
@@ -487,7 +487,7 @@ static inline void coarsen_run(const struct slots *t, const struct auto_bins *bi
 					  (slots - 1),
 				  n);
 	}
-	rotate(t, slots, (uint32_t)(run->first - to_first) & (slots - 1));
+	slots_rotate(t, slots, (uint32_t)(run->first - to_first) & (slots - 1));
 }
 
 static inline void coarsen(const struct slots *t, const struct auto_bins *bins,
@@ -524,10 +524,10 @@ void auto_arrange64(uint64_t *table, const struct auto_bins *bins, const struct 
 		       below = (uint32_t)length_of(&span->below);
 
 	if (below > 0)
-		rotate(&(struct slots){.wide = table}, slots,
-		       (uint32_t)(span->below.last + 1) & (slots - 1));
-	rotate(&(struct slots){.wide = table + before}, slots,
-	       (uint32_t)span->above.first & (slots - 1));
+		slots_rotate(&(struct slots){.wide = table}, slots,
+			     (uint32_t)(span->below.last + 1) & (slots - 1));
+	slots_rotate(&(struct slots){.wide = table + before}, slots,
+		     (uint32_t)span->above.first & (slots - 1));
 	if (before > 0)
 		memmove(table, table + before - (below > 0 || span->zero) - below,
 			(size_t)auto_span_bins(span) * sizeof(*table));

@@ -10,7 +10,7 @@
 #include "bins/number.h"
 
 /* Add a code in order, unless the list has it. False: the list is full. */
-static bool add(struct missing *m, uint64_t code)
+static bool missing_insert(struct missing *m, uint64_t code)
 {
 	uint32_t i = m->n;
 
@@ -47,7 +47,8 @@ const char *missing_parse(struct missing *m, const struct sample_type *type, con
 			return "is not a value of the type";
 		code &= bits;
 		const bool zero = real && (code & ~sign) == 0;
-		if (is_number && (!add(m, zero ? 0 : code) || (zero && !add(m, sign))))
+		if (is_number &&
+		    (!missing_insert(m, zero ? 0 : code) || (zero && !missing_insert(m, sign))))
 			return "is one too many; there may be 16, and 0 counts twice for floats";
 		text += length;
 		if (*text == '\0')

@@ -351,14 +351,14 @@ int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, si
 	return rc;
 }
 
-static int grow(struct bytes *b, size_t n, struct fail *fail)
+static int bytes_grow(struct bytes *b, size_t n, struct fail *fail)
 {
 	return huge_grow(&b->buffer, &b->capacity, n, b->have) ? 0
 							       : fail_errno(fail, "%s", b->name);
 }
 
 /* Remove passed bytes of a stream from the buffer, unless they are kept. */
-static void drop(struct bytes *b)
+static void bytes_drop(struct bytes *b)
 {
 	const size_t n = (size_t)lesser(lesser(b->passed, b->hold_from) - b->from, b->have);
 
@@ -377,11 +377,12 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 		const size_t spare = most < STREAM_ROOM ? most : STREAM_ROOM;
 		size_t got;
 		if (end + spare > b->from + b->capacity)
-			drop(b);
+			bytes_drop(b);
 		const size_t need = (size_t)(end - b->from) - b->have,
 			     room = b->have + need + spare;
 		const uint64_t larger = lesser(room + room / 2, b->shared->keep_most);
-		if (b->capacity < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
+		if (b->capacity < room &&
+		    bytes_grow(b, larger > room ? (size_t)larger : room, fail) != 0)
 			return -1;
 		const size_t left = b->capacity - b->have;
 		rc = read_on(b, b->buffer + b->have, need, left - need < most ? left : need + most,
@@ -399,7 +400,7 @@ static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, s
 
 	b->from = at;
 	b->have = 0;
-	if (grow(b, least > LOOK_MOST ? least : LOOK_MOST, fail) != 0)
+	if (bytes_grow(b, least > LOOK_MOST ? least : LOOK_MOST, fail) != 0)
 		return -1;
 	return bytes_read_at(b, at, b->buffer, least > some ? least : some, &b->have, fail);
 }
@@ -431,7 +432,7 @@ int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
 		b->from += b->have;
 		b->passed = b->from;
 		b->have = 0;
-		if (grow(b, STREAM_ROOM, fail) != 0)
+		if (bytes_grow(b, STREAM_ROOM, fail) != 0)
 			return -1;
 		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->capacity, at - b->from), &got,
 			     fail);

@@ -153,7 +153,7 @@ struct judged {
 	char value[NUMBER_TEXT], limit[NUMBER_TEXT];
 };
 
-static void judge(struct judged *j, double value, double limit, bool below)
+static void alarm_judge(struct judged *j, double value, double limit, bool below)
 {
 	j->excess = below ? limit - value : value - limit;
 	j->passed = j->excess > 0;
@@ -175,7 +175,7 @@ static void judge_quantile(struct judged *j, const struct alarm *a, struct figur
 	const int128_t whole = value.kind == VALUE_COUNT ? (int128_t)value.count : value.whole;
 
 	figure_format(j->value, value);
-	judge(j, real, a->limit.value, a->below);
+	alarm_judge(j, real, a->limit.value, a->below);
 	if (value.kind != VALUE_REAL && a->limit.exact) /* binary64 may not hold it */
 		j->passed = a->below ? whole < a->limit.integer : whole > a->limit.integer;
 }
@@ -194,7 +194,7 @@ static struct judged judge_channel(const struct alarms *alarms, const struct ala
 		if (!hist->compared || isnan(hist->compared[channel].divergence))
 			break;
 		snprintf(j.value, sizeof(j.value), "%.6g", hist->compared[channel].ks);
-		judge(&j, hist->compared[channel].ks, a->limit.value, false);
+		alarm_judge(&j, hist->compared[channel].ks, a->limit.value, false);
 		break;
 	case ALARM_QUANTILE:
 		if (quantile_of(hist, channel, a->quantile, &value) && value.kind != VALUE_NONE)
@@ -208,7 +208,7 @@ static struct judged judge_channel(const struct alarms *alarms, const struct ala
 			break;
 		figure_format(j.value, value);
 		figure_format(j.limit, other);
-		judge(&j, figure_real(value), a->limit.value * figure_real(other), a->below);
+		alarm_judge(&j, figure_real(value), a->limit.value * figure_real(other), a->below);
 		break;
 	case ALARM_OUT:
 		judge_share(&j, a, flow->under + flow->over, samples);

@@ -314,7 +314,7 @@ static int refuse_part(const struct known *o, const char *text, struct fail *fai
 }
 
 /* Set an option's value, given by the user or implied by another option. */
-static int give(struct given *g, const struct known *o, const char *text)
+static int option_give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
 
@@ -340,7 +340,8 @@ static int give_implied(struct given *g)
 	const struct known *const bins = known_of('b'), *const channels = known_of('c');
 
 	g->job.pair = g->pair;
-	if (g->pair && !g->job.abs && !value_of(g, channels)->given && give(g, channels, "2") != 0)
+	if (g->pair && !g->job.abs && !value_of(g, channels)->given &&
+	    option_give(g, channels, "2") != 0)
 		return -1;
 	if (g->steps > 0 && value_of(g, bins)->given)
 		return fail_set(
@@ -420,7 +421,7 @@ static enum options_result read_words(struct given *g, int argc, char **argv)
 			return o->letter == 'V' ? OPTIONS_VERSION
 			       : result == 'h'  ? OPTIONS_HELP
 						: OPTIONS_LIST;
-		if (give(g, o, optarg) != 0)
+		if (option_give(g, o, optarg) != 0)
 			return OPTIONS_FAILED;
 	}
 	if (optind < argc) {

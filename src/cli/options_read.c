@@ -17,7 +17,7 @@
 #define PARTS_MAX ((uint32_t)1 << 31)
 
 /* Return the address for the value of a row's option. */
-static void *to(struct given *g, const struct known *o)
+static void *option_place(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;
 }
@@ -30,7 +30,7 @@ int given_refuse(const char *name, const char *text, const char *why, struct fai
 int read_flag(struct given *g, const struct known *o, const char *text)
 {
 	(void)text;
-	*(bool *)to(g, o) = !o->off;
+	*(bool *)option_place(g, o) = !o->off;
 	return 0;
 }
 
@@ -38,7 +38,7 @@ int read_flag(struct given *g, const struct known *o, const char *text)
 int read_choice(struct given *g, const struct known *o, const char *text)
 {
 	(void)text;
-	*(int *)to(g, o) = o->choice; /* an enum */
+	*(int *)option_place(g, o) = o->choice; /* an enum */
 	return 0;
 }
 
@@ -53,7 +53,7 @@ int read_type(struct given *g, const struct known *o, const char *text)
 /* Columns, by number or by name. */
 int read_text(struct given *g, const struct known *o, const char *text)
 {
-	struct text_spec *const spec = to(g, o);
+	struct text_spec *const spec = option_place(g, o);
 	char twice[TEXT_NAME];
 
 	spec->on = true;
@@ -86,15 +86,15 @@ int read_number(struct given *g, const struct known *o, const char *text)
 	if (parse_number(&number, o, text) != 0 || number < o->least || number > o->most)
 		return -1;
 	if (o->most <= UINT32_MAX)
-		*(uint32_t *)to(g, o) = (uint32_t)number;
+		*(uint32_t *)option_place(g, o) = (uint32_t)number;
 	else
-		*(uint64_t *)to(g, o) = number;
+		*(uint64_t *)option_place(g, o) = number;
 	return 0;
 }
 
 int read_each(struct given *g, const struct known *o, const char *text)
 {
-	uint64_t *const records = to(g, o);
+	uint64_t *const records = option_place(g, o);
 
 	if (strcmp(text, "file") == 0)
 		*records = ROW_IS_INPUT;
@@ -235,7 +235,7 @@ int read_rows(struct given *g, const struct known *o, const char *text)
 
 int read_part(struct given *g, const struct known *o, const char *text)
 {
-	struct source_spec *const source = to(g, o);
+	struct source_spec *const source = option_place(g, o);
 	uint64_t n[2];
 
 	if (strcmp(text, "auto") == 0)
@@ -254,7 +254,7 @@ int read_part(struct given *g, const struct known *o, const char *text)
 
 int read_format(struct given *g, const struct known *o, const char *text)
 {
-	const struct format **const format = to(g, o);
+	const struct format **const format = option_place(g, o);
 
 	*format = format_find(text);
 	return *format ? 0 : -1;
@@ -262,7 +262,7 @@ int read_format(struct given *g, const struct known *o, const char *text)
 
 int read_counter(struct given *g, const struct known *o, const char *text)
 {
-	enum counter_kind *const counter = to(g, o);
+	enum counter_kind *const counter = option_place(g, o);
 
 	for (*counter = COUNTER_U64; *counter <= COUNTER_SAT32; ++*counter)
 		if (strcmp(COUNTERS[*counter].name, text) == 0)
@@ -272,7 +272,7 @@ int read_counter(struct given *g, const struct known *o, const char *text)
 
 int read_color(struct given *g, const struct known *o, const char *text)
 {
-	enum color *const color = to(g, o);
+	enum color *const color = option_place(g, o);
 
 	*color = strcmp(text, "always") == 0  ? COLOR_ALWAYS
 		 : strcmp(text, "never") == 0 ? COLOR_NEVER
@@ -282,7 +282,7 @@ int read_color(struct given *g, const struct known *o, const char *text)
 
 int read_wave(struct given *g, const struct known *o, const char *text)
 {
-	enum waveform *const wave = to(g, o);
+	enum waveform *const wave = option_place(g, o);
 
 	*wave = strcmp(text, "sine") == 0   ? WAVE_SINE
 		: strcmp(text, "ramp") == 0 ? WAVE_RAMP
@@ -305,7 +305,7 @@ int read_every(struct given *g, const struct known *o, const char *text)
 		if (end == text || strcmp(end, UNITS[i].name) != 0 || !(seconds >= 0.1) ||
 		    !(seconds <= 366 * 86400.0))
 			continue;
-		*(double *)to(g, o) = seconds;
+		*(double *)option_place(g, o) = seconds;
 		return 0;
 	}
 	return -1;
@@ -317,7 +317,7 @@ int read_plot(struct given *g, const struct known *o, const char *text)
 		text++;
 	if (text && strcmp(text, "log") != 0)
 		return -1;
-	*(bool *)to(g, o) = true;
+	*(bool *)option_place(g, o) = true;
 	g->job.style.canvas.log = text != NULL;
 	return 0;
 }
@@ -325,7 +325,7 @@ int read_plot(struct given *g, const struct known *o, const char *text)
 /* Percentages have only digits and a dot; e4 converts them to whole 1/10000ths of a percent. */
 int read_stats(struct given *g, const struct known *o, const char *text)
 {
-	struct quantiles *const asked = to(g, o);
+	struct quantiles *const asked = option_place(g, o);
 	const char *p = text ? text : "1,5,25,50,75,95,99";
 	char word[16];
 	struct number n;
@@ -349,12 +349,12 @@ int read_stats(struct given *g, const struct known *o, const char *text)
 
 int read_alarm(struct given *g, const struct known *o, const char *text)
 {
-	return alarms_read(to(g, o), text);
+	return alarms_read(option_place(g, o), text);
 }
 
 int read_device(struct given *g, const struct known *o, const char *text)
 {
-	struct job *const job = to(g, o);
+	struct job *const job = option_place(g, o);
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
 	const char *const number = gpu && text[3] == ':' ? text + 4 : "0";
 	const size_t digits = strspn(number, "0123456789");

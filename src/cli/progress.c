@@ -34,7 +34,7 @@ static void put_time(char text[TIME_TEXT], double seconds)
 }
 
 /* Append a part if it fits. */
-static void append(char text[PROGRESS_TEXT], unsigned columns, const char *part)
+static void progress_append(char text[PROGRESS_TEXT], unsigned columns, const char *part)
 {
 	const size_t used = strlen(text);
 	const size_t most = columns < PROGRESS_TEXT ? columns : PROGRESS_TEXT - 1;
@@ -56,7 +56,7 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 	put_time(time, p->seconds);
 	if (p->bytes == 0) {
 		snprintf(part, sizeof(part), "nothing counted yet after %s", time);
-		append(text, columns, part);
+		progress_append(text, columns, part);
 		return;
 	}
 	size_text(size, (double)p->bytes);
@@ -65,27 +65,27 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 		size_text(whole, (double)p->length);
 		/* Round down, so that 100 means finished. */
 		snprintf(part, sizeof(part), "%u %%", (unsigned)percent);
-		append(text, columns, part);
+		progress_append(text, columns, part);
 		snprintf(part, sizeof(part), "%s of %s", size, whole);
 	} else {
 		snprintf(part, sizeof(part), "%s in %s", size, time);
 	}
-	append(text, columns, part);
+	progress_append(text, columns, part);
 	size_text(size, p->rate);
 	snprintf(part, sizeof(part), "%s/s", size);
-	append(text, columns, part);
+	progress_append(text, columns, part);
 	const double left = p->rate > 0 ? (double)(p->length - bytes) / p->rate : LONGEST_SECONDS;
 	if (p->length > 0 && (left < LONGEST_SECONDS || bytes == p->length)) {
 		if (bytes < p->length)
 			put_time(time, left);
 		snprintf(part, sizeof(part), bytes < p->length ? "%s left" : "in %s", time);
-		append(text, columns, part);
+		progress_append(text, columns, part);
 	}
 	if (p->gpu_records > 0 && p->records > 0) {
 		const uint64_t gpu = p->gpu_records < p->records ? p->gpu_records : p->records;
 		const unsigned share = (unsigned)(100.0 * (double)gpu / (double)p->records + 0.5);
 		snprintf(part, sizeof(part), "GPU %u %%, CPU %u %%", share, 100 - share);
-		append(text, columns, part);
+		progress_append(text, columns, part);
 	}
 }
 

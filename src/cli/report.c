@@ -510,7 +510,7 @@ void report_picture(const struct job *job, const struct style *asked, const stru
 
 /* ---- -v ---- */
 
-static double share(uint64_t part, uint64_t whole)
+static double report_share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
@@ -558,7 +558,7 @@ static void report_gpu(const struct run_report *run)
 					 : run->totals.bytes;
 	if (decoded > 0)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
-			 share(decoded, run->totals.bytes), gpu->rooms);
+			 report_share(decoded, run->totals.bytes), gpu->rooms);
 	if (gpu->slots == 0)
 		msg_note("GPU%s: %s", gpu->state == GPU_NONE ? " not used" : "", why);
 	else
@@ -567,7 +567,7 @@ static void report_gpu(const struct run_report *run)
 			"%.2f s, %s; counted %.1f%% of the samples%s",
 			gpu->name, gpu->slots, (double)gpu->slot_bytes / (1 << 20),
 			(double)gpu->memory / (1 << 20), gpu->start_seconds, gpu->kernel,
-			share(run->work.gpu_records, run->work.records), unpacked);
+			report_share(run->work.gpu_records, run->work.records), unpacked);
 }
 
 /* Report the bottleneck, if the figures show it. */

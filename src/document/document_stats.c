@@ -99,7 +99,7 @@ static uint32_t digits_of(const struct documents *d, const struct hist *h)
 }
 
 /* Are they equal, apart from an error of one unit in the last place in each? */
-static bool near(double a, double b)
+static bool stats_near(double a, double b)
 {
 	return nextafter(nextafter(a, b), b) == b;
 }
@@ -117,7 +117,7 @@ static int take_sums(struct documents *d, struct sums **sums, const struct sampl
 	if (rc < 0)
 		return fail_errno(fail, "statistics");
 	if (rc == 0 || of->number == 0 || !sums_result(*sums, counted, of->number, &exact) ||
-	    !near(exact.mean, of->mean) || !near(exact.deviation, of->deviation))
+	    !stats_near(exact.mean, of->mean) || !stats_near(exact.deviation, of->deviation))
 		return members_refuse(d, fail,
 				      "its mean and std do not follow from \"stats_sum\" and "
 				      "\"stats_square\" (did "
@@ -157,8 +157,8 @@ static bool take_listed(struct hist_stats *s, const struct sample_type *counted,
 					    of->greatest_real == said.greatest_real
 				  : of->least == said.least && of->greatest == said.greatest;
 	return !lost && of->number == said.number && of->zeros == said.zeros &&
-	       (of->number == 0 || ends) && near(of->mean, said.mean) &&
-	       near(of->deviation, said.deviation);
+	       (of->number == 0 || ends) && stats_near(of->mean, said.mean) &&
+	       stats_near(of->deviation, said.deviation);
 }
 
 /* Take the figures of channel c from the members. */

@@ -118,8 +118,9 @@ enum kind {
 };
 
 /* Identify an input by its first n bytes; `ended`: it has no more. Pure. */
-static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
-		       size_t n, bool ended, const struct input_format **format)
+static enum kind content_judge(const struct content_rules *rules, bool decoded,
+			       const unsigned char *bytes, size_t n, bool ended,
+			       const struct input_format **format)
 {
 	struct frame_header frame;
 	/* Four bytes show only the magic number. */
@@ -260,7 +261,7 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 			return rc;
 		ended = got < n + step &&
 			(!v->peek || zstd_reader_state(v->peek->reader) == ZSTD_ENDED);
-		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
+		*kind = content_judge(rules, c->is_zstd, bytes, got, ended, format);
 	} while ((*kind == KIND_MORE || may_keep(promise, *kind, bytes, got)) && got > n &&
 		 got < most);
 	c->unseen = peek_failed(v->peek);
@@ -416,8 +417,8 @@ static int read_text(const struct content *c, struct view *v, const struct conte
 }
 
 /* Find the tensor to count. */
-static int pick(struct content *c, struct view *v, const struct content_rules *rules,
-		const struct tensors *list, struct fail *fail)
+static int content_pick(struct content *c, struct view *v, const struct content_rules *rules,
+			const struct tensors *list, struct fail *fail)
 {
 	const char *near = NULL;
 	const struct tensor *const t = tensors_find(list, rules->tensor, &near);
@@ -472,7 +473,7 @@ static int read_tensors(struct content *c, struct view *v, const struct content_
 				       name, why, way_out(c, rules))
 			    : fail_errno(fail, "%s", name);
 	} else if (rc == 0 && rules->tensor) {
-		rc = pick(c, v, rules, &list, fail);
+		rc = content_pick(c, v, rules, &list, fail);
 	} else if (rc == 0 && rules->tensors) {
 		*rules->tensors = list;
 		return 0;

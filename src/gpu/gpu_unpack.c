@@ -43,14 +43,14 @@ static void submit(void *arg, unsigned which, size_t packed)
 	slot_to_helper(gpu, slot);
 }
 
-static bool answered(void *arg, unsigned which)
+static bool unpack_answered(void *arg, unsigned which)
 {
 	struct gpu *const gpu = gpu_of(arg);
 
 	return slot_answered(gpu, slot_of(gpu, which), 0) != GPU_NOT_YET;
 }
 
-static enum unpacked done(void *arg, unsigned which, double seconds, size_t *bytes)
+static enum unpacked unpack_done(void *arg, unsigned which, double seconds, size_t *bytes)
 {
 	struct gpu *const gpu = gpu_of(arg);
 	struct slot *const slot = slot_of(gpu, which);
@@ -71,5 +71,5 @@ static enum unpacked done(void *arg, unsigned which, double seconds, size_t *byt
 
 struct unpacker gpu_unpacker(struct gpu **gpu)
 {
-	return (struct unpacker){rooms, room, submit, answered, done, .arg = gpu};
+	return (struct unpacker){rooms, room, submit, unpack_answered, unpack_done, .arg = gpu};
 }

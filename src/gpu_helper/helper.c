@@ -62,7 +62,7 @@ static bool become_helper(const char *parent)
 	return true;
 }
 
-static void say(const struct notice *notice)
+static void helper_say(const struct notice *notice)
 {
 	while (send(HELPER_SOCKET, notice, sizeof(*notice), MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
@@ -73,7 +73,7 @@ static void __attribute__((noreturn)) fail(const char *what, const char *why)
 	struct notice notice = {.kind = NOTICE_FAILED};
 
 	snprintf(notice.why, sizeof(notice.why), "%s: %s", what, why);
-	say(&notice);
+	helper_say(&notice);
 	_exit(1);
 }
 
@@ -92,7 +92,7 @@ static struct region *map_region(void)
 }
 
 /* Touch all pages while the driver starts: allocating 32,000 of them takes as long as that. */
-static void *touch(void *arg)
+static void *helper_touch(void *arg)
 {
 	const struct device *const d = arg;
 	volatile unsigned char *const from = (unsigned char *)d->region;
@@ -112,7 +112,7 @@ static void say_ready(const struct device *d)
 
 	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->cuda.device);
 	memcpy(n.kernel, d->plan.name, sizeof(n.kernel));
-	say(&n);
+	helper_say(&n);
 }
 
 /*
@@ -154,7 +154,7 @@ int helper_main(char **argv)
 	static_assert(DEVICE_STREAMS == 2 && UNPACK_STREAMS == 4, "the numbers below");
 	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.region->rooms > 0 ? "6" : "2", 0);
 	take_job(&d);
-	const bool touching = signals_thread(&toucher, touch, &d) == 0;
+	const bool touching = signals_thread(&toucher, helper_touch, &d) == 0;
 	device_open(&d);
 	if (touching)
 		pthread_join(toucher, NULL);

@@ -37,7 +37,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 /* ---- the choice ---- */
 
 /* Do `cells` counters fit into a block's shared memory? */
-static bool fits(const struct kernel_plan *p, uint64_t cells)
+static bool kernel_fits(const struct kernel_plan *p, uint64_t cells)
 {
 	return 4 * cells <= p->shared_most &&
 	       4ull * spread_words((uint32_t)cells) <= p->shared_most;
@@ -47,7 +47,7 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	/* A table of all 2-byte codes never fits. */
-	const bool whole = !p->rule.resident && c->type.code_bytes != 2 && fits(p, p->cells);
+	const bool whole = !p->rule.resident && c->type.code_bytes != 2 && kernel_fits(p, p->cells);
 
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", whole ? "whole" : "far",
 		 (unsigned long)c->type.code_bytes,

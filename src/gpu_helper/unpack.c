@@ -15,7 +15,7 @@
 #define LINE 256u
 
 /* Allot n bytes at *at, and move *at past them. Starting from 0, *at adds up the sizes. */
-static uint64_t part(uint64_t *at, uint64_t n)
+static uint64_t unpack_part(uint64_t *at, uint64_t n)
 {
 	const uint64_t begin = *at;
 
@@ -28,17 +28,18 @@ static uint64_t lay_out(struct unpack_memory *m, uint64_t at, uint64_t slot_byte
 {
 	const uint64_t decoded = (uint64_t)UNPACK_BLOCKS * (UNPACK_BLOCK_MAX + 64);
 
-	m->packed = part(&at, UNPACK_BEFORE + slot_bytes + UNPACK_AFTER) + UNPACK_BEFORE;
-	m->batch = part(&at, sizeof(struct unpack_orders));
+	m->packed = unpack_part(&at, UNPACK_BEFORE + slot_bytes + UNPACK_AFTER) + UNPACK_BEFORE;
+	m->batch = unpack_part(&at, sizeof(struct unpack_orders));
 	m->block = m->batch + sizeof(struct unpack_batch);
-	m->state = part(&at, UNPACK_BLOCKS * sizeof(struct unpack_state));
-	m->answer = part(&at, sizeof(struct unpack_answer));
-	m->offset = part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
-	m->literals = part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
-	m->match = part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
-	m->apart = part(&at, decoded);
-	m->decoded = part(&at, decoded);
-	m->distance = part(&at, (uint64_t)UNPACK_BLOCKS * UNPACK_BLOCK_MAX * sizeof(uint32_t));
+	m->state = unpack_part(&at, UNPACK_BLOCKS * sizeof(struct unpack_state));
+	m->answer = unpack_part(&at, sizeof(struct unpack_answer));
+	m->offset = unpack_part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
+	m->literals = unpack_part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
+	m->match = unpack_part(&at, UNPACK_SEQUENCES * sizeof(uint32_t));
+	m->apart = unpack_part(&at, decoded);
+	m->decoded = unpack_part(&at, decoded);
+	m->distance =
+		unpack_part(&at, (uint64_t)UNPACK_BLOCKS * UNPACK_BLOCK_MAX * sizeof(uint32_t));
 	return at;
 }
 

@@ -14,7 +14,7 @@ bool codebook_missing(const struct missing *missing, const struct sample_type *b
 }
 
 /* Make the table of words, for types that are binned. -1: no memory. */
-static int widen(struct codebook *book, const struct axis *axis)
+static int codebook_widen(struct codebook *book, const struct axis *axis)
 {
 	const struct sample_type *const type = &axis->type, word_type = sample_type_word(type),
 					before = sample_type_signed(type);
@@ -45,7 +45,7 @@ int codebook_init(struct codebook *book, const struct axis *axis, struct fail *f
 	const bool fixed = !axis_kind_of(axis)->from_samples;
 
 	*book = (struct codebook){.codes = sample_is_code(type) ? 1u << type->bits : 0};
-	if (type->binned && widen(book, axis) != 0)
+	if (type->binned && codebook_widen(book, axis) != 0)
 		return fail_errno(fail, "codes of %s", type->name);
 	if (book->codes == 0)
 		return 0;

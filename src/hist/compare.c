@@ -31,7 +31,7 @@ static double total_value(const struct total *t)
 }
 
 /* The quotient of n <= d, d > 0, as the nearest binary64. */
-static double quotient(uint128_t n, uint128_t d)
+static double compare_quotient(uint128_t n, uint128_t d)
 {
 	uint64_t bits = 0;
 	int exponent = 0;
@@ -124,7 +124,7 @@ static double step_end(const struct walk *w, const struct step *step)
 }
 
 /* Half of an edge, which may be 2^1024. */
-static double half(double x)
+static double compare_half(double x)
 {
 	return isinf(x) ? copysign(0x1p1023, x) : x / 2;
 }
@@ -140,7 +140,7 @@ static double step_middle(const struct walk *w, const struct step *step)
 	if (is_zero(w->of[i], bin))
 		return 0;
 	if (!e->integers)
-		return half(lower) + half(upper);
+		return compare_half(lower) + compare_half(upper);
 	const bool closed = e->closed && bin + 1 == axis_bins(&w->of[i]->axis);
 	return ceil(lower) / 2 + (closed ? floor(upper) : ceil(upper) - 1) / 2;
 }
@@ -179,7 +179,7 @@ static uint128_t difference(const struct differences *s)
 	return a > b ? a - b : b - a;
 }
 
-static void look(struct differences *s, struct comparison *c, double at)
+static void compare_look(struct differences *s, struct comparison *c, double at)
 {
 	const uint128_t d = difference(s);
 
@@ -205,7 +205,7 @@ static struct comparison compare_channel(struct walk w)
 	}
 	const bool first = axis_bins(&w.of[0]->axis) > 0;
 	if (first || axis_bins(&w.of[1]->axis) > 0)
-		look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
+		compare_look(&s, &c, edges_value(&w.of[!first]->axis.edges, 0));
 	add_divergence(&s.divergence, flow[0]->under, all[0], flow[1]->under, all[1]);
 	while (walk_next(&w, &step)) {
 		const uint64_t a = count_of(&w, &step, 0), b = count_of(&w, &step, 1);
@@ -215,17 +215,18 @@ static struct comparison compare_channel(struct walk w)
 		const double apart = middle - s.before, /* may be beyond the largest number */
 			far = isinf(apart) ? 2 : 1;
 		if (!isnan(s.before))
-			total_add(&s.moved, quotient(difference(&s), (uint128_t)s.n[0] * s.n[1]) *
-						    (middle / far - s.before / far) * far);
+			total_add(&s.moved,
+				  compare_quotient(difference(&s), (uint128_t)s.n[0] * s.n[1]) *
+					  (middle / far - s.before / far) * far);
 		s.before = middle;
 		s.below[0] += a;
 		s.below[1] += b;
-		look(&s, &c, step_end(&w, &step));
+		compare_look(&s, &c, step_end(&w, &step));
 		add_divergence(&s.divergence, a, all[0], b, all[1]);
 	}
 	add_divergence(&s.divergence, flow[0]->over, all[0], flow[1]->over, all[1]);
 	add_divergence(&s.divergence, flow[0]->nan, all[0], flow[1]->nan, all[1]);
-	c.ks = quotient(s.worst, (uint128_t)s.n[0] * s.n[1]);
+	c.ks = compare_quotient(s.worst, (uint128_t)s.n[0] * s.n[1]);
 	c.divergence = total_value(&s.divergence);
 	const bool inside = flow[0]->under + flow[0]->over + flow[1]->under + flow[1]->over == 0;
 	c.wasserstein = inside ? total_value(&s.moved) : NAN;

@@ -24,8 +24,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Move element order[i].index of an array to place i, for all i. */
-static void move(void *base, size_t size, const struct hist_entry *order, uint32_t n,
-		 unsigned char *moved, unsigned char *temp)
+static void keys_move(void *base, size_t size, const struct hist_entry *order, uint32_t n,
+		      unsigned char *moved, unsigned char *temp)
 {
 	unsigned char *const at = base;
 
@@ -63,13 +63,13 @@ int hist_sort_keys(struct hist *h, struct fail *fail)
 		order[i] = (struct hist_entry){i, h->whole_keys, h->name[i]};
 	if (good) {
 		qsort(order, n, sizeof(*order), by_key);
-		move(h->name, sizeof(*h->name), order, n, moved, temp);
-		move(h->own, sizeof(*h->own), order, n, moved, temp);
-		move(h->count, bins, order, n, moved, temp);
-		move(h->flow, sizeof(*h->flow), order, n, moved, temp);
+		keys_move(h->name, sizeof(*h->name), order, n, moved, temp);
+		keys_move(h->own, sizeof(*h->own), order, n, moved, temp);
+		keys_move(h->count, bins, order, n, moved, temp);
+		keys_move(h->flow, sizeof(*h->flow), order, n, moved, temp);
 		if (h->stats) {
-			move(h->stats, figures, order, n, moved, temp);
-			move(h->quantile, quantiles, order, n, moved, temp);
+			keys_move(h->stats, figures, order, n, moved, temp);
+			keys_move(h->quantile, quantiles, order, n, moved, temp);
 		}
 	}
 	free(order);

@@ -63,7 +63,7 @@ static void set_sums(struct hist *h, struct hist_stats *s, const struct stats *s
 }
 
 /* The samples that codes and cells hold: not missing integers. */
-static uint64_t held(const struct hist *h, const struct stats_result *of)
+static uint64_t stats_held(const struct hist *h, const struct stats_result *of)
 {
 	return h->axis.type.kind == SAMPLE_FLOAT ? stats_samples(of) : of->number;
 }
@@ -74,7 +74,7 @@ static void figures_of_codes(struct hist *h, uint32_t channel, struct profile *c
 {
 	struct hist_stats *const s = &h->stats[channel];
 
-	s->entropy = profile_entropy(codes, held(h, &s->of), terms, &s->chi2);
+	s->entropy = profile_entropy(codes, stats_held(h, &s->of), terms, &s->chi2);
 	profile_keep_finite(codes);
 	profile_ends(codes, s);
 	profile_quantiles(codes, h, channel);
@@ -100,7 +100,7 @@ static void figures_of_digest(struct hist *h, uint32_t channel, struct entropy_t
 	s->chi2 = -1;
 	s->all_values = false;
 	s->entropy = cells_are_values(&h->axis.type, &s->digest)
-			     ? profile_entropy(&cells, held(h, &s->of), terms, &s->chi2)
+			     ? profile_entropy(&cells, stats_held(h, &s->of), terms, &s->chi2)
 			     : entropy_of_bins(h, channel, terms);
 	if (counted.kind != SAMPLE_FLOAT && cells_are_values(&h->axis.type, &s->digest))
 		profile_ends_of_cells(&cells, s);

@@ -102,9 +102,10 @@ static void label_rows(struct plot *plot, bool flows)
 
 /* ---- lines of text ---- */
 
-static void append(char text[TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void plot_append(char text[TEXT], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void append(char text[TEXT], const char *format, ...)
+static void plot_append(char text[TEXT], const char *format, ...)
 {
 	const size_t used = strlen(text);
 	va_list arguments;
@@ -170,7 +171,7 @@ static void put_phrases(const struct plot *plot, struct phrases *p)
 	const char *before = *line ? ": " : "";
 	for (unsigned i = 0; i < p->n; i++)
 		if (p->of[i].text[0]) {
-			append(line, "%s%s", before, p->of[i].text);
+			plot_append(line, "%s%s", before, p->of[i].text);
 			before = ", ";
 		}
 	end_line(plot, line);
@@ -220,10 +221,10 @@ static void put_hidden(const struct plot *plot)
 
 	if (below + above == 0)
 		return;
-	append(text, "%u empty bin%s %s", below > 0 ? below : above,
-	       (below > 0 ? below : above) == 1 ? "" : "s", below > 0 ? "below" : "above");
+	plot_append(text, "%u empty bin%s %s", below > 0 ? below : above,
+		    (below > 0 ? below : above) == 1 ? "" : "s", below > 0 ? "below" : "above");
 	if (below > 0 && above > 0)
-		append(text, ", %u above", above);
+		plot_append(text, ", %u above", above);
 	end_line(plot, text);
 }
 
@@ -243,21 +244,23 @@ static void put_footer(const struct plot *plot)
 		most = plot->p.facts[c].most > most->most ? &plot->p.facts[c] : most;
 	}
 	if (outside > 0 && inside > 0)
-		append(text, "%llu of ", (ull)inside);
-	append(text, "%llu sample%s", (ull)(inside + outside), inside + outside == 1 ? "" : "s");
+		plot_append(text, "%llu of ", (ull)inside);
+	plot_append(text, "%llu sample%s", (ull)(inside + outside),
+		    inside + outside == 1 ? "" : "s");
 	if (inside == 0) {
 		end_line(plot, strcat(text, outside > 0 ? "; all bins are empty" : ""));
 		return;
 	}
 	if (hist->channels == 1)
-		append(text, " in %u of %u bin%s", most->filled, bins, bins == 1 ? "" : "s");
+		plot_append(text, " in %u of %u bin%s", most->filled, bins, bins == 1 ? "" : "s");
 	bin_text(bin, &hist->axis, most->fullest);
-	append(text, "; most in %s", bin);
+	plot_append(text, "; most in %s", bin);
 	if (hist->channels > 1)
-		append(text, " of %s", series_label(label, hist, (uint32_t)(most - plot->p.facts)));
-	append(text, ": %llu", (ull)most->most);
+		plot_append(text, " of %s",
+			    series_label(label, hist, (uint32_t)(most - plot->p.facts)));
+	plot_append(text, ": %llu", (ull)most->most);
 	if (hist->reference)
-		append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : MARK_ASCII);
+		plot_append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : MARK_ASCII);
 	end_line(plot, text);
 }
 
@@ -478,12 +481,12 @@ static void plot_linearity(struct plot *plot, const struct provenance *from)
 	for (uint32_t c = 0; c < channels; c++) {
 		const struct linearity *const l = &hist->linearity[c];
 		char text[TEXT] = "", label[SERIES_LABEL];
-		append(text, "%*s  ", plot->label_width, "code");
+		plot_append(text, "%*s  ", plot->label_width, "code");
 		if (channels > 1)
-			append(text, "%s: ", series_label(label, hist, c));
-		append(text, "DNL from %.3g to %.3g, 0 at the line", scale[0], scale[1]);
-		append(text, "%*s", plot->label_width + plot->bar + 3 - (int)strlen(text), "");
-		append(text, "%*s%*s", DNL, "least", DNL, "most");
+			plot_append(text, "%s: ", series_label(label, hist, c));
+		plot_append(text, "DNL from %.3g to %.3g, 0 at the line", scale[0], scale[1]);
+		plot_append(text, "%*s", plot->label_width + plot->bar + 3 - (int)strlen(text), "");
+		plot_append(text, "%*s%*s", DNL, "least", DNL, "most");
 		end_line(plot, text);
 		for (uint32_t i = l->first + 1, end; i < l->last; i = end) {
 			end = i - i % plot->p.per + plot->p.per;

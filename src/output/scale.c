@@ -162,7 +162,7 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 }
 
 /* Do labels fit below their ticks, two blanks apart? A long one at an end may move by half. */
-static bool fits(const struct scale *s, unsigned characters)
+static bool scale_fits(const struct scale *s, unsigned characters)
 {
 	size_t longest = 0;
 	double gap = 1;
@@ -184,5 +184,5 @@ void scale_ticks(struct scale *s, unsigned most, unsigned characters)
 		return;
 	do
 		linear(s, most);
-	while (!fits(s, characters) && --most > 1);
+	while (!scale_fits(s, characters) && --most > 1);
 }

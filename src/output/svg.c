@@ -59,7 +59,7 @@ static const char STYLE[] =
 	"<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
 
 /* Replaces markup, and what XML does not allow: most control characters, U+FFFE, U+FFFF. */
-static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+static const char *svg_escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	const bool last = length == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
 
@@ -119,7 +119,7 @@ void svg_put(struct output *out, const char *format, ...)
 			continue;
 		const bool minus = *p == '-' && p[1] >= '0' && p[1] <= '9';
 		const char *const instead =
-			minus ? "\u2212" : escape((const unsigned char *)p, 1, NULL);
+			minus ? "\u2212" : svg_escape((const unsigned char *)p, 1, NULL);
 		if (instead)
 			output_text(out, instead);
 		else
@@ -163,7 +163,7 @@ void svg_named(struct output *out, const char *attributes, double x, double y, c
 	       const char *text)
 {
 	output_print(out, "<text %s x=\"" AT "\" y=\"" AT "\">", attributes, x, y);
-	output_escaped(out, name, strlen(name), escape);
+	output_escaped(out, name, strlen(name), svg_escape);
 	svg_put(out, "%s", text);
 	output_text(out, "</text>\n");
 }
@@ -179,9 +179,10 @@ void svg_open(struct output *out, int height, const char *title, const char *opt
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
 		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
 		     WIDTH, height, WIDTH, height);
-	output_escaped(out, title ? title : "gpuhist", strlen(title ? title : "gpuhist"), escape);
+	output_escaped(out, title ? title : "gpuhist", strlen(title ? title : "gpuhist"),
+		       svg_escape);
 	output_text(out, "</title>\n<desc>gpuhist ");
-	output_escaped(out, options, strlen(options), escape);
+	output_escaped(out, options, strlen(options), svg_escape);
 	output_text(out, "</desc>\n");
 	output_text(out, STYLE);
 	picture_shorten(head, sizeof(head), title ? title : "", HEADING, "\u2026");
@@ -221,19 +222,20 @@ void svg_say_samples(struct caption *c, uint64_t samples, const struct hist *ser
 }
 
 /* Convert a position from 0 to 1 to hundredths on a line `units` long. */
-static double along(double at, int units)
+static double svg_along(double at, int units)
 {
 	return picture_round(at * (100.0 * units)) / 100;
 }
 
 double svg_x(const struct panel *p, double at)
 {
-	return p->left + along(at, p->width);
+	return p->left + svg_along(at, p->width);
 }
 
 double svg_y(const struct panel *p, double at)
 {
-	return p->map ? p->top + along(at, p->height) : p->top + p->height - along(at, p->height);
+	return p->map ? p->top + svg_along(at, p->height)
+		      : p->top + p->height - svg_along(at, p->height);
 }
 
 void svg_grid(struct output *out, const struct panel *p)
@@ -257,7 +259,7 @@ struct taken {
 };
 
 /* Take a part unless another label has some of it. */
-static bool take(struct taken *t, double from, double to)
+static bool label_take(struct taken *t, double from, double to)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->at[i][0] < to && from < t->at[i][1])
@@ -283,7 +285,7 @@ void svg_axes(struct output *out, const struct panel *p, bool below)
 	struct taken rows = {0}, columns = {0};
 	for (unsigned i = 0; i < p->y->ticks; i++) {
 		const double y = svg_y(p, p->y->tick[i].at);
-		if (p->y->tick[i].text[0] && take(&rows, y - 6.5, y + 6.5))
+		if (p->y->tick[i].text[0] && label_take(&rows, y - 6.5, y + 6.5))
 			(p->y->names ? svg_name : svg_text)(out, END, p->left - 8, y + 4,
 							    p->y->tick[i].text);
 	}
@@ -293,7 +295,7 @@ void svg_axes(struct output *out, const struct panel *p, bool below)
 		const double half = svg_width(text) / 2, low = p->left - p->margin + half,
 			     high = p->left + p->width + p->margin - half,
 			     x = fmax(fmin(svg_x(p, p->x->tick[i].at), high), low);
-		if (low <= high && *text && take(&columns, x - half, x + half))
+		if (low <= high && *text && label_take(&columns, x - half, x + half))
 			(p->x->names ? svg_name : svg_text)(out, MIDDLE, x, base + 19, text);
 	}
 }

@@ -46,7 +46,7 @@
  * Escape characters that a JSON string cannot contain. Invalid UTF-8 becomes U+FFFD, so a document
  * is one line of UTF-8.
  */
-static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+static const char *json_escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	if (length == 0)
 		return "\\ufffd";
@@ -65,7 +65,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 static const char *escape_key(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	if (length > 0)
-		return escape(p, length, text);
+		return json_escape(p, length, text);
 	snprintf(text, OUTPUT_ESCAPE, "\\udc%02x", *p);
 	return text;
 }
@@ -107,7 +107,7 @@ static void member_escaped(struct output *out, const char *name, const char *val
 
 static void member_text(struct output *out, const char *name, const char *value)
 {
-	member_escaped(out, name, value, escape);
+	member_escaped(out, name, value, json_escape);
 }
 
 #define RANGE_TEXT (2 * NUMBER_TEXT + 1)

@@ -63,7 +63,7 @@ static bool has_lowest(const struct axis *axis)
 #define LOST "\ufffd" /* instead of a byte that is not UTF-8 */
 
 /* Escape characters that the value of a label cannot contain. */
-static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+static const char *prom_escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	(void)text;
 	return length == 0  ? LOST
@@ -160,7 +160,7 @@ static void put_series(struct output *out, const struct hist *hist, const char *
 		output_text(out, "{");
 		put_label_name(out, hist);
 		output_text(out, "=\"");
-		output_escaped(out, of, strlen(of), escape);
+		output_escaped(out, of, strlen(of), prom_escape);
 		output_text(out, "\"");
 	}
 	if (value)

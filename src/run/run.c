@@ -22,9 +22,9 @@
 
 static int run_once(const struct job *job, struct output *rows, struct hist *hist,
 		    struct run_report *report, bool *lost, struct fail *fail);
-static int reserve(const struct run *run, struct fail *fail);
+static int run_reserve(const struct run *run, struct fail *fail);
 static int make_hist(struct run *run, struct fail *fail);
-static int audit(const struct run *run, struct fail *fail);
+static int run_audit(const struct run *run, struct fail *fail);
 static void free_run(struct run *run);
 static void end_report(struct run *run);
 
@@ -64,7 +64,7 @@ static int run_once(const struct job *job, struct output *rows, struct hist *his
 	if (rc == 0)
 		rc = run_reference(job, &run.hist, "this run", fail);
 	if (rc == 0)
-		rc = reserve(&run, fail);
+		rc = run_reserve(&run, fail);
 	if (rc == 0)
 		rc = run_count(&run, fail);
 	*lost = rc != 0 && run.work.gpu && gpu_resident_lost(run.work.gpu);
@@ -118,7 +118,7 @@ int run_reference(const struct job *job, const struct hist *hist, const char *wh
 }
 
 /* Raw and npy have a size that is known before the work, unless rows come from a stream. */
-static int reserve(const struct run *run, struct fail *fail)
+static int run_reserve(const struct run *run, struct fail *fail)
 {
 	const struct job *const job = run->job;
 	const struct source *const source = run->work.source;
@@ -161,11 +161,11 @@ static int make_hist(struct run *run, struct fail *fail)
 	if (run->job->by_text &&
 	    hist_set_keys(&run->hist, &run->keys, run->names ? run->names->name : NULL, fail) != 0)
 		return -1;
-	return audit(run, fail);
+	return run_audit(run, fail);
 }
 
 /* Audit: samples must match bytes, and records read must match records counted. */
-static int audit(const struct run *run, struct fail *fail)
+static int run_audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.work.records;

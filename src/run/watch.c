@@ -40,7 +40,7 @@ static bool make_line(struct watch *w, char text[PROGRESS_TEXT])
 }
 
 /* Print the line for SIGUSR1; the request stays pending until stderr accepts it. */
-static void answer(struct watch *w)
+static void watch_answer(struct watch *w)
 {
 	char text[PROGRESS_TEXT];
 
@@ -51,7 +51,7 @@ static void answer(struct watch *w)
 	msg_always("%s", text);
 }
 
-static void show(struct watch *w)
+static void watch_show(struct watch *w)
 {
 	char text[PROGRESS_TEXT];
 
@@ -66,7 +66,7 @@ static void show(struct watch *w)
 }
 
 /* First time after `now` that is a whole number of steps after `at`. */
-static double after(double at, double step, double now)
+static double watch_after(double at, double step, double now)
 {
 	at += step;
 	return at > now ? at : now + step - fmod(now - at, step);
@@ -89,12 +89,12 @@ static void *watch_main(void *arg)
 		ended = __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
 		if (ended)
 			w->asked |= signals_wait(0);
-		answer(w);
+		watch_answer(w);
 		now = clock_seconds();
 		if (!ended && now >= w->next_line) {
-			show(w);
-			w->next_line =
-				after(w->next_line, w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
+			watch_show(w);
+			w->next_line = watch_after(w->next_line,
+						   w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
 		}
 		if (!ended && now < w->next_save && w->spec.early && w->spec.early(w->spec.arg))
 			w->spec.save(w->spec.arg);
@@ -102,13 +102,13 @@ static void *watch_main(void *arg)
 			w->spec.save(w->spec.arg);
 			/* Pause at least as long as the save took. */
 			const double end = clock_seconds();
-			w->next_save = after(w->next_save, w->spec.every, end + (end - now));
+			w->next_save = watch_after(w->next_save, w->spec.every, end + (end - now));
 		}
 	}
 	if (w->terminal)
 		msg_progress("");
 	else if (w->spec.line == PROGRESS_ALWAYS)
-		show(w);
+		watch_show(w);
 	return NULL;
 }
 

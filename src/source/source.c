@@ -109,7 +109,7 @@ static void await_unlocks(struct source *s)
 
 /* ---- interface of workers ---- */
 
-static bool answered(const struct request *q)
+static bool request_answered(const struct request *q)
 {
 	return q->chunk->bytes > 0 || q->chunk->next_record > 0 || q->got == q->cap;
 }
@@ -145,7 +145,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	for (;;) {
 		/* First, because this may make a task ready: libzstd may decode a frame again. */
 		source_settle_unlocks(s);
-		if (s->stopped || s->failure.due || answered(&q))
+		if (s->stopped || s->failure.due || request_answered(&q))
 			break;
 		const struct task *const task = ready_task(s, &q);
 		if (task) {

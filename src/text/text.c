@@ -36,7 +36,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static struct span trim(struct span s)
+static struct span span_trim(struct span s)
 {
 	while (s.p < s.end && is_blank(*s.p))
 		s.p++;
@@ -48,7 +48,7 @@ static struct span trim(struct span s)
 /* Strip the blanks, then the quotes, around a field. */
 static struct span unquote(struct span s)
 {
-	s = trim(s);
+	s = span_trim(s);
 	const bool quoted = s.end - s.p >= 2 && *s.p == '"' && s.end[-1] == '"';
 	return (struct span){s.p + quoted, s.end - quoted};
 }
@@ -209,7 +209,7 @@ static bool is_name(const struct text_column *column, struct span s)
 {
 	const char *p = column->name, *const end = p + column->length;
 
-	s = trim(s);
+	s = span_trim(s);
 	const bool quoted = s.p < s.end && *s.p == '"';
 	s = unquote(s);
 	while (s.p < s.end && p < end)
@@ -341,7 +341,7 @@ static int refuse_line(const struct text_table *t, struct text_lines *l, struct 
 	l->bad_line = l->taken + 1;
 	if (memchr(line.p, '\0', whole < 65536 ? whole : 65536))
 		what = "has NUL bytes; if it is UTF-16, pipe it through `iconv -f utf-16 -t utf-8`";
-	line = trim(line);
+	line = span_trim(line);
 	if (line.p < line.end && *line.p == '{')
 		what = fault_of_json(t->spec, json);
 	const int n = shown(line, TEXT_SHOWN);
@@ -411,7 +411,7 @@ static bool has_cr(struct span line)
 /* Is a line blank, or a comment? */
 static bool is_empty_line(const struct text_table *t, struct span line)
 {
-	const struct span s = trim(line);
+	const struct span s = span_trim(line);
 
 	return *line.p == '#' ||
 	       (s.p == s.end &&
@@ -423,7 +423,7 @@ static bool is_empty_line(const struct text_table *t, struct span line)
 /* Write the number of the key in a field. False: the field cannot be a key. */
 static bool take_key(const struct text_table *t, struct span field, unsigned char *out)
 {
-	const struct span trimmed = trim(field), key = unquote(field);
+	const struct span trimmed = span_trim(field), key = unquote(field);
 	const bool quoted = key.p > trimmed.p;
 	const size_t length = (size_t)(key.end - key.p);
 	uint32_t number;
@@ -490,7 +490,7 @@ static int take_line(const struct text_table *t, struct text_lines *l, struct sp
 		return 0;
 	if (t->separator != '\n')
 		return take_fields(t, l, line, out);
-	line = trim(line);
+	line = span_trim(line);
 	const char *const what = text_field(t, line.p, line.end, out);
 	return what ? refuse_field(t, l, line, line, 0, what) : 1;
 }

@@ -45,7 +45,7 @@ void text_keys_free(struct text_keys *k)
 }
 
 /* Copy the keys to a table with twice as many slots. False: no memory. */
-static bool grow(struct text_keys *k)
+static bool keys_grow(struct text_keys *k)
 {
 	struct text_slots *const old = k->slots, *const s = slots_new(old->bits + 1);
 	uint32_t place;
@@ -63,7 +63,7 @@ static bool grow(struct text_keys *k)
 }
 
 /* Insert a key. Return its number, or why it has none. */
-static uint32_t insert(struct text_keys *k, const char *text, size_t length)
+static uint32_t keys_insert(struct text_keys *k, const char *text, size_t length)
 {
 	const uint64_t bytes = length + TEXT_KEYS_PAD + MALLOC_BYTES;
 	uint32_t place;
@@ -73,7 +73,7 @@ static uint32_t insert(struct text_keys *k, const char *text, size_t length)
 	if (k->used + bytes > k->most)
 		return KEYS_TEXT_LOST;
 	char *const copy = malloc(length + TEXT_KEYS_PAD);
-	if (!copy || (k->n >> (k->slots->bits - 1) && !grow(k))) {
+	if (!copy || (k->n >> (k->slots->bits - 1) && !keys_grow(k))) {
 		free(copy);
 		return KEYS_TEXT_OUT;
 	}
@@ -97,7 +97,7 @@ uint32_t text_keys_insert(struct text_keys *k, const char *text, size_t length)
 		return TEXT_KEYS_BAD;
 	lock_take(&k->lock);
 	text_keys_slot(k->slots, text, length, &place);
-	const uint32_t number = place > 0 ? place - 1 : insert(k, text, length);
+	const uint32_t number = place > 0 ? place - 1 : keys_insert(k, text, length);
 	lock_drop(&k->lock);
 	return number;
 }

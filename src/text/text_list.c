@@ -78,7 +78,7 @@ static void node_remove(struct text_list *l, struct text_node *x)
 }
 
 /* Insert a node before a gap, and a border between the two. */
-static struct text_node *insert(struct text_node *gap, enum text_what what, uint64_t offset)
+static struct text_node *node_insert(struct text_node *gap, enum text_what what, uint64_t offset)
 {
 	struct text_node *const x = node_new(what, offset), *const b = node_new(TEXT_BORDER, 0);
 
@@ -124,13 +124,13 @@ void text_list_free(struct text_list *l)
 
 struct text_node *text_list_gap(struct text_list *l, uint64_t offset)
 {
-	return insert(l->rest, TEXT_GAP, offset);
+	return node_insert(l->rest, TEXT_GAP, offset);
 }
 
 struct text_node *text_list_piece(struct text_list *l, struct text_node *gap, uint64_t offset)
 {
 	(void)l;
-	return insert(gap, TEXT_PIECE, offset);
+	return node_insert(gap, TEXT_PIECE, offset);
 }
 
 /* ---- the ends of a piece ---- */
@@ -174,7 +174,7 @@ void text_ends_free(struct text_ends *e)
 /* ---- borders ---- */
 
 /* Memory of a border in bytes: its runs, and the line made of them. */
-static uint64_t held(const struct text_node *b)
+static uint64_t node_held(const struct text_node *b)
 {
 	return b->n > TEXT_SHORT ? 2 * (uint64_t)b->n : 0;
 }
@@ -186,7 +186,7 @@ static bool too_long(const struct text_node *b)
 }
 
 /* Keep only the beginning of a line that is too long: enough to see that it is. */
-static void trim(struct text_node *b)
+static void node_trim(struct text_node *b)
 {
 	struct text_run *r = b->runs;
 
@@ -208,7 +208,7 @@ static void border_add(struct text_list *l, struct text_node *b, struct text_run
 	if (!runs)
 		return;
 	assert(b->what == TEXT_BORDER);
-	l->held -= held(b);
+	l->held -= node_held(b);
 	if (!b->runs) {
 		b->runs = runs;
 		b->last = last;
@@ -220,8 +220,8 @@ static void border_add(struct text_list *l, struct text_node *b, struct text_run
 		b->last = last;
 	}
 	b->n += n;
-	trim(b);
-	l->held += held(b);
+	node_trim(b);
+	l->held += node_held(b);
 }
 
 static void border_put(struct text_list *l, struct text_node *b, struct text_run *run, bool before)
@@ -262,7 +262,7 @@ static struct text_node *join(struct text_list *l, struct text_node *x)
 		border_drop(l, a);
 		return NULL;
 	}
-	l->held -= held(b);
+	l->held -= node_held(b);
 	a->right = b->right;
 	border_add(l, a, b->runs, b->last, b->n, false);
 	b->runs = NULL;
@@ -347,7 +347,7 @@ bool text_list_cut(struct text_list *l)
 
 	if (b->what != TEXT_BORDER || b->n == 0)
 		return false;
-	l->held -= held(b);
+	l->held -= node_held(b);
 	runs_free(b);
 	b->n = 0;
 	return true;
@@ -365,7 +365,7 @@ struct text_node *text_list_due(struct text_list *l)
 void text_list_done(struct text_list *l, struct text_node *x)
 {
 	if (x->what == TEXT_BORDER)
-		l->held -= held(x);
+		l->held -= node_held(x);
 	x->what = TEXT_DONE;
 	runs_free(x);
 	if (x->prev && x->prev->what == TEXT_DONE)

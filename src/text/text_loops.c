@@ -92,7 +92,7 @@ INLINE uint64_t equal(block b, char c)
 #endif
 
 /* Mark the words that start at p, the beginning of a line. */
-static void mark(char separator, struct text_lines *l, const char *p)
+static void text_mark(char separator, struct text_lines *l, const char *p)
 {
 	struct text_marks *const m = &l->marks;
 	const size_t words = ((size_t)(l->end - p) + 63) / 64;
@@ -328,10 +328,10 @@ INLINE void take_columns(const struct text_table *t, struct text_lines *l, bool 
 
 	for (; line < last && (size_t)(full - out) >= bytes; line = end + 1) {
 		if (!m->from || line >= m->from + 64 * m->words)
-			mark(separator, l, line);
+			text_mark(separator, l, line);
 		end = line_end(m, line, &odd);
 		if (!end && line > m->from) {
-			mark(separator, l, line);
+			text_mark(separator, l, line);
 			end = line_end(m, line, &odd);
 		}
 		if (!end || odd || *line == '#')

@@ -32,7 +32,7 @@ struct rest {
 	const unsigned char *at, *end;
 };
 
-static uint32_t left(const struct rest *r)
+static uint32_t rest_left(const struct rest *r)
 {
 	return (uint32_t)(r->end - r->at);
 }
@@ -56,21 +56,21 @@ static const char *scan_literals(struct block_scan *scan, struct rest *r, struct
 
 	if (type < TREE) {
 		const unsigned bytes = format == 1 ? 2 : format == 3 ? 3 : 1;
-		if (left(r) <= bytes)
+		if (rest_left(r) <= bytes)
 			return DAMAGED;
 		b->literals = (uint32_t)(number(r, bytes) >> (bytes == 1 ? 3 : 4));
 		b->how = type == REPEAT ? LITERALS_REPEAT : LITERALS_PLAIN;
 		b->literals_packed = type == REPEAT ? 1 : b->literals;
 	} else {
 		const unsigned bytes = format < 2 ? 3 : format + 2, bits = 4 * bytes - 2;
-		if (left(r) <= bytes)
+		if (rest_left(r) <= bytes)
 			return DAMAGED;
 		const uint64_t word = number(r, bytes) >> 4;
 		b->literals = (uint32_t)word & ((1u << bits) - 1);
 		b->how = format == 0 ? LITERALS_ONE_STREAM : LITERALS_FOUR_STREAMS;
 		b->literals_packed = (uint32_t)(word >> bits);
 	}
-	if (left(r) <= b->literals_packed || b->literals > scan->most)
+	if (rest_left(r) <= b->literals_packed || b->literals > scan->most)
 		return DAMAGED;
 	b->literals_at = r->at;
 	r->at += b->literals_packed;
@@ -108,13 +108,13 @@ static const char *scan_shares(struct block_shares *shares, unsigned kind, unsig
 		*shares = USUAL[kind];
 		return NULL;
 	case ONE_CODE:
-		if (left(r) == 0 || *r->at >= CODES[kind])
+		if (rest_left(r) == 0 || *r->at >= CODES[kind])
 			return DAMAGED;
 		*shares = (struct block_shares){.codes = *r->at + 1};
 		shares->of[*r->at++] = 1;
 		return NULL;
 	case DESCRIBED:
-		used = block_shares_read(shares, r->at, left(r), LOG[kind], CODES[kind]);
+		used = block_shares_read(shares, r->at, rest_left(r), LOG[kind], CODES[kind]);
 		r->at += used;
 		return used == 0 ? "a table of sequences is damaged" : NULL;
 	default: /* the table of the previous block */
@@ -128,15 +128,15 @@ static const char *scan_sequences(struct block_scan *scan, struct rest *r, struc
 	const unsigned first = *r->at++, more = first < 128 ? 0 : first < 255 ? 1 : 2;
 
 	b->sequences = first;
-	if (left(r) < more)
+	if (rest_left(r) < more)
 		return DAMAGED;
 	if (more > 0)
 		b->sequences = (uint32_t)number(r, more) + (more == 1 ? 0 : 0x7f00);
 	if (more == 1)
 		b->sequences |= (first - 128) << 8;
 	if (first == 0)
-		return left(r) > 0 ? DAMAGED : NULL;
-	if (b->sequences == 0 || b->sequences > scan->most / 3 || left(r) == 0)
+		return rest_left(r) > 0 ? DAMAGED : NULL;
+	if (b->sequences == 0 || b->sequences > scan->most / 3 || rest_left(r) == 0)
 		return DAMAGED;
 	const unsigned modes = *r->at++;
 	if ((modes & 3) != 0)
@@ -149,8 +149,8 @@ static const char *scan_sequences(struct block_scan *scan, struct rest *r, struc
 		b->shares[kind] = scan->shares[kind];
 	}
 	b->sequences_at = r->at;
-	b->sequences_packed = left(r);
-	return left(r) == 0 ? DAMAGED : NULL;
+	b->sequences_packed = rest_left(r);
+	return rest_left(r) == 0 ? DAMAGED : NULL;
 }
 
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,

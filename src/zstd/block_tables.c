@@ -61,8 +61,8 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
  * base. The numbers of the first code begin at `base`, and the numbers of the next code follow
  * them.
  */
-static void spread(struct entry *table, const struct block_shares *shares, uint32_t base,
-		   const uint8_t *extra)
+static void table_spread(struct entry *table, const struct block_shares *shares, uint32_t base,
+			 const uint8_t *extra)
 {
 	const uint32_t size = 1u << shares->log, step = size / 2 + size / 8 + 3;
 	uint8_t code[1 << TABLE_LOG] = {0};
@@ -110,7 +110,7 @@ void block_table_build(struct block_coder *c, unsigned kind, const struct block_
 
 	if (memcmp(&c->shares[kind], shares, sizeof(*shares)) == 0)
 		return;
-	spread(c->table[kind], shares, BASE[kind], EXTRA[kind]);
+	table_spread(c->table[kind], shares, BASE[kind], EXTRA[kind]);
 	c->shares[kind] = *shares;
 }
 
@@ -131,7 +131,7 @@ static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n
 
 	if (used == 0 || used >= n || p[n - 1] == 0)
 		return 0;
-	spread(table, &shares, 0, NO_EXTRA);
+	table_spread(table, &shares, 0, NO_EXTRA);
 	memcpy(packed + 8, p + used, n - used);
 	unsigned at = (unsigned)(8 * (8 + n - used) -
 				 (9 - bits_of(p[n - 1]))); /* the bits before it are unread */
