@@ -26,7 +26,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		return false;
 	if (!in->zstd->open)
 		return true;
-	return in->is_file && s->use.threads > 1 && in->zstd->walk.packed_bytes == UNKNOWN &&
+	return in->is_file && s->use.threads > 1 && in->zstd->walks &&
 	       in->zstd->walk.walked <
 		       __atomic_load_n(&in->zstd->open->packed_read, __ATOMIC_RELAXED) + AHEAD;
 }
@@ -44,8 +44,7 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	lock_take(&s->lock);
 	in->busy = false;
 	in->zstd->walk = f;
-	if (found == FIND_BAD) /* its decoder will say why */
-		in->zstd->walk.packed_bytes = 0;
+	in->zstd->walks = found == FIND_FAR; /* of a bad frame, its decoder will say why */
 	if (in->zstd->open != open || found != FIND_FRAME)
 		return;
 	in->zstd->open = NULL;

@@ -171,6 +171,7 @@ struct zstd_input {
 	struct zstd_job *jobs, **last; /* its jobs, in the order of their frames */
 	struct zstd_job *open;         /* the last job, until the end of its frame is found */
 	struct frame walk;     /* the open job's frame, as far as its blocks were followed */
+	bool walks;            /* what follows that frame may be wanted, so its end is looked for */
 	struct cut cut;        /* the next job, while it waits for memory */
 	uint64_t stream_bytes; /* bytes of the budget for bytes of a stream in memory */
 	struct seam *seams;

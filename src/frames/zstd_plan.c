@@ -259,7 +259,7 @@ static bool device_pays(const struct planner *p, const struct frame *f, bool rea
 {
 	struct ahead w = {.scan = first->scan};
 	const uint64_t declared = f->header.declared, left = packed_left(p, f);
-	const bool ends = f->packed_bytes != UNKNOWN && f->packed_bytes > 0; /* its end was found */
+	const bool ends = f->packed_bytes != UNKNOWN; /* its end was found */
 	const uint64_t packed =
 		ends ? f->packed_bytes : larger(bytes_size(p->in->bytes) - f->offset, 1);
 
@@ -395,7 +395,6 @@ static enum find walk_frame(const struct planner *p, struct frame *f, struct fai
 		found = frames_walk(in->bytes, f, f->walked + most, false, fail);
 	if (found == FIND_BAD && (ends_in(p, f) || bytes_finished(in->bytes))) {
 		found = FIND_FAR;
-		f->packed_bytes = 0;
 		fail->status = STATUS_OK;
 	}
 	return found;
@@ -450,8 +449,7 @@ void cut_plan(const struct planner *p, struct cut *c)
 		found = walk_frame(p, &f, &c->fail);
 		plan_frame(p, &f, found == FIND_FRAME, c);
 		z->walk = f; /* for walking on while a file's frame is decoded */
-		if (ends_in(p, &f))
-			z->walk.packed_bytes = 0; /* nothing after it may be wanted */
+		z->walks = found == FIND_FAR && !ends_in(p, &f);
 	}
 	/* The file was longer when it was opened. */
 	if (found == FIND_NONE && z->pos < bytes_size(p->in->bytes)) {

@@ -55,7 +55,7 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b);
 struct frame {
 	struct frame_header header;
 	uint64_t offset;       /* offset in the compressed input */
-	uint64_t packed_bytes; /* bytes of the frame; FRAME_UNKNOWN: not found yet; 0: not needed */
+	uint64_t packed_bytes; /* bytes of the frame; FRAME_UNKNOWN: not found yet */
 	uint64_t bound;        /* decoded bytes at most; FRAME_UNKNOWN: not found yet */
 	uint64_t walked;       /* bytes at its start whose blocks were followed */
 	uint64_t decoded_most; /* decoded bytes of these blocks, at most */
