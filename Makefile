@@ -36,7 +36,7 @@ else ifdef SCHED
 # Threads under the tests' scheduler (tests/sched/schedule.h), without kernels.
 BUILD   = build/sched
 CFLAGS  = -O1 -g
-MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192 -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
+MODE    = -include tests/sched/points.h -DSMALL_JOBS -DSTREAM_PIECE=8192 -DBLOCK_BYTES=8192 -DTEXT_PIECE_FROM='"GPUHIST_TEXT_PIECE"'
 override NVCC =
 else ifdef DEBUG
 BUILD   = build/debug
@@ -183,7 +183,7 @@ $(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 # The program, with the size of a block of text set by an environment variable.
 $(OBJ_DIR)/tests/source_text.o: src/input/source_text.c $(FLAGS)
 	$(compile)
-$(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_BLOCK_FROM='"GPUHIST_TEXT_BLOCK"'
+$(OBJ_DIR)/tests/source_text.o: OWN = -DTEXT_PIECE_FROM='"GPUHIST_TEXT_PIECE"'
 $(BUILD)/gpuhist_blocks: $(filter-out %/source_text.o,$(OBJ)) $(OBJ_DIR)/tests/source_text.o
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
 $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))

@@ -4,7 +4,7 @@
 numbers in damaged frames, which must give the same for any number of threads, in files and in pipes.
 
 usage: tables_check.py GPUHIST_BLOCKS [SEED [TABLES]]
-GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_BLOCK gives the bytes of a piece.
+GPUHIST_BLOCKS is the program built for tests: GPUHIST_TEXT_PIECE gives the bytes of a piece.
 """
 import os
 import random
@@ -219,10 +219,10 @@ def check_damage(chance, gpuhist, name):
         command = [gpuhist, "-q", "--text", "-r", "0:100", "-b", "100", "-T", str(threads or 4)] + options
         with open(name, "rb") as f:
             run = subprocess.run(command, stdin=f if threads else None, input=None if threads else frames, capture_output=True,
-                env=dict(os.environ, GPUHIST_TEXT_BLOCK=str(block)))
+                env=dict(os.environ, GPUHIST_TEXT_PIECE=str(block)))
         one = (run.returncode, run.stdout, run.stderr)
         if first is not None and one != first:
-            return "GPUHIST_TEXT_BLOCK=%d %s: %s threads, %s; one, %s" % (block, " ".join(options), threads or "pipe, 4",
+            return "GPUHIST_TEXT_PIECE=%d %s: %s threads, %s; one, %s" % (block, " ".join(options), threads or "pipe, 4",
                 (one[0], one[1][:50], one[2]), (first[0], first[1][:50], first[2]))
         first = one
     return None
@@ -250,7 +250,7 @@ def main():
                         for a, b in zip([0] + cuts, cuts + [len(text)])))
                 piped = False
             run = subprocess.run(command + ([] if piped else [name]), text=True, input=text if piped else "", capture_output=True,
-                env=dict(os.environ, GPUHIST_TEXT_BLOCK=str(block)))
+                env=dict(os.environ, GPUHIST_TEXT_PIECE=str(block)))
             got = {}
             for row in run.stdout.splitlines():
                 cells = row.split(",")
@@ -267,7 +267,7 @@ def main():
                 kept = os.path.join(tempfile.gettempdir(), "table.%d" % table)
                 with open(kept, "wb") as f:
                     f.write(text.encode())
-                print("FAILED", "GPUHIST_TEXT_BLOCK=%d" % block, " ".join(command), kept, "piped" * piped,
+                print("FAILED", "GPUHIST_TEXT_PIECE=%d" % block, " ".join(command), kept, "piped" * piped,
                     "expected", counts if counts is None else sorted(counts.items(), key=str)[:5], first, "got", run.returncode,
                     sorted(got.items(), key=str)[:5], run.stderr[:200])
         for case in range(40 if shutil.which("zstd") else 0):

@@ -2,9 +2,9 @@
 /*
  * zstd_job: where jobs begin among the decoded bytes, how they end, and questions about them.
  *
- * Places. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
+ * Offsets. A job's offset `at` among the decoded bytes is known when the job is made, if all frames
  * before it declare their sizes, otherwise when the job before it has ended. Its pieces are handed
- * out from then on, because the place tells which bytes to skip, where -n ends, and which records
+ * out from then on, because the offset decides which bytes to skip, where -n ends, and which records
  * span pieces (zstd_seam.c). Until then the pieces wait, but no thread does.
  *
  * Checksums. libzstd does not see the checksum of a job of one frame. The threads that count its
@@ -12,7 +12,7 @@
  * in the checksum. A piece that comes back too early waits: the thread that returns the piece
  * before it adds both. With --no-check libzstd sees no checksum at all, and none is computed.
  *
- * Errors. A job's error fails the source once the job's place is known, and only if -n reaches
+ * Errors. A job's error fails the source once the job's offset is known, and only if -n reaches
  * beyond the decoded bytes. A frame with a bad header becomes a job with an error and no bytes. If
  * records are ordered, nothing after a failure is handed out, so no frame's bytes are handed out
  * before the checksums of the frames before it are right: libzstd checks the checksums of CALLS,
@@ -76,7 +76,7 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 	}
 }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
 void job_add(struct zstd_piece *p)
 {
@@ -94,9 +94,9 @@ void job_add(struct zstd_piece *p)
 }
 
 /*
- * Report the failure of a job that has ended and has its place, or else place the next job. The
- * jobs after a failed frame have no known place, even once the failed job has been retired. True:
- * the next job has its place now.
+ * Report the failure of a job that has ended and has its offset, or else set the offset of the
+ * next job. The jobs after a failed frame have no known offset, even once the failed job has been
+ * retired. True: the next job has its offset now.
  */
 static bool conclude(struct source *s, struct zstd_job *j)
 {

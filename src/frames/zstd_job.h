@@ -246,7 +246,7 @@ struct jobs *jobs_make(void); /* NULL: no memory */
 /* Free it, and the kept buffers. No job is live. Accepts NULL. */
 void jobs_free(struct jobs *jobs);
 
-/* ---- zstd_job.c: places, ends ---- */
+/* ---- zstd_job.c: offsets, ends ---- */
 
 /* Iterate over the jobs of an input and of the inputs after it. */
 struct zstd_job *jobs_first(const struct input *in);
@@ -258,7 +258,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 /* Close the open job: the input continues after its frame. */
 void job_close_open(struct zstd_job *j);
 
-/* End a job, and give the job after it its place. */
+/* End a job, and set the offset of the job after it. */
 void job_end(struct source *s, struct zstd_job *j);
 
 /* Does the checksum of a frame's bytes, all added up, differ from the one after the frame? */

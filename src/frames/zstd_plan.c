@@ -122,7 +122,7 @@ void cut_as_steps(const struct source_use *use, struct cut *c)
 /* Plan the job of a frame whose end was found. `many`: more frames like it are left. */
 static void plan_found(const struct planner *p, struct cut *c, const struct frame *f, bool many)
 {
-	/* Pieces that wait for their place or their turn would hold up the decoder of steps. */
+	/* Pieces that wait for their offset or their turn would hold up the decoder of steps. */
 	const bool waits = f->header.declared == UNKNOWN || p->spec->ordered;
 	const uint64_t most = waits || many ? FIND_MAX : WHOLE_MAX;
 
@@ -376,8 +376,8 @@ static void gather(const struct planner *p, const struct frame *first, struct cu
 /* ---- the next job ---- */
 
 /*
- * Follow the frame to its end, or far enough to know who decodes it. Its damage may lie after
- * -n's last record, or be the place where --finish ended the stream: then the decoder finds out.
+ * Follow the frame to its end, or far enough to know who decodes it. Its damage may lie after -n's
+ * last record, or --finish may have ended the stream there: then the decoder finds out.
  */
 static enum find walk_frame(const struct planner *p, struct frame *f, struct fail *fail)
 {

@@ -2,7 +2,7 @@
 /*
  * zstd_seam: hands out pieces, and puts records together that span several pieces.
  *
- * The pieces of a job are handed out in order, several jobs with known places at a time. A thread
+ * The pieces of a job are handed out in order, several jobs with known offsets at a time. A thread
  * takes the next whole records of a piece, or the next part of one record, and the next thread
  * continues after it. A "seam" collects the parts of a record, in any order; the thread that copies
  * the last part hands the record out. No thread waits for a record.

@@ -41,12 +41,12 @@
 #include "text/text_list.h"
 #include "zstd/zstd_reader.h"
 
-#ifdef TEXT_BLOCK_FROM /* the tests' build */
-#define TEXT_BLOCK ((size_t)strtoul(getenv(TEXT_BLOCK_FROM), NULL, 10))
+#ifdef TEXT_PIECE_FROM /* the tests' build */
+#define TEXT_PIECE_BYTES ((size_t)strtoul(getenv(TEXT_PIECE_FROM), NULL, 10))
 #else
-#define TEXT_BLOCK ((size_t)256 << 10) /* it stays in a core's cache while it is read */
+#define TEXT_PIECE_BYTES ((size_t)256 << 10) /* it stays in a core's cache while it is read */
 #endif
-#define BLOCK_LEAST ((size_t)4 << 10)
+#define PIECE_LEAST ((size_t)4 << 10)
 #define FULL_READS 2u /* reads of a stream without a wait before one more reader finds work */
 
 /* Lines to read: of a piece, and of the borders that it has completed. */
@@ -81,7 +81,7 @@ struct text_input {
 	unsigned works;        /* works that have lines or are getting some */
 	uint64_t at;           /* offset of the next byte to read */
 	uint64_t size;         /* size of a file when it was opened */
-	size_t block;          /* bytes of a piece */
+	size_t piece_bytes;    /* of a whole piece */
 	unsigned full;         /* reads of a stream in a row that did not have to wait */
 	uint64_t held;         /* memory of the list that the budget knows of */
 	unsigned char *part;   /* IN ORDER: the samples of an incomplete record */
@@ -338,7 +338,7 @@ static bool piece_fits(const struct source *s, const struct input *in, const str
 	const struct text_input *const t = in->text;
 
 	return t->held == 0 ||
-	       s->jobs->budget.live_bytes + 2 * t->block <= s->jobs->budget.memory ||
+	       s->jobs->budget.live_bytes + 2 * t->piece_bytes <= s->jobs->budget.memory ||
 	       (text_list_is_next(&t->list, gap) && is_first(s, in));
 }
 
@@ -419,7 +419,7 @@ static struct text_work *work_begin(struct source *s, struct input *in, struct r
 {
 	struct text_input *const t = in->text;
 	struct text_work **const work = by_turns(t) ? &t->own : &q->reader->work;
-	const size_t capacity = t->block + TEXT_PAD;
+	const size_t capacity = t->piece_bytes + TEXT_PAD;
 
 	if (!*work)
 		*work = work_new(in);
@@ -468,7 +468,7 @@ static void claim_unlocks(struct source *s, struct request *q)
 	struct input *const in = s->current;
 	struct text_input *const t = in->text;
 	const uint64_t at = t->at;
-	const bool parallel = !by_turns(t) && in->is_file && at + t->block <= t->size;
+	const bool parallel = !by_turns(t) && in->is_file && at + t->piece_bytes <= t->size;
 	struct text_work *const w = work_begin(s, in, q);
 	struct text_node *const p = w ? text_list_piece(&t->list, t->list.rest, at) : NULL;
 	struct fail fail = {.status = STATUS_OK};
@@ -481,13 +481,14 @@ static void claim_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	if (parallel)
-		t->at += t->block;
+		t->at += t->piece_bytes;
 	else
 		in->busy = true;
 	source_unlocks(s);
-	const int rc = parallel ? bytes_read_at(in->bytes, at, w->buffer, t->block, &got, &fail)
-				: bytes_read(in->bytes, at, w->buffer, 1, t->block, &got, &fail);
-	const bool ends = rc == 0 && (parallel ? got < t->block : got == 0);
+	const int rc =
+		parallel ? bytes_read_at(in->bytes, at, w->buffer, t->piece_bytes, &got, &fail)
+			 : bytes_read(in->bytes, at, w->buffer, 1, t->piece_bytes, &got, &fail);
+	const bool ends = rc == 0 && (parallel ? got < t->piece_bytes : got == 0);
 	const bool shorter = ends && in->is_file && bytes_shorter(in->bytes, at + got);
 	const bool found = rc == 0 && text_ends_find(&w->ends, w->buffer, got, at);
 	lock_take(&s->lock);
@@ -515,7 +516,7 @@ static void text_piece_unlocks(struct source *s, struct zstd_piece *piece, struc
 	struct zstd_job *const j = piece->job;
 	struct input *const in = j->in;
 	struct text_input *const t = in->text;
-	const size_t from = piece->from, n = (size_t)lesser(piece->bytes - from, t->block);
+	const size_t from = piece->from, n = (size_t)lesser(piece->bytes - from, t->piece_bytes);
 	const uint64_t offset = job_offset(s, j);
 
 	if (t->stopped) { /* none of it is wanted */
@@ -691,7 +692,8 @@ static int text_start(struct source *s, struct input *in, struct fail *fail)
 		return fail_errno(fail, "%s", in->name);
 	t->limit = in->limit;
 	in->limit = NO_END; /* of decoded bytes: where -n ends is known when its line is read */
-	t->block = (size_t)larger(lesser(TEXT_BLOCK, share), lesser(TEXT_BLOCK, BLOCK_LEAST));
+	t->piece_bytes = (size_t)larger(lesser(TEXT_PIECE_BYTES, share),
+					lesser(TEXT_PIECE_BYTES, PIECE_LEAST));
 	t->in_order =
 		s->spec.ordered || t->limit != NO_END || s->use.record != text_bytes(&s->spec.text);
 	in->at = 0;
@@ -737,7 +739,8 @@ static bool text_backlog(const struct source *s, const struct input *in)
 
 	if (in->zstd)
 		return zstd_kind.backlog(s, in);
-	return !in->ended && (in->is_file ? t->at + t->block <= t->size : t->full >= FULL_READS);
+	return !in->ended &&
+	       (in->is_file ? t->at + t->piece_bytes <= t->size : t->full >= FULL_READS);
 }
 
 static struct input_sums text_sums(const struct source *s, const struct input *in)

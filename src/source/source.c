@@ -7,7 +7,7 @@
  *
  * WHY EVERY WAIT ENDS. Readers wait for each other in one place, await_unlocks, and only if no task
  * is ready. Consider the first unfinished input, its first job, and the first piece or block of
- * that job. All earlier work is done, so its place is known and its memory is free. Hence a reader
+ * that job. All earlier work is done, so its offset is known and its memory is free. Hence a reader
  * works on it, or one of its tasks is ready (zstd_blocks.c, zstd_device.c, zstd_seam.c). A reader
  * that waits here has returned its chunk; only a failure waits for chunks of readers that may wait
  * elsewhere, and under --each these come from before it, so they are counted and returned. A cut

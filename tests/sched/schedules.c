@@ -546,7 +546,7 @@ int main(int argc, char **argv)
 	strcpy(scratch_folder, "/dev/shm/gpuhist-test-XXXXXX");
 	if (!mkdtemp(scratch_folder) || chdir(scratch_folder) != 0)
 		scratch_enter();
-	setenv("GPUHIST_TEXT_BLOCK", "900", 1);
+	setenv("GPUHIST_TEXT_PIECE", "900", 1);
 	make_files(1);
 	for (unsigned i = 0; i < scenes; i++) {
 		const struct sched_plan plan = {.way = SCHED_STICKY};
