@@ -163,7 +163,7 @@ static void compare(const struct subject *s, struct gpu *gpu, struct sent *sent)
 {
 	struct slot *const slot = sent->slot;
 	uint64_t differ = 0, first = 0;
-	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
+	const bool done = answer_of(gpu, slot) == GPU_DONE;
 
 	CHECK(done && slot->shared->samples == sent->n, "%s, data %d: not counted", s->what,
 	      (int)sent->data);
@@ -241,7 +241,7 @@ static void compare_chunks(const struct subject *s, struct gpu *gpu, unsigned lo
 /* Wait for a chunk, and commit it as a lane does. */
 static void commit(const struct subject *s, struct gpu *gpu, struct slot *slot)
 {
-	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(gpu, slot) == GPU_DONE;
+	const bool done = answer_of(gpu, slot) == GPU_DONE;
 
 	CHECK(done, "%s: not counted", s->what);
 	if (done)

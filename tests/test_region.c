@@ -34,7 +34,7 @@ static int answer_all(struct region *r)
 		bool worked = false;
 		for (unsigned k = 0; k < r->slots; k++) {
 			struct shared_slot *s = &r->slot[k];
-			if (slot_state_of(s) != SHARED_SUBMITTED)
+			if (slot_state_of(s) != SLOT_SUBMITTED)
 				continue;
 			worked = true;
 			end |= s->bytes == 0;
@@ -62,9 +62,9 @@ static void await(struct region *r, unsigned k)
 {
 	struct shared_slot *s = &r->slot[k];
 
-	while (slot_state_of(s) == SHARED_SUBMITTED) {
+	while (slot_state_of(s) == SLOT_SUBMITTED) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, LONG_SECONDS);
+		region_wait(&s->state, SLOT_SUBMITTED, LONG_SECONDS);
 	}
 }
 
@@ -96,7 +96,7 @@ static void processes(void)
 		for (unsigned k = 0; k < slots; k++) {
 			await(r, k);
 			wrong += r->slot[k].samples != ~given(i + k) ||
-				 slot_state_of(&r->slot[k]) != SHARED_OURS;
+				 slot_state_of(&r->slot[k]) != SLOT_TAKEN;
 		}
 	}
 	submit(r, 0, 0);

@@ -213,27 +213,25 @@ size_t gpu_slot_bytes(const struct gpu *gpu)
 struct slot *gpu_take_slot(struct gpu *gpu)
 {
 	for (unsigned i = 0; i < gpu->slots; i++) {
-		struct slot *slot = &gpu->slot[i];
-		enum slot_state state = SLOT_FREE;
-		if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == SLOT_FREE &&
-		    __atomic_compare_exchange_n(&slot->state, &state, SLOT_TAKEN, false,
+		uint32_t *const state = &gpu->region->slot[i].state, expected = SLOT_FREE;
+		if (__atomic_load_n(state, __ATOMIC_RELAXED) == SLOT_FREE &&
+		    __atomic_compare_exchange_n(state, &expected, SLOT_TAKEN, false,
 						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return slot;
+			return &gpu->slot[i];
 	}
 	return NULL;
 }
 
 void gpu_free(struct slot *slot)
 {
-	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->shared->state, SLOT_FREE, __ATOMIC_RELEASE);
 }
 
 void slot_to_helper(struct gpu *gpu, struct slot *slot)
 {
-	assert(slot_is(slot, SLOT_TAKEN));
+	assert(slot_state_of(slot->shared) != SLOT_SUBMITTED);
 	slot->shared->extent = slot->extent;
 	__atomic_store_n(&slot->shared->awaited, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&gpu->submitted, 1, __ATOMIC_RELAXED);
 	slot_submit(gpu->region, slot->shared);
 }
@@ -291,14 +289,13 @@ enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double s
 {
 	struct shared_slot *const s = slot->shared;
 
-	assert(slot_is(slot, SLOT_SUBMITTED));
-	if (slot_state_of(s) == SHARED_SUBMITTED && seconds > 0 && !gpu_failed(gpu)) {
+	if (slot_state_of(s) == SLOT_SUBMITTED && seconds > 0 && !gpu_failed(gpu)) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, seconds);
+		region_wait(&s->state, SLOT_SUBMITTED, seconds);
 	}
 	if (gpu_failed(gpu))
 		return GPU_LOST;
-	return slot_state_of(s) == SHARED_SUBMITTED ? GPU_NOT_YET : GPU_DONE;
+	return slot_state_of(s) == SLOT_SUBMITTED ? GPU_NOT_YET : GPU_DONE;
 }
 
 enum gpu_answer gpu_done(struct gpu *gpu, struct slot *slot, double seconds)
@@ -312,6 +309,5 @@ enum gpu_answer gpu_done(struct gpu *gpu, struct slot *slot, double seconds)
 		return GPU_LOST;
 	}
 	slot->cells = region_cells(gpu->region, slot->index);
-	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	return GPU_DONE;
 }

@@ -46,17 +46,9 @@ enum gpu_state {
 	GPU_FAILED, /* for good, before or after it was ready */
 };
 
-/* A slot's states, in order and then FREE again. When the GPU fails, slots keep their state. */
-enum slot_state {
-	SLOT_FREE,
-	SLOT_TAKEN,     /* a lane fills it or reads its results */
-	SLOT_SUBMITTED, /* the GPU process has it, until gpu_done returns GPU_DONE */
-};
-
 /* A chunk on its way through the GPU, or a part of the table (gpu_resident.h), or packed blocks. */
 struct slot {
-	enum slot_state state;      /* atomic */
-	struct shared_slot *shared; /* the request, as the GPU process sees it */
+	struct shared_slot *shared; /* its state and request, as the GPU process sees them */
 	unsigned char *data;        /* gpu_slot_bytes() long; the worker fills it */
 	struct chunk chunk;         /* its chunk, as the source returned it */
 	uint32_t *cells;            /* counters fetched by gpu_done; valid until gpu_free */
@@ -67,11 +59,6 @@ struct slot {
 	struct extent extent;
 	unsigned index;
 };
-
-static inline bool slot_is(const struct slot *slot, enum slot_state state)
-{
-	return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
-}
 
 /* Start the GPU; any thread. Return NULL with errno if memory is short. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
@@ -115,7 +102,7 @@ int gpu_submit(struct gpu *gpu, struct slot *slot, const unsigned char *data, si
 enum gpu_answer {
 	GPU_LOST = -1, /* the GPU has failed; the slot is unchanged */
 	GPU_NOT_YET,
-	GPU_DONE, /* the slot is TAKEN again, its counters in slot->cells */
+	GPU_DONE, /* the counters are in slot->cells */
 };
 
 /* Wait up to `seconds` for the slot's results; may return sooner. */

@@ -146,8 +146,7 @@ static unsigned waiting_slots(const struct gpu *gpu)
 	unsigned waiting = 0;
 
 	for (unsigned k = 0; k < gpu->size.slots; k++)
-		waiting += slot_is(&gpu->slot[k], SLOT_SUBMITTED) &&
-			   slot_state_of(&gpu->region->slot[k]) == SHARED_SUBMITTED;
+		waiting += slot_state_of(&gpu->region->slot[k]) == SLOT_SUBMITTED;
 	return waiting;
 }
 

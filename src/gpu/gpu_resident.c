@@ -31,7 +31,6 @@ static void resident_ask(struct gpu *gpu, struct slot *slot, size_t first, size_
 {
 	const size_t left = gpu->spec.counting->cells - first;
 
-	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	slot->shared->request = REQUEST_FETCH;
 	slot->shared->at = first * sizeof(uint64_t);
 	slot->shared->bytes = (left < most ? left : most) * sizeof(uint64_t);

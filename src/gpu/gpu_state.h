@@ -46,7 +46,7 @@ int gpu_is_ready(struct gpu *gpu, const struct notice *notice);
 /* Submit a slot to the GPU process. */
 void slot_to_helper(struct gpu *gpu, struct slot *slot);
 
-/* Like gpu_done, but the slot stays SUBMITTED. */
+/* Like gpu_done, but only wait. */
 enum gpu_answer slot_answered(struct gpu *gpu, const struct slot *slot, double seconds);
 
 /* Make the socket and the thread that starts the GPU process. Return -1 with errno on failure. */

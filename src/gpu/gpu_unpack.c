@@ -36,7 +36,6 @@ static void submit(void *arg, unsigned which, size_t packed)
 	struct gpu *const gpu = gpu_of(arg);
 	struct slot *const slot = slot_of(gpu, which);
 
-	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	slot->shared->request = REQUEST_UNPACK;
 	slot->shared->bytes = packed;
 	slot->shared->samples = (size_t)gpu->batches++; /* sequence number of the batch */
@@ -60,7 +59,6 @@ static enum unpacked unpack_done(void *arg, unsigned which, double seconds, size
 	if (got != GPU_DONE)
 		return got == GPU_LOST ? UNPACKED_LOST : UNPACKED_NOT_YET;
 	memcpy(&answer, region_cells(gpu->region, slot->index), sizeof(answer));
-	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELAXED);
 	if (answer.bytes > gpu->size.slot_bytes) {
 		gpu_fail(gpu, "check", "a batch was decoded to more bytes than fit");
 		return UNPACKED_LOST;

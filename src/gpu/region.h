@@ -6,8 +6,8 @@
  * slots' samples, each page-aligned. The program makes it and starts the GPU process, which reports
  * over a socket when it is ready (struct notice).
  *
- * The GPU process owns a slot while its state is SHARED_SUBMITTED, the program otherwise. A thread
- * that sees a slot's state also sees everything written to the slot before.
+ * The GPU process owns a slot while its state is SLOT_SUBMITTED, the program otherwise. A thread that
+ * sees a slot's state also sees everything written to the slot before.
  *
  * Both processes run the same program and trust each other. But a device may count wrong, so the
  * program checks its sums and the range of its results.
@@ -31,9 +31,11 @@ enum { HELPER_SOCKET = 3, HELPER_REGION = 4 };
 /* First argument of the GPU process, to which its parent's process id is appended. */
 #define HELPER_ARGUMENT "--gpu-helper="
 
-enum shared_state {
-	SHARED_OURS,      /* the program's */
-	SHARED_SUBMITTED, /* the GPU process's, until it returns the slot */
+/* A slot's states, in order and then FREE again. When the GPU fails, slots keep their state. */
+enum slot_state {
+	SLOT_FREE,
+	SLOT_TAKEN,     /* a lane fills it or reads its results */
+	SLOT_SUBMITTED, /* the GPU process has it, until it makes it TAKEN again */
 };
 
 enum slot_request {
@@ -43,7 +45,7 @@ enum slot_request {
 };
 
 struct shared_slot {
-	_Alignas(64) uint32_t state; /* enum shared_state; a futex */
+	_Alignas(64) uint32_t state; /* enum slot_state; a futex */
 	uint32_t awaited;            /* a thread sleeps until the state changes */
 	/* The program writes the rest; the GPU process writes extent, too. */
 	uint32_t request; /* enum slot_request */
@@ -103,7 +105,7 @@ void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
 /* Return a slot's state; everything written before it was set is visible. */
-static inline enum shared_state slot_state_of(const struct shared_slot *s)
+static inline enum slot_state slot_state_of(const struct shared_slot *s)
 {
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
 }
@@ -111,7 +113,7 @@ static inline enum shared_state slot_state_of(const struct shared_slot *s)
 /* Return the slot to the program, and wake the thread that waits for it, if any. */
 static inline void slot_answer(struct shared_slot *s)
 {
-	__atomic_store_n(&s->state, SHARED_OURS, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->state, SLOT_TAKEN, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&s->awaited, __ATOMIC_SEQ_CST))
 		region_wake(&s->state);
 }
@@ -119,7 +121,7 @@ static inline void slot_answer(struct shared_slot *s)
 /* Submit the slot, and wake the GPU process if it sleeps. */
 static inline void slot_submit(struct region *r, struct shared_slot *s)
 {
-	__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->state, SLOT_SUBMITTED, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&r->doorbell, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&r->sleeping, __ATOMIC_SEQ_CST))
 		region_wake(&r->doorbell);

@@ -148,7 +148,7 @@ static unsigned first_room(const struct device *d)
 
 static bool submitted(const struct pump *p, unsigned k)
 {
-	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
+	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SLOT_SUBMITTED;
 }
 
 /* Return the room of the batch with this number, or unpacking.rooms if it is not submitted yet. */

@@ -243,7 +243,9 @@ static void draw_job(struct job *j, bool gpu)
 	j->type_given = !j->header || (j->header != TENSORS && once_in(3));
 	if (j->header)
 		draw_header_channels(j);
-	draw_text(j);
+	/* Only the CPU finds out whether all numbers of a text are whole. */
+	if (!gpu || j->type->kind != FLOAT || j->type->bits <= 16)
+		draw_text(j);
 	j->masked = !j->text &&
 		    once_in(j->type->kind != FLOAT && (j->type->bits == 8 || j->type->bits == 16)
 				    ? 3

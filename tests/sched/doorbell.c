@@ -60,7 +60,6 @@ static void submit(unsigned k, size_t at)
 {
 	struct slot *const slot = &gpu.slot[k];
 
-	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	slot->shared->request = REQUEST_FETCH;
 	slot->shared->at = at;
 	slot->shared->bytes = sizeof(CUdeviceptr);
