@@ -232,6 +232,118 @@ static void digests(uint32_t channels, uint32_t digits)
 	counts_free(&shared);
 }
 
+/* ---- statistics of keys ---- */
+
+/* Give record i a key of two bytes and a sample: new keys come in order, and then again at random. */
+static void put_record(unsigned char *p, const struct sample_type *t, uint32_t keys, uint64_t i)
+{
+	const uint64_t key = i % 7 == 0 ? check_random(&state) % keys : i * keys / SAMPLES;
+	const double real = (double)(check_random(&state) % 4000) / 8 - 100;
+
+	memcpy(p, &(uint16_t){(uint16_t)key}, 2);
+	if (t->kind == SAMPLE_FLOAT)
+		memcpy(p + 2, &real, sizeof(real));
+	else
+		put(p + 2, t, check_random(&state) % 5000);
+}
+
+static void *gather_share(void *arg)
+{
+	struct share *s = arg;
+	struct counter *counter = counter_open(s->c, s->counts);
+
+	if (counter)
+		gather_add(s->c, counter, s->p, s->n * s->c->layout.record, NULL);
+	counter_close(counter);
+	return NULL;
+}
+
+static bool same_digest(const struct digest *a, const struct digest *b)
+{
+	uint64_t m, n;
+
+	for (uint32_t i = 0; digest_next(b, &i, &n); i++) {
+		uint32_t at = i;
+		if (!digest_next(a, &at, &m) || at != i || m != n)
+			return false;
+	}
+	return digest_sum(a) == digest_sum(b);
+}
+
+/* Sums may be the same with other carries. */
+static bool same_stats(const struct stats *a, const struct stats *b)
+{
+	struct stats_result x, y;
+
+	stats_result(a, &x);
+	stats_result(b, &y);
+	return a->number == b->number && a->zeros == b->zeros &&
+	       extent_equal(&a->extent, &b->extent) && memcmp(&x.total, &y.total, 8) == 0 &&
+	       memcmp(&x.deviation, &y.deviation, 8) == 0 && same_digest(&a->digest, &b->digest);
+}
+
+/* However many samples a worker keeps of each key, all of them reach the statistics. */
+static void keyed(const char *type, uint32_t keys, unsigned workers)
+{
+	struct sample_type t;
+	struct edges e;
+	struct counting c;
+	struct counts counts;
+	struct keys k;
+	struct fail fail = {0};
+	struct share shares[WORKERS_MAX];
+
+	set_up(&t, &e, type, 100);
+	const uint32_t record = 2 + t.code_bytes;
+	const struct layout layout = {.record = record, .offset = 2, .samples = 1, .channels = 1};
+	counting_init(&c, &t, &e, &layout, false);
+	counting_keep_stats(&c, 1, keys_digits(&c.counted));
+	counting_keep_keys(&c, 1 << 16);
+	CHECK(keys_open(&k, &(struct key_place){.bytes = 2}, 100, &fail) == 0 &&
+		      keys_keep_stats(&k, &c.counted, UINT64_MAX, &fail) == 0 &&
+		      counts_init_keys(&counts, c.cells, &k, &fail) == 0,
+	      "%s", fail.text);
+	c.keys = &k;
+	unsigned char *const p = malloc((size_t)SAMPLES * record);
+	struct stats **const expected = calloc(keys, sizeof(struct stats *));
+	for (uint32_t i = 0; i < keys; i++) {
+		expected[i] = stats_open(&c.counted, 1);
+		stats_keep_digest(expected[i], 1, k.digits, true, NULL);
+	}
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		put_record(p + (size_t)i * record, &t, keys, i);
+		uint16_t key;
+		memcpy(&key, p + (size_t)i * record, sizeof(key));
+		stats_add_channels(expected[key], 1, p + (size_t)i * record + 2, 1);
+	}
+	for (unsigned w = 0; w < workers; w++) {
+		const uint32_t from = SAMPLES / workers * w;
+		shares[w] =
+			(struct share){.c = &c,
+				       .counts = &counts,
+				       .p = p + (size_t)from * record,
+				       .n = w + 1 < workers ? SAMPLES / workers : SAMPLES - from};
+		CHECK(pthread_create(&shares[w].thread, NULL, gather_share, &shares[w]) == 0,
+		      "thread");
+	}
+	for (unsigned w = 0; w < workers; w++)
+		pthread_join(shares[w].thread, NULL);
+	CHECK(k.n == keys && keys_check(&k, &fail) == 0, "%u keys; %s", k.n, fail.text);
+	for (uint32_t i = 0; i < k.n; i++) {
+		const struct stats *const a = k.stats[i], *const b = expected[k.key[i]];
+		CHECK(same_stats(a, b),
+		      "%s by %u keys, %u workers: key %u has %llu of %llu samples", type, keys,
+		      workers, k.key[i], (unsigned long long)a->number,
+		      (unsigned long long)b->number);
+	}
+	for (uint32_t i = 0; i < keys; i++)
+		stats_close(expected[i], 1);
+	free(expected);
+	free(p);
+	keys_free(&k);
+	counts_free(&counts);
+}
+
 /* 32-bit tables must be flushed before 2^32 samples, here all in one cell of one table. */
 static void past_32_bits(void)
 {
@@ -309,6 +421,11 @@ int main(void)
 	digests(20, DIGEST_FINE);
 	digests(3, DIGEST_ROUGH);
 	sizes();
+	for (unsigned workers = 1; workers <= WORKERS_MAX; workers += WORKERS_MAX - 1) {
+		keyed("u24be", 3, workers);
+		keyed("u32", 1000, workers);
+		keyed("f64", 5000, workers);
+	}
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
 		CHECK(reached[m] > 0, "method %d was not reached", m);
 	CHECK(tables_reached[1] && tables_reached[2] && tables_reached[4] && tables_reached[8],

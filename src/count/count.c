@@ -33,7 +33,7 @@
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define HOT_ENTRIES 1024u              /* 8 KiB of L1 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
-#define NONE UINT32_MAX
+#define KEPT ((uint32_t)1 << 17)       /* samples of keys that a counter keeps, at most */
 #define INLINE static inline __attribute__((always_inline))
 #define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
 
@@ -50,7 +50,10 @@ struct counter {
 	int k;                  /* k of that rule */
 	struct extent extent;   /* auto_bins.most > 0: of the samples counted, up to known bins */
 	bool knows;             /* the loops can tell whether bins are known (auto_know) */
-	uint32_t *last;   /* --by with statistics: the last sample of each key in a unit, or NONE */
+	/* --by with statistics: samples that are kept until a block of their key is full */
+	unsigned char *kept; /* those of key i begin at sample i * room */
+	uint32_t *kept_of;   /* their number for each key, less than room */
+	uint32_t room;
 	uint32_t channel; /* PRIVATE, SHARED: channel of the next sample; 0 after whole records */
 	uint32_t base[];  /* PRIVATE, SHARED: first cell of channel i % channels */
 };
@@ -148,7 +151,7 @@ void counting_keep_keys(struct counting *c, uint64_t bytes)
 	c->tables = 1;
 	c->cells = most * c->channel_cells;
 	c->memory = c->private * c->channel_cells * sizeof(uint32_t) +
-		    (c->stats ? KEYS_MOST * sizeof(uint32_t) : 0);
+		    (c->stats ? KEYS_MOST * sizeof(uint32_t) + KEPT * c->counted.code_bytes : 0);
 }
 
 static struct stats *open_stats(const struct counting *c)
@@ -184,18 +187,19 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 		c->method == COUNT_SHARED ? HOT_ENTRIES * 2 : c->tables * counter->stride;
 	if (c->keys) { /* most of it is never touched */
 		counter->table = calloc(c->private * c->channel_cells + 1, sizeof(uint32_t));
-		counter->last = c->stats ? malloc(KEYS_MOST * sizeof(*counter->last)) : NULL;
-		for (size_t i = 0; i < KEYS_MOST && counter->last; i++)
-			counter->last[i] = NONE;
+		counter->room = STATS_BLOCK;
+		counter->kept_of = c->stats ? calloc(KEYS_MOST, sizeof(*counter->kept_of)) : NULL;
+		counter->kept = c->stats ? malloc(KEPT * c->counted.code_bytes) : NULL;
 	} else {
 		counter->table = huge_zeroed(entries * sizeof(uint32_t));
 		if (counting_adds_stats(c))
 			counter->stats = open_stats(c);
 	}
-	if (!counter->table ||
-	    (c->keys ? c->stats && !counter->last : counting_adds_stats(c) && !counter->stats)) {
+	if (!counter->table || (c->keys ? c->stats && (!counter->kept_of || !counter->kept)
+					: counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
-		free(counter->last);
+		free(counter->kept_of);
+		free(counter->kept);
 		stats_close(counter->stats, c->layout.channels);
 		free(counter);
 		return NULL;
@@ -428,28 +432,72 @@ static void add_keyed(struct counter *counter, const uint32_t *cells, const uint
 	}
 }
 
-/* Add samples to the statistics of their keys, one key after the other. */
+/*
+ * ---- statistics of keys ----
+ *
+ * All workers share the statistics of a key. A worker keeps samples and adds a block of one key at
+ * a time, because a few samples take almost as long as a block, and the memory of the statistics
+ * then moves from core to core.
+ */
+
+/* Add all samples kept. */
+static void flush_kept(struct counter *counter)
+{
+	struct keys *const keys = counter->c->keys;
+	const size_t bytes = (size_t)counter->room * counter->c->counted.code_bytes;
+	const uint32_t n = __atomic_load_n(&keys->n, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (counter->kept_of[i] > 0)
+			keys_add_stats(keys, i, counter->kept + i * bytes, counter->kept_of[i]);
+		counter->kept_of[i] = 0;
+	}
+}
+
+/* Make room for the samples of all keys so far. */
+static void divide_kept(struct counter *counter)
+{
+	const uint32_t n = __atomic_load_n(&counter->c->keys->n, __ATOMIC_RELAXED);
+
+	if (n * counter->room <= KEPT)
+		return;
+	flush_kept(counter);
+	while (n * counter->room > KEPT)
+		counter->room /= 2;
+}
+
+INLINE void keep_samples(struct counter *counter, const unsigned char *samples,
+			 const uint32_t *index, size_t n, uint32_t size)
+{
+	const uint32_t room = counter->room;
+
+	for (size_t i = 0; i < n; i++, samples += size) {
+		const uint32_t key = index[i], before = counter->kept_of[key];
+		unsigned char *const own = counter->kept + (size_t)key * room * size;
+		memcpy(own + before * size, samples, size);
+		counter->kept_of[key] = before + 1;
+		if (before + 1 < room)
+			continue;
+		counter->kept_of[key] = 0;
+		keys_add_stats(counter->c->keys, key, own, room);
+	}
+}
+
 static void add_keyed_stats(struct counter *counter, const unsigned char *samples,
 			    const uint32_t *index, size_t n)
 {
-	const size_t size = counter->c->counted.code_bytes;
-	unsigned char own[8 * KEYED];
-	uint32_t before[KEYED]; /* the sample of the same key before this one */
+	const uint32_t size = counter->c->counted.code_bytes;
 
-	for (uint32_t i = 0; i < n; i++) {
-		before[i] = counter->last[index[i]];
-		counter->last[index[i]] = i;
-	}
-	for (size_t i = n; i-- > 0;) {
-		size_t some = 0;
-		if (counter->last[index[i]] == NONE)
-			continue;
-		counter->last[index[i]] = NONE;
-		for (uint32_t at = (uint32_t)i; at != NONE; at = before[at], some++)
-			memcpy(own + some * size, samples + at * size, size);
-		keys_add_stats(counter->c->keys, index[i], own, some);
-	}
+	divide_kept(counter);
+	if (size == 3)
+		keep_samples(counter, samples, index, n, 3);
+	else if (size == 4)
+		keep_samples(counter, samples, index, n, 4);
+	else
+		keep_samples(counter, samples, index, n, 8);
 }
+
+/* ---- statistics of channels ---- */
 
 static void flush_stats(struct counter *counter)
 {
@@ -679,7 +727,7 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, ui
 	}
 	if (c->finds_whole)
 		find_fractions(counter, counted, n);
-	if (counter->last)
+	if (counter->kept)
 		add_keyed_stats(counter, counted, index, n);
 }
 
@@ -688,6 +736,8 @@ void counter_flush_all(struct counter *counter)
 	counter_flush(counter);
 	if (counter->stats)
 		flush_stats(counter);
+	if (counter->kept)
+		flush_kept(counter);
 }
 
 void counter_close(struct counter *counter)
@@ -697,6 +747,7 @@ void counter_close(struct counter *counter)
 	counter_flush_all(counter);
 	stats_close(counter->stats, counter->c->layout.channels);
 	free(counter->table);
-	free(counter->last);
+	free(counter->kept_of);
+	free(counter->kept);
 	free(counter);
 }

@@ -4,8 +4,8 @@
  *
  * All workers share one table of keys, into which keys are only inserted. Looking one up takes no
  * lock, inserting one does. The index of a key is also the index of its counters, and of its
- * statistics if there are any. These are made with the key, and a worker that adds to them holds a
- * lock that some keys share.
+ * statistics if there are any. These are made with the key, and a worker that adds a block of samples
+ * to them holds a lock that some keys share.
  */
 #ifndef GPUHIST_KEYS_H
 #define GPUHIST_KEYS_H
