@@ -258,6 +258,26 @@ static void *gather_share(void *arg)
 	return NULL;
 }
 
+/* Count all records by several workers. */
+static void gather(const struct counting *c, struct counts *counts, const unsigned char *p,
+		   unsigned workers)
+{
+	struct share shares[WORKERS_MAX];
+
+	for (unsigned w = 0; w < workers; w++) {
+		const uint32_t from = SAMPLES / workers * w;
+		shares[w] =
+			(struct share){.c = c,
+				       .counts = counts,
+				       .p = p + (size_t)from * c->layout.record,
+				       .n = w + 1 < workers ? SAMPLES / workers : SAMPLES - from};
+		CHECK(pthread_create(&shares[w].thread, NULL, gather_share, &shares[w]) == 0,
+		      "thread");
+	}
+	for (unsigned w = 0; w < workers; w++)
+		pthread_join(shares[w].thread, NULL);
+}
+
 static bool same_digest(const struct digest *a, const struct digest *b)
 {
 	uint64_t m, n;
@@ -291,7 +311,6 @@ static void keyed(const char *type, uint32_t keys, unsigned workers)
 	struct counts counts;
 	struct keys k;
 	struct fail fail = {0};
-	struct share shares[WORKERS_MAX];
 
 	set_up(&t, &e, type, 100);
 	const uint32_t record = 2 + t.code_bytes;
@@ -316,18 +335,7 @@ static void keyed(const char *type, uint32_t keys, unsigned workers)
 		memcpy(&key, p + (size_t)i * record, sizeof(key));
 		stats_add_channels(expected[key], 1, p + (size_t)i * record + 2, 1);
 	}
-	for (unsigned w = 0; w < workers; w++) {
-		const uint32_t from = SAMPLES / workers * w;
-		shares[w] =
-			(struct share){.c = &c,
-				       .counts = &counts,
-				       .p = p + (size_t)from * record,
-				       .n = w + 1 < workers ? SAMPLES / workers : SAMPLES - from};
-		CHECK(pthread_create(&shares[w].thread, NULL, gather_share, &shares[w]) == 0,
-		      "thread");
-	}
-	for (unsigned w = 0; w < workers; w++)
-		pthread_join(shares[w].thread, NULL);
+	gather(&c, &counts, p, workers);
 	CHECK(k.n == keys && keys_check(&k, &fail) == 0, "%u keys; %s", k.n, fail.text);
 	for (uint32_t i = 0; i < k.n; i++) {
 		const struct stats *const a = k.stats[i], *const b = expected[k.key[i]];
@@ -340,6 +348,65 @@ static void keyed(const char *type, uint32_t keys, unsigned workers)
 		stats_close(expected[i], 1);
 	free(expected);
 	free(p);
+	keys_free(&k);
+	counts_free(&counts);
+}
+
+/*
+ * Codes are counted by key in one pass, those of a key of 4 bytes in several; the first keys are
+ * private.
+ */
+static void keyed_codes(const char *type, uint32_t key_bytes, uint32_t keys, unsigned workers)
+{
+	enum { BINS = 100 };
+	struct sample_type t;
+	struct edges e;
+	struct counting c;
+	struct counts counts;
+	struct keys k;
+	struct fail fail = {0};
+	uint32_t words[65536], at[65536];
+	size_t wrong = 0;
+
+	set_up(&t, &e, type, BINS);
+	t.binned = true;
+	const uint32_t record = 4 + t.code_bytes;
+	const struct layout layout = {.record = record, .offset = 4, .samples = 1, .channels = 1};
+	counting_init(&c, &t, &e, &layout, false);
+	counting_keep_keys(&c, 1 << 16);
+	for (uint32_t i = 0; i < 65536; i++)
+		words[i] = sample_swapped(&t, i);
+	c.words = words;
+	c.code_cells = counting_code_cells(&c);
+	c.keys = &k;
+	CHECK(c.code_cells &&
+		      keys_open(&k, &(struct key_place){.bytes = key_bytes}, BINS, &fail) == 0 &&
+		      counts_init_keys(&counts, c.cells, &k, &fail) == 0,
+	      "%s", fail.text);
+	unsigned char *const p = calloc(SAMPLES, record);
+	uint64_t *const expected = calloc(keys * c.channel_cells, sizeof(*expected));
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		const uint32_t key = (uint32_t)(check_random(&state) % keys),
+			       value = (uint32_t)(check_random(&state) % 150);
+		memcpy(p + (size_t)i * record, &key, 4);
+		put(p + (size_t)i * record + 4, &t, value);
+		expected[key * c.channel_cells + (value < 3           ? cell_under(&e.binning)
+						  : value >= 3 + BINS ? cell_over(&e.binning)
+								      : value - 3)]++;
+	}
+	gather(&c, &counts, p, workers);
+	CHECK(k.n == keys, "%u keys of %u", k.n, keys);
+	for (uint32_t i = 0; i < k.n; i++)
+		at[k.key[i]] = i;
+	for (uint32_t i = 0; i < k.n; i++)
+		for (size_t cell = 0; cell < c.channel_cells; cell++)
+			wrong += counts.cell[at[i] * c.channel_cells + cell] !=
+				 expected[i * c.channel_cells + cell];
+	CHECK(wrong == 0 && counts.samples == SAMPLES,
+	      "%s by %u keys, %u workers: %zu cells are wrong", type, keys, workers, wrong);
+	free(expected);
+	free(p);
+	free((void *)c.code_cells);
 	keys_free(&k);
 	counts_free(&counts);
 }
@@ -425,6 +492,11 @@ int main(void)
 		keyed("u24be", 3, workers);
 		keyed("u32", 1000, workers);
 		keyed("f64", 5000, workers);
+		keyed_codes("u8", 1, 256, workers);
+		keyed_codes("u8", 2, 1000, workers);
+		keyed_codes("u16be", 1, 200, workers);
+		keyed_codes("u16", 2, 1000, workers);
+		keyed_codes("u16", 4, 1000, workers);
 	}
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
 		CHECK(reached[m] > 0, "method %d was not reached", m);

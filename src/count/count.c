@@ -679,20 +679,34 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	}
 }
 
-/*
- * Remove missing integers, whose words are above 16 bits, and count them as NaN. Return the number
- * of samples left.
- */
-static size_t drop_missing(struct counter *counter, uint32_t *words, uint32_t *index, size_t n)
+/* Words of missing integers are above 16 bits. */
+static bool is_missing_word(const struct counting *c, uint32_t word)
 {
-	const uint32_t nan = cell_nan(&counter->binning);
+	return c->load.missing.n > 0 && c->counted.kind != SAMPLE_FLOAT && word > UINT16_MAX;
+}
+
+uint32_t *counting_code_cells(const struct counting *c)
+{
+	enum { CODES = 65536 };
+	const uint32_t *const ranks = c->ranks ? c->ranks : c->words, nan = cell_nan(&c->binning);
+	uint32_t *const cells = malloc(CODES * sizeof(*cells));
+
+	for (uint32_t code = 0; cells && code < CODES; code += BLOCK)
+		(void)c->cells_of(&c->binning, (const unsigned char *)(ranks + code), BLOCK,
+				  cells + code);
+	for (uint32_t code = 0; cells && code < CODES; code++)
+		cells[code] = is_missing_word(c, c->words[code]) ? nan : cells[code];
+	return cells;
+}
+
+/* Remove missing integers. Return the number of samples left. */
+static size_t drop_missing(const struct counting *c, uint32_t *words, uint32_t *index, size_t n)
+{
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (words[i] > UINT16_MAX) {
-			add_keyed(counter, &nan, &index[i], 1);
+		if (is_missing_word(c, words[i]))
 			continue;
-		}
 		words[kept] = words[i];
 		index[kept++] = index[i];
 	}
@@ -703,32 +717,71 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, ui
 		       size_t n)
 {
 	const struct counting *const c = counter->c;
-	const unsigned char *counted = samples, *ranked = samples;
-	const size_t size = c->counted.code_bytes;
-	uint32_t words[KEYED], ranks[KEYED], cells[BLOCK];
+	const unsigned char *counted = samples;
+	uint32_t words[KEYED], cells[KEYED];
 
-	if (c->words) {
-		widen(words, c->words, samples, n, c->type.code_bytes);
-		counted = ranked = (const unsigned char *)words;
-	}
-	if (c->ranks) {
-		widen(ranks, c->ranks, samples, n, c->type.code_bytes);
-		ranked = (const unsigned char *)ranks;
-	}
 	if (counter->pending + n > UINT32_MAX)
 		counter_flush(counter);
 	counter->pending += n;
-	if (c->words && c->load.missing.n > 0 && c->counted.kind != SAMPLE_FLOAT)
-		n = drop_missing(counter, words, index, n);
-	for (size_t i = 0, some; i < n; i += some) {
-		some = n - i < BLOCK ? n - i : BLOCK;
-		(void)c->cells_of(&counter->binning, ranked + i * size, some, cells);
-		add_keyed(counter, cells, index + i, some);
+	if (c->code_cells)
+		widen(cells, c->code_cells, samples, n, c->type.code_bytes);
+	else
+		(void)c->cells_of(&counter->binning, samples, n, cells);
+	add_keyed(counter, cells, index, n);
+	if (c->words && (c->finds_whole || counter->kept)) {
+		widen(words, c->words, samples, n, c->type.code_bytes);
+		counted = (const unsigned char *)words;
 	}
 	if (c->finds_whole)
 		find_fractions(counter, counted, n);
+	if (c->words && counter->kept)
+		n = drop_missing(c, words, index, n);
 	if (counter->kept)
 		add_keyed_stats(counter, counted, index, n);
+}
+
+/* Count codes by keys that have slots of their own. */
+INLINE void add_records(struct counter *counter, const unsigned char *records, size_t n,
+			uint32_t bytes, uint32_t key_bytes)
+{
+	const struct counting *const c = counter->c;
+	const struct key_place *const place = &c->keys->place;
+	const uint64_t *const slots = c->keys->slot;
+	const size_t record = c->layout.record, each = c->channel_cells;
+	const unsigned char *sample = records + c->layout.offset, *key = records + place->offset;
+	uint32_t *const table = counter->table;
+
+	for (size_t i = 0; i < n; i++, sample += record, key += record) {
+		const uint32_t code = sample[0] | (bytes == 1 ? 0 : (uint32_t)sample[1] << 8);
+		uint32_t index = keys_known(
+			slots, key_bytes == 1 ? *key : (uint32_t)word_at(key, 2, place->big));
+		if (__builtin_expect(index == KEYS_UNKNOWN, 0))
+			keys_find(c->keys, &index, records + i * record, 1, record);
+		const size_t cell = index * each + c->code_cells[code];
+		if (__builtin_expect(index < c->private, 1))
+			table[cell]++;
+		else
+			counts_add_cell(counter->counts, cell, 1);
+	}
+}
+
+bool counter_add_records(struct counter *counter, const unsigned char *records, size_t n)
+{
+	const struct counting *const c = counter->c;
+	const uint32_t bytes = c->type.code_bytes, key_bytes = c->keys->place.bytes;
+
+	if (!c->code_cells || counter->kept || key_bytes > 2)
+		return false;
+	if (counter->pending + n > UINT32_MAX)
+		counter_flush(counter);
+	counter->pending += n;
+	if (bytes == 1)
+		key_bytes == 1 ? add_records(counter, records, n, 1, 1)
+			       : add_records(counter, records, n, 1, 2);
+	else
+		key_bytes == 1 ? add_records(counter, records, n, 2, 1)
+			       : add_records(counter, records, n, 2, 2);
+	return true;
 }
 
 void counter_flush_all(struct counter *counter)

@@ -39,6 +39,7 @@ struct counting {
 	struct sample_type counted; /* their type while counting (sample_type_counted) */
 	const uint32_t *words;      /* a binned type: the word to count for each code; borrowed */
 	const uint32_t *ranks;      /* the words that give its cells; NULL: `words` do; borrowed */
+	const uint32_t *code_cells; /* --by, a binned type: counting_code_cells; borrowed */
 	struct binning binning;
 	enum count_method method;
 	cells_fn *cells_of;   /* PRIVATE, SHARED: finds the cells of samples */
@@ -90,6 +91,9 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
  */
 void counting_keep_keys(struct counting *c, uint64_t bytes);
 
+/* Make a table of the cells of all codes of a binned type. NULL: no memory. */
+uint32_t *counting_code_cells(const struct counting *c);
+
 /*
  * Must a counter add each sample to statistics? For codes it need not, because hist.c computes the
  * statistics from the counts.
@@ -115,6 +119,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 #define KEYED 2048u
 void counter_add_keyed(struct counter *counter, const unsigned char *samples, uint32_t *index,
 		       size_t n);
+
+/* Count up to KEYED records in one pass. False: they need counter_add_keyed. */
+bool counter_add_records(struct counter *counter, const unsigned char *records, size_t n);
 
 /* Add the counts, but not the statistics, to the totals, and empty the tables. */
 void counter_flush(struct counter *counter);

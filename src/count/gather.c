@@ -183,6 +183,8 @@ static void give_keyed(const struct sink *to, const unsigned char *p, size_t n)
 
 	for (size_t some; n > 0; n -= some, p += some * l->record) {
 		some = n < KEYED ? n : KEYED;
+		if (counter_add_records(to->counter, p, some))
+			continue;
 		copy_together(scratch, p + l->offset, some, to->c->bytes, l->record);
 		keys_find(to->c->keys, index, p, some, l->record);
 		if (to->c->load.on)

@@ -75,6 +75,13 @@ void keys_free(struct keys *k); /* accepts {0} */
 void keys_find(struct keys *k, uint32_t *index, const unsigned char *records, size_t n,
 	       size_t record);
 
+/* The index of a key below KEYS_OWN; KEYS_UNKNOWN: it must be inserted, by keys_find. */
+#define KEYS_UNKNOWN UINT32_MAX
+static inline uint32_t keys_known(const uint64_t *slots, uint32_t key)
+{
+	return (uint32_t)(__atomic_load_n(&slots[key], __ATOMIC_ACQUIRE) >> 32) - 1;
+}
+
 /* Add n samples, as they lie in memory, to the statistics of a key. */
 void keys_add_stats(struct keys *k, uint32_t index, const unsigned char *samples, size_t n);
 

@@ -71,4 +71,5 @@ void codebook_free(struct codebook *book)
 	free(book->cell);
 	free(book->words);
 	free(book->ranks);
+	free(book->by);
 }

@@ -21,6 +21,7 @@ struct codebook {
 	/* Types that are binned: the word to count for each code, NaN if it is missing; owned. */
 	uint32_t *words;
 	uint32_t *ranks; /* the same with --log=auto, for floats to find their cells; owned */
+	uint32_t *by;    /* the cell of each code with --by; owned */
 };
 
 int codebook_init(struct codebook *book, const struct axis *axis, struct fail *fail);

@@ -245,6 +245,9 @@ static int take_memory(struct run *run, struct fail *fail)
 		return fail_errno(fail, "the histogram");
 	run->plan.counting.words = run->book.words;
 	run->plan.counting.ranks = run->book.ranks;
+	if (by && run->book.words && !(run->book.by = counting_code_cells(counting)))
+		return fail_errno(fail, "--by");
+	run->plan.counting.code_cells = run->book.by;
 	run->hist.whole_keys = !job->source.text.on;
 	if (run_name_series(run, &run->hist, fail) != 0)
 		return -1;
