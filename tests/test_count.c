@@ -486,7 +486,9 @@ int main(void)
 	past_32_bits();
 	digests(3, DIGEST_FINE);
 	digests(20, DIGEST_FINE);
+	digests(STATS_FEW + 8, DIGEST_FINE);
 	digests(3, DIGEST_ROUGH);
+	digests(99, DIGEST_ROUGH);
 	sizes();
 	for (unsigned workers = 1; workers <= WORKERS_MAX; workers += WORKERS_MAX - 1) {
 		keyed("u24be", 3, workers);

@@ -175,27 +175,35 @@ static void one_run(const char *isa, const char *name, unsigned i)
 	enum { LONGEST = 5000, PARTS = 3 };
 	static unsigned char samples[8 * LONGEST + 8];
 	static const size_t LENGTHS[] = {15, 16, 17, 31, 1023, 1024, 1025, 2047};
-	static const uint32_t CHANNELS[] = {1, 1, 1, 2, 3, 7, 64};
+	static const uint32_t CHANNELS[] = {1, 1, 1, 2, 3, 7, STATS_FEW + 1, 64, 65, 99};
 	struct sample_type t;
 
 	sample_type_parse(&t, name);
 	const struct drawn d = draw_run(&t, i);
-	const uint32_t channels = CHANNELS[draw_below(7)];
+	const uint32_t channels = CHANNELS[draw_below(10)];
+	uint32_t first = 0; /* the channel of the next sample */
 	struct stats *const part = stats_open(&t, PARTS * channels), *const single = stats_open(
 									     &t, channels);
 	for (unsigned calls = 1 + (unsigned)draw_below(4); calls > 0; calls--) {
 		unsigned char *const from = samples + draw_below(8);
 		size_t some = draw() % 2 ? LENGTHS[draw_below(8)] : draw_below(1200);
 		some = some * channels < LONGEST ? some * channels : channels;
+		some += channels > 64 ? draw_below(channels) : 0;
+		some = some <= LONGEST ? some : LONGEST;
 		for (size_t k = 0; k < some; k++) {
 			const uint64_t bits =
 				t.kind == SAMPLE_FLOAT ? draw_real(&t, &d) : draw_integer(&t, &d);
 			for (uint32_t b = 0; b < t.code_bytes; b++)
 				from[k * t.code_bytes + (t.big ? t.code_bytes - 1 - b : b)] =
 					(unsigned char)(bits >> 8 * b);
-			stats_add_bits(&single[k % channels], bits, 1);
+			stats_add_bits(&single[(first + k) % channels], bits, 1);
 		}
-		stats_add_channels(part + draw_below(PARTS) * channels, channels, from, some);
+		struct stats *const to = part + draw_below(PARTS) * channels;
+		if (channels <= STATS_FEW)
+			stats_add_channels(to, channels, from, some);
+		else
+			stats_add_across(to, channels, first, from, some, NULL);
+		first = (uint32_t)((first + some) % channels);
 	}
 	for (uint32_t c = 0; c < channels; c++) {
 		struct stats *const a = &part[c], *const b = &single[c];
@@ -212,6 +220,54 @@ static void one_run(const char *isa, const char *name, unsigned i)
 	}
 	free(part);
 	free(single);
+}
+
+/* Samples of 16 bits at the extremes, in records of many channels cut anywhere. */
+static void ends(const char *name)
+{
+	enum { CHANNELS = 70, LONGEST = 20000, CODES = 1 << 16 };
+	static unsigned char samples[2 * LONGEST];
+	static uint32_t words[CODES];
+	struct sample_type t;
+
+	sample_type_parse(&t, name);
+	for (uint32_t i = 0; i < CODES; i++)
+		words[i] = t.kind == SAMPLE_FLOAT    ? (i & 0x8000) << 16 | 0x3f800000 | (i & 0x7f)
+			   : t.kind == SAMPLE_SIGNED ? (uint32_t)(int16_t)i
+						     : i;
+	struct stats *const s = stats_open(&t, CHANNELS);
+	size_t n = 0;
+	while (n < LONGEST) {
+		const size_t left = LONGEST - n, some = 1 + draw_below(9000);
+		for (size_t i = n; i < n + some && i < LONGEST; i++) {
+			samples[2 * i] = (unsigned char)draw_below(i < LONGEST / 2 ? 64 : 128);
+			samples[2 * i + 1] = draw() % 2 ? 0x80 : 0;
+		}
+		stats_add_across(s, CHANNELS, (uint32_t)(n % CHANNELS), samples + 2 * n,
+				 some < left ? some : left, words);
+		n += some < left ? some : left;
+	}
+	for (uint32_t c = 0; c < CHANNELS; c++) {
+		struct stats *const one = stats_open(&t, 1);
+		uint64_t least = 0, greatest = 0;
+		for (size_t i = c; i < LONGEST; i += CHANNELS)
+			stats_add_bits(one, words[samples[2 * i] | samples[2 * i + 1] << 8], 1);
+		for (size_t i = c; i < LONGEST; i += CHANNELS) {
+			struct stats *const sample = stats_open(&t, 1);
+			stats_add_bits(sample, words[samples[2 * i] | samples[2 * i + 1] << 8], 1);
+			least += sample->extent.least == one->extent.least;
+			greatest += sample->extent.least == one->extent.greatest;
+			free(sample);
+		}
+		CHECK(s[c].number == one->number && s[c].extent.least == one->extent.least &&
+			      s[c].extent.greatest == one->extent.greatest,
+		      "%s, channel %u: another number or extreme", name, c);
+		CHECK(s[c].at_least == least && s[c].at_greatest == greatest,
+		      "%s, channel %u: %llu at the minimum, %llu at the maximum", name, c,
+		      (unsigned long long)s[c].at_least, (unsigned long long)s[c].at_greatest);
+		free(one);
+	}
+	free(s);
 }
 
 static void blocks(void)
@@ -231,5 +287,8 @@ int main(void)
 {
 	pairs();
 	blocks();
+	ends("u32");
+	ends("i32");
+	ends("f32");
 	return check_report();
 }

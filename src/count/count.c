@@ -628,7 +628,7 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	add_bins(counter, samples, ranks, n);
 	if (c->finds_whole)
 		find_fractions(counter, samples, n);
-	if (!counter->stats || layout_is_many(c->channels))
+	if (!counter->stats || c->channels > STATS_FEW)
 		return;
 	stats_add_channels(counter->stats, c->channels, samples, n);
 	count_unchecked(counter, n);
@@ -655,7 +655,7 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 				    : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
 
-	if (counter->stats && layout_is_many(c->channels)) { /* all samples at once: see TILE */
+	if (counter->stats && c->channels > STATS_FEW) { /* all samples at once */
 		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
 				 c->words);
 		count_unchecked(counter, n);

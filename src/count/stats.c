@@ -22,6 +22,8 @@
 
 #define ONE_BY_ONE 63u /* blocks added sample by sample after one that could not be summed */
 #define TILE 32u       /* channels whose statistics stay in L1 */
+#define RECORDS 512u   /* records whose samples are brought together */
+#define WORTH 48u      /* records for which that is worth it */
 #define INLINE static inline __attribute__((always_inline))
 
 static uint32_t digits_of(const struct sample_type *type)
@@ -202,15 +204,18 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	add_bits(s, bits, n);
 }
 
-void stats_add_key(struct stats *s, uint64_t key, uint64_t n)
+static uint64_t bits_of_key(const struct stats *s, uint64_t key)
 {
 	const uint64_t sign = (uint64_t)1 << (s->type.bits - 1);
 
-	stats_add_bits(s,
-		       s->type.kind != SAMPLE_FLOAT ? key ^ s->bias
-		       : key >= sign                ? key ^ sign
-						    : key ^ (sign - 1 + sign),
-		       n);
+	return s->type.kind != SAMPLE_FLOAT ? key ^ s->bias
+	       : key >= sign                ? key ^ sign
+					    : key ^ (sign - 1 + sign);
+}
+
+void stats_add_key(struct stats *s, uint64_t key, uint64_t n)
+{
+	stats_add_bits(s, bits_of_key(s, key), n);
 }
 
 void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint64_t *count)
@@ -484,18 +489,77 @@ INLINE void add_run(struct stats *stats, const struct stats *all, size_t first,
 		count_cells(&stats[first + i], &indices[i], 1);
 }
 
-/* The loop of stats_add_across: a tile of channels stays in L1 while all records are added. */
+/* Count the words of a block that equal an extreme; `before` was the extent without the block. */
+static void count_ends(struct stats *s, const unsigned char *words, size_t n,
+		       const struct extent *before)
+{
+	const uint64_t least = bits_of_key(s, s->extent.least),
+		       greatest = bits_of_key(s, s->extent.greatest);
+
+	s->at_least = s->extent.least == before->least ? s->at_least : 0;
+	s->at_greatest = s->extent.greatest == before->greatest ? s->at_greatest : 0;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t bits = word_at(words + 4 * i, 4, false);
+		s->at_least += bits == least;
+		s->at_greatest += bits == greatest;
+	}
+}
+
+/*
+ * Add n whole records. The samples of each channel are first brought together, for as many channels
+ * at a time as a line of a record holds.
+ */
+INLINE void add_records(struct stats *stats, size_t channels, const unsigned char *p, size_t n,
+			uint32_t size, bool big, const uint32_t *words)
+{
+	enum { LINE = 64 };
+	const size_t bytes = size == 8 ? 8 : 4, row = RECORDS * bytes + LINE; /* in other sets */
+	unsigned char own[LINE / 4 * (RECORDS * 4 + LINE)];
+
+	for (size_t some; n > 0; n -= some, p += some * channels * size) {
+		some = lesser(n, RECORDS);
+		for (size_t c = 0, more; c < channels; c += more) {
+			more = lesser(channels - c, LINE / bytes);
+			for (size_t r = 0; r < some; r++) {
+				const unsigned char *from = p + (r * channels + c) * size;
+				unsigned char *to = own + r * bytes;
+				for (size_t k = 0; k < more; k++, from += size, to += row) {
+					const uint64_t bits =
+						size == 2 ? words[from[0] | from[1] << 8]
+							  : word_at(from, size, big);
+					memcpy(to, &bits, bytes);
+				}
+			}
+			for (size_t k = 0; k < more; k++) {
+				struct stats *const s = &stats[c + k];
+				const struct extent before = s->extent;
+				unsigned char *const block = own + k * row;
+				add_block(s, block, pad(s, block, some), some);
+				if (size == 2)
+					count_ends(s, block, some, &before);
+			}
+		}
+	}
+}
+
+/*
+ * The loop of stats_add_across: many records are added in blocks, as only these can be listed. Of
+ * few, a tile of channels stays in L1 while all are added.
+ */
 INLINE void add_across(struct stats *stats, size_t channels, size_t first, const unsigned char *p,
 		       size_t n, uint32_t size, bool real, const uint32_t *words)
 {
 	const struct stats all = *stats;
+	const bool blocks = n / channels >= WORTH || all.digest.rule.few > 0;
 
 	for (size_t run; n > 0 && (first > 0 || n < channels); n -= run, p += run * size) {
 		run = lesser(lesser(n, channels - first), STATS_BLOCK);
 		add_run(stats, &all, first, p, run, size, real, words);
 		first = (first + run) % channels;
 	}
-	for (size_t tile = 0; tile < channels && n > 0; tile += TILE)
+	if (blocks)
+		add_records(stats, channels, p, n / channels, size, all.type.big, words);
+	for (size_t tile = 0; tile < channels && n > 0 && !blocks; tile += TILE)
 		for (size_t r = 0; r < n / channels; r++)
 			add_run(stats, &all, tile, p + (r * channels + tile) * size,
 				lesser(channels - tile, TILE), size, real, words);

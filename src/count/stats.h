@@ -22,6 +22,7 @@
 #include "count/digest.h"
 
 #define STATS_DIGITS 272u /* digits of the longest sum, for binary64 */
+#define STATS_FEW 32u     /* channels that stats_add_channels adds; stats_add_across: more */
 
 struct stats {
 	_Alignas(int128_t) struct sample_type type; /* sums follow the last struct (stats_open) */
@@ -76,9 +77,9 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n);
 
 /*
- * The same for many channels, with few samples of each in a call: the first sample is of channel
- * `first`. `words` gives the word to count for each 16-bit code, whose samples at the extremes are
- * counted, or is NULL.
+ * The same for many channels, as many samples as possible at once; the first one is of channel
+ * `first`. If the digests list samples, they are whole records. `words` gives the word to count
+ * for each 16-bit code, whose samples at the extremes are counted, or is NULL.
  */
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 		      const unsigned char *samples, size_t n, const uint32_t *words);

@@ -27,7 +27,7 @@
 #define PART_CELL 32u
 #define PART_MOST ((uint64_t)4 << 20)
 
-#define RECORDS_MANY 16u             /* least records of many channels in a block, ... */
+#define RECORDS_MANY 1024u           /* least records of many channels in a block, ... */
 #define BLOCK_MANY ((size_t)1 << 20) /* ... up to this many bytes */
 
 #define LANES_MOST 60u /* one of the 64 slots (gpu/region.h) per lane, and a few spare */
@@ -131,7 +131,7 @@ struct plan plan_make(const struct job *job, const struct shape *shape,
 	struct plan p = {.block = BLOCK_BYTES};
 
 	p.block = larger(p.block, shape->record);
-	if (layout_is_many(shape->channels)) /* so that a block has several samples of each */
+	if (shape->channels > STATS_FEW) /* so that a block has several samples of each */
 		p.block = larger(p.block,
 				 lesser(RECORDS_MANY, BLOCK_MANY / shape->record) * shape->record);
 	p.block = larger(p.block, part_of(shape, p.block));
