@@ -9,6 +9,10 @@
 #include "base/minmax.h"
 
 #define BLOCKS(rule) (((rule)->indices + DIGEST_BLOCK - 1) / DIGEST_BLOCK)
+#define CELLS(rule) ((size_t)BLOCKS(rule) * DIGEST_BLOCK)
+/* A byte of `touched`: the block is in use; narrow holds counts of it, too */
+#define USED 1u
+#define CARRIED 2u
 
 struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)
 {
@@ -40,9 +44,9 @@ struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits)
 /* The bytes before the list. */
 static uint64_t cells_bytes(const struct digest_rule *rule, bool wide)
 {
-	const uint64_t blocks = BLOCKS(rule), size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+	const uint64_t blocks = BLOCKS(rule), size = wide ? sizeof(uint64_t) : sizeof(uint32_t) + 1;
 
-	/* The bytes of `touched` are whole words, and so is the table. */
+	/* The bytes of `touched` are whole words, and so are the tables. */
 	return round_up(blocks * DIGEST_BLOCK * size + round_up(blocks, 8), PAGE);
 }
 
@@ -61,15 +65,19 @@ int digest_open(struct digest *d, const struct digest_rule *rule, bool wide)
 		return -1;
 	/* A huge page would hold many blocks that are never used. */
 	(void)madvise(p, digest_bytes(rule, wide), MADV_NOHUGEPAGE);
-	const size_t cells = (size_t)BLOCKS(rule) * DIGEST_BLOCK;
 	if (wide)
 		d->wide = (uint64_t *)(void *)p;
 	else
 		d->narrow = (uint32_t *)(void *)p;
-	d->touched = p + cells * (wide ? sizeof(*d->wide) : sizeof(*d->narrow));
+	d->touched = p + CELLS(rule) * (wide ? sizeof(*d->wide) : sizeof(*d->narrow) + 1);
 	d->value = (uint64_t *)(void *)(p + cells_bytes(rule, wide));
 	d->lists = rule->few > 0;
 	return 0;
+}
+
+void digest_use_bytes(struct digest *d)
+{
+	d->low = (unsigned char *)(d->narrow + CELLS(&d->rule));
 }
 
 static void *table_of(const struct digest *d)
@@ -96,14 +104,17 @@ void digest_close(struct digest *d)
 
 bool digest_charge(struct digest *d)
 {
-	uint64_t pages = round_up(d->listed * sizeof(*d->value), PAGE) / PAGE;
+	uint64_t used = 0, pages = round_up(d->listed * sizeof(*d->value), PAGE) / PAGE;
 
 	if (!d->touched || !d->memory)
 		return true;
-	/* Eight blocks of narrow counts fill a page, and of wide counts two. */
+	/* Two blocks of wide counts fill a page, eight of narrow ones, and 32 of bytes. */
 	for (size_t i = 0; i < BLOCKS(&d->rule); i += 8) {
 		uint64_t word;
 		memcpy(&word, d->touched + i, sizeof(word));
+		used = (i % 32 > 0 ? used : 0) | word;
+		pages += d->low && used != 0 && (i % 32 == 24 || i + 8 >= BLOCKS(&d->rule));
+		word = d->low ? word & CARRIED * (UINT64_MAX / UINT8_MAX) : word;
 		pages += d->wide ? (uint32_t)word != 0 : word != 0;
 		pages += d->wide && word >> 32 != 0;
 	}
@@ -122,12 +133,15 @@ void digest_shrink(struct digest *d)
 void digest_clear(struct digest *d)
 {
 	for (size_t i = 0; d->touched && i < BLOCKS(&d->rule); i++) {
-		if (!d->touched[i])
+		const unsigned touched = d->touched[i];
+		if (!touched)
 			continue;
 		d->touched[i] = 0;
+		if (d->low)
+			memset(d->low + i * DIGEST_BLOCK, 0, DIGEST_BLOCK);
 		if (d->wide)
 			memset(d->wide + i * DIGEST_BLOCK, 0, DIGEST_BLOCK * sizeof(*d->wide));
-		else
+		else if (!d->low || touched & CARRIED)
 			memset(d->narrow + i * DIGEST_BLOCK, 0, DIGEST_BLOCK * sizeof(*d->narrow));
 	}
 	d->pending = 0;
@@ -137,16 +151,42 @@ void digest_clear(struct digest *d)
 
 /* ---- counts ---- */
 
-/* Note the first sample of a block. */
+/*
+ * Note the first sample of a block. Write before anything reads here: a page that is read first is
+ * mapped twice, and the second time interrupts all threads.
+ */
 static void touch(struct digest *d, uint32_t index)
 {
-	d->touched[index / DIGEST_BLOCK] = 1;
-	/*
-	 * Write before anything reads here: a page that is read first is mapped twice, and the
-	 * second time interrupts all threads.
-	 */
-	if (!d->wide)
+	d->touched[index / DIGEST_BLOCK] = USED;
+	if (d->low)
+		*(volatile unsigned char *)&d->low[index] = 0;
+	else if (d->narrow)
 		*(volatile uint32_t *)&d->narrow[index] = 0;
+}
+
+/* Add counts that a byte cannot hold. */
+static void carry(struct digest *d, uint32_t index, uint64_t n)
+{
+	unsigned char *const touched = &d->touched[index / DIGEST_BLOCK];
+
+	if (!(*touched & CARRIED))
+		*(volatile uint32_t *)&d->narrow[index] = 0;
+	*touched |= CARRIED;
+	d->narrow[index] += (uint32_t)n;
+}
+
+static void count_bytes(struct digest *d, const uint32_t *indices, size_t n)
+{
+	const unsigned char *const touched = d->touched;
+	unsigned char *const low = d->low;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t index = indices[i];
+		if (__builtin_expect(!touched[index / DIGEST_BLOCK], 0))
+			touch(d, index);
+		if (__builtin_expect(++low[index] == 0, 0))
+			carry(d, index, UINT8_MAX + 1);
+	}
 }
 
 void digest_count(struct digest *d, const uint32_t *indices, size_t n)
@@ -155,6 +195,10 @@ void digest_count(struct digest *d, const uint32_t *indices, size_t n)
 	uint32_t *const narrow = d->narrow;
 
 	d->pending += n;
+	if (d->low) {
+		count_bytes(d, indices, n);
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t index = indices[i];
 		if (__builtin_expect(!touched[index / DIGEST_BLOCK], 0))
@@ -198,8 +242,14 @@ void digest_add(struct digest *d, int64_t cell, uint64_t n)
 
 	if (n == 0)
 		return;
-	d->touched[index / DIGEST_BLOCK] = 1;
-	if (d->wide)
+	if (!d->touched[index / DIGEST_BLOCK])
+		touch(d, index);
+	if (d->low) {
+		n += d->low[index];
+		d->low[index] = (unsigned char)n;
+		if (n > UINT8_MAX)
+			carry(d, index, n - n % (UINT8_MAX + 1));
+	} else if (d->wide)
 		d->wide[index] += n;
 	else
 		d->narrow[index] += (uint32_t)n;
@@ -213,6 +263,14 @@ void digest_spill(struct digest *d)
 		(void)madvise(d->value, d->rule.few * sizeof(*d->value), MADV_DONTNEED);
 	d->listed = 0;
 	d->lists = false;
+}
+
+/* A count whose lower 8 bits are in `low`. */
+static uint64_t sum_of_bytes(const struct digest *d, uint32_t index)
+{
+	const bool carried = d->touched[index / DIGEST_BLOCK] & CARRIED;
+
+	return d->low[index] + (carried ? (uint64_t)d->narrow[index] : 0);
 }
 
 bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count)
@@ -234,7 +292,7 @@ bool digest_next(const struct digest *d, uint32_t *index, uint64_t *count)
 			i = (i / DIGEST_BLOCK + 1) * DIGEST_BLOCK;
 			continue;
 		}
-		*count = d->wide ? d->wide[i] : d->narrow[i];
+		*count = d->wide ? d->wide[i] : !d->low ? d->narrow[i] : sum_of_bytes(d, i);
 		*index = i;
 		if (*count > 0)
 			return true;

@@ -13,7 +13,8 @@
  * they do depends only on the total number of samples, not on threads or the order of adding.
  *
  * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
- * has a byte for each block of 128 cells; only touched blocks are cleared, added and written.
+ * has a byte for each block of 128 cells; only touched blocks are cleared, added and written. The
+ * digests of many channels count in bytes, of which the cache holds four times as many.
  */
 #ifndef GPUHIST_COUNT_DIGEST_H
 #define GPUHIST_COUNT_DIGEST_H
@@ -53,6 +54,7 @@ struct digest {
 	uint64_t charged;             /* this digest's share of memory->used */
 	unsigned char *touched;       /* a byte for each block; NULL: there is no digest */
 	uint32_t *narrow;             /* counts of samples; fewer than 2^32 in all */
+	unsigned char *low;           /* digest_use_bytes: narrow lacks these counts; else NULL */
 	uint64_t *wide;               /* counts that were added */
 	uint64_t *value;  /* the keys of the samples listed; sorted if counts are wide */
 	uint32_t listed;  /* their number */
@@ -67,6 +69,10 @@ struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits);
 /* Make an empty digest, of samples or (wide) of other digests. -1: no memory. */
 int digest_open(struct digest *d, const struct digest_rule *rule, bool wide);
 void digest_close(struct digest *d); /* accepts {0} */
+
+/* For an empty digest of samples: count in bytes, and add to narrow what they cannot hold. */
+void digest_use_bytes(struct digest *d);
+
 void digest_clear(struct digest *d);
 
 /* Bytes of address space that a digest of this rule takes at most. */

@@ -91,6 +91,8 @@ int stats_keep_digest(struct stats *stats, uint32_t channels, uint32_t digits, b
 		if (digest_open(&stats[c].digest, &rule, wide) != 0)
 			return -1;
 		stats[c].digest.memory = memory;
+		if (!wide && channels > STATS_FEW)
+			digest_use_bytes(&stats[c].digest);
 	}
 	return 0;
 }

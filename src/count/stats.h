@@ -22,7 +22,7 @@
 #include "count/digest.h"
 
 #define STATS_DIGITS 272u /* digits of the longest sum, for binary64 */
-#define STATS_FEW 32u     /* channels that stats_add_channels adds; stats_add_across: more */
+#define STATS_FEW 16u     /* channels of stats_add_channels; more are added across, in bytes */
 
 struct stats {
 	_Alignas(int128_t) struct sample_type type; /* sums follow the last struct (stats_open) */
