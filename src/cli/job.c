@@ -465,8 +465,8 @@ static int check_by(const struct shape *shape, const struct job *job, struct fai
 {
 	const char *const why =
 		axis_kind_of(&shape->axis)->from_samples
-			? "needs bins that are known before the first sample, or --stats; use -r, "
-			  "--edges, --log=LO:HI or --mod, or -b with integers"
+			? "needs bins that are known before the first sample; use -r, --edges, "
+			  "--log=LO:HI or --mod, or -b with integers"
 		: shape->channels > 1 ? "cannot be combined with several channels; each record has "
 					"one sample and its "
 					"key"

@@ -228,6 +228,14 @@ static void put_hidden(const struct plot *plot)
 	end_line(plot, text);
 }
 
+/* The name of a column may come from anybody. */
+static const char *plain_label(char text[SERIES_LABEL], const struct hist *hist, uint32_t channel)
+{
+	series_label(text, hist, channel);
+	utf8_make_plain(text);
+	return text;
+}
+
 /* Write the line below the rows. */
 static void put_footer(const struct plot *plot)
 {
@@ -257,7 +265,7 @@ static void put_footer(const struct plot *plot)
 	plot_append(text, "; most in %s", bin);
 	if (hist->channels > 1)
 		plot_append(text, " of %s",
-			    series_label(label, hist, (uint32_t)(most - plot->p.facts)));
+			    plain_label(label, hist, (uint32_t)(most - plot->p.facts)));
 	plot_append(text, ": %llu", (ull)most->most);
 	if (hist->reference)
 		plot_append(text, "; %s: the reference", plot->canvas->utf8 ? MARK : MARK_ASCII);
@@ -483,7 +491,7 @@ static void plot_linearity(struct plot *plot, const struct provenance *from)
 		char text[TEXT] = "", label[SERIES_LABEL];
 		plot_append(text, "%*s  ", plot->label_width, "code");
 		if (channels > 1)
-			plot_append(text, "%s: ", series_label(label, hist, c));
+			plot_append(text, "%s: ", plain_label(label, hist, c));
 		plot_append(text, "DNL from %.3g to %.3g, 0 at the line", scale[0], scale[1]);
 		plot_append(text, "%*s", plot->label_width + plot->bar + 3 - (int)strlen(text), "");
 		plot_append(text, "%*s%*s", DNL, "least", DNL, "most");

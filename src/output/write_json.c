@@ -343,7 +343,7 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	}
 	member_text(out, "counter", "u64");
 	if (hist->what == SERIES_KEYS) {
-		member_text(out, "key", hist->by);
+		member_escaped(out, "key", hist->by, escape_key);
 		member_text(out, "keys", hist->whole_keys ? "numbers" : "text");
 	} else {
 		member_count(out, "channel", channel);

@@ -75,6 +75,9 @@ done
 # No key in common: the output is written without the comparison
 gpuhist --record=4 -t u8 --by=u8@1 $bins -q -o other.json events
 shell 'sed "s/u16@2/u8@1/g" all.json >same.json; gpuhist --merge -q other.json --compare=same.json -f csv'
+# A column whose name is no UTF-8
+printf 'v,\351<\n1,a\n2,b\n' >latin.csv
+shell 'for n in 1 2; do gpuhist --text=v --by="$(printf "\351<")" -r 0:4 -b 2 --into latin.json latin.csv; done; gpuhist --merge latin.json'
 # Documents that are refused
 keyed() { refused sh -c "gpuhist $by $bins -n 2 -f json events | sed '$1' | gpuhist --merge"; }
 keyed 's/"key=0"/"channel0"/'

@@ -108,6 +108,7 @@ shell "tail -n +2 goods.csv | gpuhist --text=4,2,4 -r 0:60 -b 2"
 shell "printf '1 2\n 3  4 5\n' | gpuhist --text=2,1 -t u8 -r 0:6 -b 2"
 shell "printf '1,2\n3\n\"5\",x\n7,8\n' | gpuhist --text=1,2 -r 0:10 -b 2 --skip-bad"
 shell "printf 'a,b\n1,2\n3,4\n5,6\n' | gpuhist --text=b,a -r 0:10 -b 2 -n 2"
+shell "printf 'a\033[31m,b\n1,2\n3,4\n' | gpuhist --text=\"\$(printf 'a\033[31m')\",b -r 0:6 -b 2 -f plot"
 refused gpuhist --text=price --text=age goods.csv
 refused gpuhist --text=price,price goods.csv
 refused gpuhist --text=price, goods.csv
