@@ -53,8 +53,8 @@ static size_t draw_records(const struct job *j, bool packs)
 	/* A frame that is decoded block by block. */
 	if (packs && j->stride < 1000 && once_in(3))
 		records = (LONG_FRAME + below(LONG_FRAME)) / (size_t)j->stride;
-	if (j->text && records > LONG_FRAME / 10)
-		records = LONG_FRAME / 10; /* printing them is slow */
+	if (j->text && records > LONG_FRAME / 100)
+		records = LONG_FRAME / 100; /* printing them is slow, and so are many rows */
 	if (records < 2 && j->stride > 200)
 		records = below(j->stride > 1 << 20 ? 2 : 4);
 	if (j->quantiles[0] && records > STATS_SAMPLES * j->type->bits / 8 / (size_t)j->stride)
