@@ -561,7 +561,7 @@ static void write_lines(struct output *out, const struct sheet *s)
 		if (y.lo < y.hi)
 			scale_ticks(&y, (unsigned)height / 30 + 1, UINT_MAX);
 		name_figures(name, s, c, &f);
-		svg_text(out, START, LEFT, panel.top - 8, name);
+		svg_name(out, START, LEFT, panel.top - 8, name);
 		svg_grid(out, &panel);
 		draw_lines(out, s, c, &f, &panel);
 		draw_borders(out, s, &panel, false);
@@ -623,8 +623,8 @@ static void write_map(struct output *out, const struct sheet *s)
 					    X_CHARACTERS / (unsigned)panels);
 			name_figures(name, s, c, &f);
 		}
-		if (svg_width(name) <= p.width + gap)
-			svg_text(out, START, p.left, p.top - 8, name);
+		if (*name && svg_width(name) <= p.width + gap)
+			svg_name(out, START, p.left, p.top - 8, name);
 		if (rows > 0)
 			s->curves ? draw_dots(out, s, c, &f, &p) : draw_cells(out, s, c, &p);
 		draw_borders(out, s, &p, true);

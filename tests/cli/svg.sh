@@ -102,3 +102,10 @@ for bins in --auto --log=auto '-r -1:1' --log=1:9 --edges=0,1,4 '-r full' '-b 3 
 	gpuhist -q -t f64 $bins -f svg --title= /dev/null >z.svg
 	echo "$bins: $(grep -c -e nan -e inf z.svg) numbers that are none; $(gpuhist -q -t f64 $bins -f plot /dev/null | tail -n 1)"
 done
+# Names of columns stay as they are, above lines and panels, too
+printf 'a-1000,\351e+10\n' >names.csv
+seq 40 | sed 's/.*/&,&/' >>names.csv
+for each in '1 -b 0' '1 -r 0:50 -b 5' 'file -b 0'; do
+	# shellcheck disable=SC2086 # words
+	gpuhist -q --text="$(printf 'a-1000,\351e+10')" --each=$each -f svg names.csv names.csv | well_formed | grep -o '>column [^<]*'
+done
