@@ -181,7 +181,7 @@ static void finish(const struct job *job, const struct outcome *r, struct fail *
 	/* Add to FILE last: a failed command must add nothing, as it may be repeated. */
 	if (job->into && fail->status == STATUS_OK &&
 	    into_add(job->into, hist, job->style.nonzero, r->from, &sum, fail) == 0)
-		report_into(job, sum.samples, sum.inputs);
+		report_into(job, &sum);
 	/* --alarm=empty reports empty data itself, in place of the comparison's complaint. */
 	if (apart.status != STATUS_OK &&
 	    (hist->samples > 0 || !alarms_have(&job->alarms, ALARM_EMPTY)))

@@ -479,11 +479,13 @@ void report_sum(const struct job *job, const struct sum *sum)
 			 (ull)hist->samples, hist->axis.type.name);
 }
 
-void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
+void report_into(const struct job *job, const struct into_sum *sum)
 {
+	if (sum->bare)
+		msg_warning("%s has %s", job->into, sum->bare);
 	if (job->voice == VOICE_VERBOSE)
 		msg_note("%s now holds " COUNTED " from " COUNTED, job->into,
-			 COUNT(samples, "sample"), COUNT(inputs, "input"));
+			 COUNT(sum->samples, "sample"), COUNT(sum->inputs, "input"));
 }
 
 /* ---- -p ---- */

@@ -4,6 +4,7 @@
 #define GPUHIST_REPORT_H
 
 #include "cli/job.h"
+#include "document/into.h"
 #include "document/sum.h"
 #include "gpu/gpu.h"
 #include "hist/hist.h"
@@ -74,8 +75,8 @@ void report_outside(const struct hist_flow *flow, uint64_t samples, bool real, c
 /* Warn about samples out of range and saturated bins in a sum of histograms (--merge). */
 void report_sum(const struct job *job, const struct sum *sum);
 
-/* -v: report the contents of --into's file. */
-void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
+/* Warn if the file of --into has lost statistics; -v: report its contents. */
+void report_into(const struct job *job, const struct into_sum *sum);
 
 /* -v: report the inputs, the speed, the devices and, last, the bottleneck. */
 void report_verbose(const struct job *job, const struct run_report *run);

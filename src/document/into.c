@@ -120,9 +120,13 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 	struct sum sum = {.documents = 0};
 	const int there = into_read(path, &document, fail);
 
-	*total = (struct into_sum){run->hist.samples, run->from.inputs};
+	*total = (struct into_sum){run->hist.samples, run->from.inputs, NULL};
 	if (there <= 0)
 		return there < 0 ? -1 : write_file(path, run, nonzero, fail);
+	const char *const bare =
+		!document.hist.stats == !run->hist.stats ? NULL
+		: run->hist.stats ? "no statistics, because runs before this one had none"
+				  : "lost its statistics, because this run has none (--stats)";
 	int rc = sum_add(&sum, &document, fail);
 	/* sum_add does not take over the second document, so the run keeps its own. */
 	if (rc == 0)
@@ -132,7 +136,8 @@ static int add_locked(const char *path, struct document *run, bool nonzero, stru
 	if (rc == 0 && sum.total.hist.stats)
 		rc = hist_set_stats(&sum.total.hist, &run->hist.asked, fail);
 	document_free(&document);
-	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
+	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs,
+				   sum.total.hist.stats ? NULL : bare};
 	if (rc == 0)
 		rc = write_file(path, &sum.total, nonzero, fail);
 	sum_free(&sum);

@@ -40,6 +40,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail);
 /* Contents of FILE after the run was added. */
 struct into_sum {
 	uint64_t samples, inputs;
+	const char *bare; /* FILE or the run had statistics, and the sum has none: why; or NULL */
 };
 
 /*
