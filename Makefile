@@ -200,7 +200,7 @@ include tests/fakecuda/fakecuda.mk
 SEED     ?= 1
 JOBS      = 2500
 SECONDS   = 20
-#: make test             unit tests and transcripts, some seconds
+#: make test             unit tests and transcripts, without the slow ones
 test: $(PROGRAM) $(TESTS) $(WELL_FORMED)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 

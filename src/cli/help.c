@@ -70,9 +70,9 @@ static const char INPUT_OPTIONS[] =
 "      --log=LO:HI|auto    logarithmic bins; auto: chosen from the data\n"
 "      --edges=LIST|@FILE  the edges themselves: 0,1,10 or a file of numbers\n"
 "      --mod               the bin is the sample modulo N\n"
-"      --mask=BITS         only these bits of each word, as 0xfff\n"
-"      --abs               absolute values; of complex samples the magnitude\n"
-"      --missing=VALUE,... count these values with NaN, as -9999 or 255\n"
+"      --mask=BITS         only these bits of each word, such as 0xfff\n"
+"      --abs               absolute values; magnitudes of complex samples\n"
+"      --missing=VALUE,... count these values with NaN, such as -9999\n"
 "      --clamp             count samples out of range in the first and last bin\n"
 "      --closed            the last bin includes HI\n"
 "\n";

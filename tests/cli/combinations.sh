@@ -82,7 +82,8 @@ compare() {
 	[ "$got" = "${3%% *}" ] || printf '%s with %s: "%s" in the manual, but %s: %s\n' "$1" "$2" "$3" "$got" "$(head -n 1 err)"
 }
 tried=0 wide=
-sed -n '/^\.Sh COMB/,/^\.Sh ENV/s/^\.It \(.* Ta .*\)/\1/p' "$manual" | sed '1d; s/Fl -/--/; s/Fl /-/; s/Cm //g; s/ No / /; s/ Ta /|/g' >rows
+sed -n '/^\.Sh COMB/,/^\.Sh ENV/s/^\.It \(.* Ta .*\)/\1/p' "$manual" | sed '1d; s/Fl -/--/; s/Fl /-/; s/Cm //g; s/ No / /; s/ Ta /|/g' |
+	awk -F '|' -v OFS='|' '{ n = split($1, label, / , /); for (i = 1; i <= n; i++) { $1 = label[i]; print } }' >rows
 while IFS='|' read -r label gpu each by_key merge pipe; do
 	[ "$gpu" = '\-' ] || compare "$label" GPU "$gpu"
 	[ "$gpu" != 'yes 3' ] || { wide='-t f32' && compare "$label" GPU 'no 3' && wide=; }
