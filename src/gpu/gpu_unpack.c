@@ -38,7 +38,7 @@ static void submit(void *arg, unsigned which, size_t packed)
 
 	slot->shared->request = REQUEST_UNPACK;
 	slot->shared->bytes = packed;
-	slot->shared->samples = (size_t)gpu->batches++; /* sequence number of the batch */
+	slot->shared->batch = gpu->batches++;
 	slot_to_helper(gpu, slot);
 }
 

@@ -51,8 +51,9 @@ struct shared_slot {
 	uint32_t request; /* enum slot_request */
 	uint32_t room;    /* REQUEST_COUNT: room with the samples; NO_ROOM: they are in the slot */
 	uint64_t at;      /* REQUEST_COUNT: offset in the room; REQUEST_FETCH: in the table */
-	uint64_t bytes, samples; /* REQUEST_UNPACK: samples is the sequence number of the batch */
-	int32_t k;               /* --auto: k of the samples counted so far */
+	uint64_t batch;   /* REQUEST_UNPACK: its number, by which batches are decoded in order */
+	uint64_t bytes, samples;
+	int32_t k; /* --auto: k of the samples counted so far */
 	/* --auto: extent of the samples counted so far; on return, of the chunk's */
 	struct extent extent;
 };

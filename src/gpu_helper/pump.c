@@ -159,7 +159,7 @@ static unsigned room_of(const struct pump *p, uint64_t number)
 	unsigned which = 0;
 
 	while (which < d->unpacking.rooms &&
-	       !(submitted(p, first + which) && d->region->slot[first + which].samples == number))
+	       !(submitted(p, first + which) && d->region->slot[first + which].batch == number))
 		which++;
 	return which;
 }
