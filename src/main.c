@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/huge.h"
 #include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/options.h"
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
 
 	if (helper_asked(argc, argv))
 		return helper_main(argv);
+	huge_returns();
 	fill_standard_fds();
 	signals_init();
 	const enum options_result asked = options_parse(&job, argc, argv, &fail);

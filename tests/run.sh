@@ -194,9 +194,11 @@ if [ -z "$quick" ]; then
 		test_of torture ASAN_OPTIONS=verify_asan_link_order=0 "$build/torture" "$gpuhist" \
 			"$build/torture_preload.so" "$seed" "$((seconds < 30 ? seconds : 30))"
 		;;
-	*/san-* | */coverage) left_out 'torture, changed, imports, makefile (instrumented)' ;;
+	*/san-* | */coverage) left_out 'torture, memory_check, changed, imports, makefile (instrumented)' ;;
 	*)
 		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so" "$seed"
+		test_in_python 'import shutil; assert shutil.which("zstd"), "zstd is missing"' \
+			memory_check "$here/memory_check.py" "$gpuhist"
 		test_of changed sh "$here/changed.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of makefile sh "$here/makefile.sh"

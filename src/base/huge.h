@@ -3,6 +3,7 @@
 #ifndef GPUHIST_HUGE_H
 #define GPUHIST_HUGE_H
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,17 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_SMALL_ALIGN ((size_t)64) /* alignment of smaller buffers: a cache line */
+
+/*
+ * At the start of the program: have free() return large buffers to the system at once. Otherwise
+ * glibc keeps them for allocations of the same thread, twice as much as -M allows.
+ */
+static inline void huge_returns(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, (int)HUGE_PAGE);
+#endif
+}
 
 /* Bytes that huge_alloc allocates for a request of `bytes`. */
 static inline size_t huge_size(size_t bytes)
