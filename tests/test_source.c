@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source: files whose size is wrong; sockets and pipes that keep messages apart; a look at files
- * before they are opened. One reader at a time; the jobs of the source (tests/source) have several.
+ * before they are opened; buffers of jobs. One reader at a time; the jobs of the source
+ * (tests/source) have several.
  */
 #include "input/source_open.h"
 
@@ -10,7 +11,9 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "base/huge.h"
 #include "check.h"
+#include "frames/zstd_job.h"
 #include "scratch.h"
 #include "take.h"
 
@@ -296,6 +299,32 @@ static void redirected(void)
 	CHECK(read(STDIN_FILENO, rest, sizeof(rest)) == 7, "the pipe was read");
 }
 
+/*
+ * The job of a small frame keeps the buffers of a large one only while the memory has room for two
+ * such jobs: otherwise it would be the only one.
+ */
+static void reused(void)
+{
+	enum { LARGE = 64 << 20, SMALL = 1 << 20 };
+	const struct cut large = {.pieces = 1, .piece_bytes = LARGE, .need = huge_grown(LARGE)},
+			 small = {.pieces = 1, .piece_bytes = SMALL, .need = huge_grown(SMALL)};
+
+	for (uint64_t memory = LARGE; memory <= 4 * (uint64_t)LARGE; memory += LARGE) {
+		struct jobs *const jobs = jobs_make();
+		struct budget *const b = &jobs->budget;
+		b->memory = memory + SMALL;
+		struct zstd_job *j = budget_take(b, &large);
+		CHECK(huge_grow(&j->own[0].buffer, &j->own[0].capacity, LARGE, 0), "no memory");
+		budget_give(b, j);
+		j = budget_take(b, &small);
+		CHECK(b->live_bytes == (memory < 2 * LARGE ? small : large).need &&
+			      b->live_bytes >= j->own[0].capacity,
+		      "%llu of %llu bytes", (ull)b->live_bytes, (ull)memory);
+		budget_give(b, j);
+		jobs_free(jobs);
+	}
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -309,6 +338,7 @@ int main(void)
 	redirected();
 	scratch_clean();
 	messages();
+	reused();
 	scratch_leave();
 	return check_report();
 }

@@ -66,7 +66,9 @@ static struct zstd_job *reuse_for(struct budget *b, const struct cut *c)
 	j->budgeted = job_takes(j, c);
 	while (b->free_jobs && !budget_has(b, b->free_bytes + j->budgeted))
 		free_job(reuse(b));
-	if (budget_has(b, j->budgeted))
+	/* Buffers left by a much larger frame must not keep other jobs out. */
+	const bool keeps = j->budgeted <= 2 * c->need || 2 * j->budgeted <= b->memory;
+	if (keeps && budget_has(b, j->budgeted))
 		return j;
 	free_job(j);
 	return NULL;
