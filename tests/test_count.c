@@ -2,8 +2,8 @@
 /* slow */
 /*
  * count: every method and instruction set compared with a plain loop, for one worker and for
- * several that share one struct counts; more samples than 32 bits can count; and digests without
- * memory for more than the totals'.
+ * several that share one struct counts; more samples than 32 bits can count; digests without memory
+ * for more than the totals'; and small integers with figures, compared with others' way of counting.
  */
 #include "count/count.h"
 
@@ -444,6 +444,128 @@ static void past_32_bits(void)
 	counts_free(&counts);
 }
 
+/* ---- small integers with statistics ---- */
+
+enum { UNITS = 160, UNIT = 1024 };
+
+/* Samples near zero, in runs of units; some units have others, too. */
+static unsigned char *make_near(const struct sample_type *t, uint64_t spread)
+{
+	unsigned char *const p = malloc((size_t)UNITS * UNIT * t->code_bytes);
+	const uint64_t half = t->kind == SAMPLE_SIGNED ? spread / 2 : 0;
+
+	for (size_t unit = 0; unit < UNITS; unit++) {
+		const bool others = check_random(&state) % 8 == 0;
+		for (size_t i = 0; i < UNIT; i++) {
+			const uint64_t r = check_random(&state);
+			put(p + (unit * UNIT + i) * t->code_bytes, t,
+			    others && r % 100 == 0 ? r >> 20 : r % spread - half);
+		}
+	}
+	return p;
+}
+
+/* Count in one counter: calls of any length, and flushes. */
+static void count_near(const struct counting *c, struct counts *counts, const unsigned char *p,
+		       uint64_t seed)
+{
+	struct counter *const counter = counter_open(c, counts);
+	size_t n = (size_t)UNITS * UNIT;
+
+	for (size_t some; n > 0; n -= some, p += some * c->bytes) {
+		some = check_random(&seed) % (check_random(&seed) % 4 == 0 ? 3000 : 30000);
+		some = some < n ? some : n;
+		counter_add(counter, p, some);
+		if (check_random(&seed) % 4 == 0)
+			counter_flush(counter);
+		if (check_random(&seed) % 8 == 0)
+			counter_flush_all(counter);
+	}
+	counter_close(counter);
+}
+
+static bool same_digests(const struct digest *a, const struct digest *b)
+{
+	uint64_t count, other = 0;
+	uint32_t i = 0, k = 0;
+
+	for (; digest_next(a, &i, &count); i++, k++)
+		if (!digest_next(b, &k, &other) || i != k || count != other)
+			return false;
+	return !digest_next(b, &k, &other);
+}
+
+/*
+ * Small integers are counted apart; everything is as if they were not. Without memory for digests,
+ * the digest is that of the totals.
+ */
+static void near(const char *type, enum axis_kind kind, uint64_t spread, bool shared,
+		 uint32_t digits, struct digest_memory *memory)
+{
+	const struct axis_spec spec = {.bins = 1000,
+				       .kind = kind,
+				       .lo = {3, true, true, 3},
+				       .hi = {2003, true, true, 2003}};
+	struct counts counts[2];
+	struct stats_result r[2];
+	struct fail fail = {0};
+	struct sample_type t;
+	struct edges e;
+	const char *why = NULL;
+
+	sample_type_parse(&t, type);
+	CHECK(edges_init(&e, &spec, &t, &why) == 0, "%s", why);
+	unsigned char *const p = make_near(&t, spread);
+	const uint64_t seed = check_random(&state);
+	for (int apart = 0; apart < 2; apart++) {
+		struct counting c;
+		counting_init(&c, &t, &e, NULL, shared);
+		counting_keep_stats(&c, 1, digits);
+		c.pages = memory;
+		c.alone = true;
+		CHECK(c.small_of, "%s: small integers are not counted apart", type);
+		c.small_of = apart ? c.small_of : NULL;
+		CHECK(counts_init(&counts[apart], c.cells, &fail) == 0 &&
+			      counts_keep_stats(&counts[apart], &t, 1, digits, memory, &fail) == 0,
+		      "%s", fail.text);
+		if (c.auto_bins.most > 0)
+			counts_set_auto(&counts[apart], &c.auto_bins);
+		count_near(&c, &counts[apart], p, seed);
+		stats_result(counts[apart].stats, &r[apart]);
+	}
+	const struct stats *const a = counts[0].stats, *const b = counts[1].stats;
+	CHECK(counts[0].samples == counts[1].samples && counts[0].k == counts[1].k &&
+		      memcmp(counts[0].cell, counts[1].cell, counts[0].cells * sizeof(uint64_t)) ==
+			      0,
+	      "%s, kind %d, below %llu: other counts", type, (int)kind, (unsigned long long)spread);
+	CHECK(a->number == b->number && a->zeros == b->zeros &&
+		      a->extent.least == b->extent.least &&
+		      a->extent.greatest == b->extent.greatest && r[0].total == r[1].total &&
+		      r[0].mean == r[1].mean && r[0].deviation == r[1].deviation,
+	      "%s, kind %d, below %llu: other figures", type, (int)kind,
+	      (unsigned long long)spread);
+	CHECK(same_digests(&a->digest, &b->digest), "%s, below %llu: another digest", type,
+	      (unsigned long long)spread);
+	free(p);
+	edges_free(&e);
+	counts_free(&counts[0]);
+	counts_free(&counts[1]);
+}
+
+static void small(void)
+{
+	static const char *const TYPES[] = {"u24", "i24be", "u32", "i32be", "u64be", "i64"};
+	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_AUTO, AXIS_RANKS, AXIS_MOD};
+	static const uint64_t SPREADS[] = {1, 50, 3000, 1 << 16};
+
+	for (size_t i = 0; i < 6; i++)
+		for (size_t k = 0; k < 4; k++)
+			for (size_t s = 0; s < 4; s++)
+				near(TYPES[i], KINDS[k], SPREADS[s], s % 2,
+				     s < 2 ? DIGEST_ROUGH : DIGEST_FINE,
+				     k % 2 ? &(struct digest_memory){.most = 0} : NULL);
+}
+
 /* The sizes that the caller learns before any memory is allocated. */
 static void sizes(void)
 {
@@ -483,7 +605,7 @@ int main(void)
 {
 	for (enum isa isa = ISA_BASE; isa < ISAS; isa++)
 		if (isa_force(isa_name(isa)) == 0)
-			patterns();
+			patterns(), small();
 	CHECK(isa_force("avx1024") != 0 && isa_force(NULL) == 0, "the best instruction set");
 	one("u32", (1u << 25) + 1, 1, true, NOISE);
 	past_32_bits();

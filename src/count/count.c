@@ -11,6 +11,9 @@
  * 16 KiB of samples, makes its rule as coarse as these require, and then counts them. With
  * --log=auto, the loops report a block with samples beyond the known bins, and the counter finds
  * only the extent of such blocks.
+ *
+ * With statistics, small integers are counted as codes (add_small): that replaces bins, digest and
+ * sums, which take most of the time.
  */
 #include "count/count.h"
 
@@ -35,7 +38,11 @@
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
 #define KEPT ((uint32_t)1 << 17)       /* samples of keys that a counter keeps, at most */
 #define INLINE static inline __attribute__((always_inline))
-#define PREFETCH 128u /* lines of the totals prefetched together: 8 KiB of L1 */
+#define SMALL ((size_t)1 << 16) /* number of small integers */
+#define SMALL_TABLES 2u
+#define SMALL_LEAST 8192u /* samples between two flushes for which settling pays */
+#define SMALL_WAIT 31u    /* units between two looks for small ones, at most */
+#define PREFETCH 128u     /* lines of the totals prefetched together: 8 KiB of L1 */
 
 struct counter {
 	const struct counting *c;
@@ -45,6 +52,10 @@ struct counter {
 	uint32_t *table;        /* c->tables tables */
 	struct stats *stats;    /* counting_adds_stats: statistics of each channel; else NULL */
 	uint64_t unchecked;     /* samples in stats since check_digests */
+	uint32_t *small;        /* c->small_of: counts of small integers in two tables; else NULL */
+	uint64_t smalls;        /* samples in small */
+	struct extent within;   /* of the samples in small */
+	unsigned pass, wait;    /* units not to look at, now and after the next that is not small */
 	uint64_t *hot;          /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct binning binning; /* the job's rule, or one for the samples seen so far */
 	int k;                  /* k of that rule */
@@ -138,8 +149,23 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 {
 	c->stats = true;
 	c->digits = digits;
-	if (counting_adds_stats(c))
-		c->memory += channels * stats_bytes(&c->counted);
+	if (!counting_adds_stats(c))
+		return;
+	c->memory += channels * stats_bytes(&c->counted);
+	if (channels > 1 || c->type.code_bytes <= 2 || c->type.kind == SAMPLE_FLOAT)
+		return;
+	const uint64_t bias = (uint64_t)-sample_min(&c->type);
+	c->memory += SMALL_TABLES * SMALL * sizeof(uint32_t);
+	c->small = (struct binning){.kind = BIN_SHIFT,
+				    .bins = SMALL,
+				    .bias = bias,
+				    .first = bias - (bias > 0 ? SMALL / 2 : 0),
+				    .span = SMALL - 1};
+	c->small_of = cells_best()->cells[cells_load(&c->counted)][BIN_SHIFT];
+	c->small_extent = cells_best()->extent[cells_load(&c->counted)][0];
+	const enum cells_load word = c->counted.code_bytes == 8 ? LOAD_KEY64 : LOAD_KEY32;
+	c->cells_of_words = cells_best()->cells[word][c->binning.kind];
+	c->extent_of_words = cells_best()->extent[word][c->auto_bins.log];
 }
 
 void counting_keep_keys(struct counting *c, uint64_t bytes)
@@ -175,7 +201,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->counts = counts;
 	counter->binning = c->binning;
 	counter->k = auto_k(&c->auto_bins, &EXTENT_NONE);
-	counter->extent = EXTENT_NONE;
+	counter->extent = counter->within = EXTENT_NONE;
 	for (size_t i = 0; i < base_entries(c); i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->channel_cells);
 	/* An odd number of lines, so that equal cells do not share a cache set. */
@@ -194,12 +220,16 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 		counter->table = huge_zeroed(entries * sizeof(uint32_t));
 		if (counting_adds_stats(c))
 			counter->stats = open_stats(c);
+		if (c->small_of)
+			counter->small = calloc(SMALL_TABLES * SMALL, sizeof(uint32_t));
 	}
-	if (!counter->table || (c->keys ? c->stats && (!counter->kept_of || !counter->kept)
-					: counting_adds_stats(c) && !counter->stats)) {
+	if (!counter->table || (c->small_of && !c->keys && !counter->small) ||
+	    (c->keys ? c->stats && (!counter->kept_of || !counter->kept)
+		     : counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
 		free(counter->kept_of);
 		free(counter->kept);
+		free(counter->small);
 		stats_close(counter->stats, c->layout.channels);
 		free(counter);
 		return NULL;
@@ -208,14 +238,13 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	return counter;
 }
 
-static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
+/* Add one to each of n cells in 1, 2 or 4 tables, which are s entries apart. */
+INLINE void add_cells(uint32_t *t, size_t s, unsigned tables, const uint32_t *cells, size_t n)
 {
-	uint32_t *const t = counter->table;
-	const size_t s = counter->stride;
 	uint64_t two, more; /* pairs of cells, in any order */
 	size_t i = 0;
 
-	if (counter->c->tables == 4) {
+	if (tables == 4) {
 		for (; i + 4 <= n; i += 4) {
 			memcpy(&two, cells + i, sizeof(two));
 			memcpy(&more, cells + i + 2, sizeof(more));
@@ -224,7 +253,7 @@ static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
 			t[2 * s + (uint32_t)more]++;
 			t[3 * s + (more >> 32)]++;
 		}
-	} else if (counter->c->tables == 2) {
+	} else if (tables == 2) {
 		for (; i + 2 <= n; i += 2) {
 			t[cells[i]]++;
 			t[s + cells[i + 1]]++;
@@ -302,6 +331,7 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
+/* The extent of the next n samples. */
 static struct extent extent_ahead(const struct counting *c, const unsigned char *p, size_t n)
 {
 	/* For floats, the bits of infinity (cells_extent_fn). */
@@ -343,8 +373,12 @@ static void flush_tables(struct counter *counter)
 	counter->pending = 0;
 }
 
+static void settle(struct counter *counter); /* small integers */
+
 void counter_flush(struct counter *counter)
 {
+	if (counter->smalls > 0)
+		settle(counter);
 	if (counter->pending == 0)
 		return;
 	if (counter->c->keys)
@@ -356,19 +390,24 @@ void counter_flush(struct counter *counter)
 }
 
 /*
- * Make the rule fit n more samples; counts of a finer rule are first flushed to the totals. With
- * COUNT_SHARED, the totals become coarser at once, as no other counter adds to them then.
+ * Make the rule fit more samples, of this extent; counts of a finer rule are first flushed to the
+ * totals. With COUNT_SHARED, the totals become coarser at once, as no other counter adds to them
+ * then.
  */
-static void cover(struct counter *counter, const unsigned char *p, size_t n)
+static void cover(struct counter *counter, const struct extent *more)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_ahead(c, p, n);
 	struct extent all = counter->extent;
 
-	extent_add(&all, &more);
+	extent_add(&all, more);
 	assert(c->method != COUNT_SHARED || c->alone); /* plan.c: no table of totals for two */
 	if (extent_equal(&all, &counter->extent))
 		return;
+	if (counter->smalls > 0) { /* they may extend it, too */
+		settle(counter);
+		cover(counter, more);
+		return;
+	}
 	const int k = auto_k_grown(&c->auto_bins, &all, counter->k);
 	if (k > counter->k) {
 		counter_flush(counter);
@@ -379,6 +418,61 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 		counts_add(counter->counts, &(struct tables){.k = k, .extent = all});
 	counter->extent = all;
 	counter->knows = auto_know(&counter->binning, &c->auto_bins, &all, k);
+}
+
+/* ---- small integers ----
+ *
+ * With statistics, units of integers that are all small are counted as codes. When they settle, the
+ * bins and the statistics are computed from their counts.
+ */
+
+/* Add the small integers with n keys from `first` up to the bins and the statistics. */
+static void settle_some(struct counter *counter, uint64_t first, uint32_t *count, size_t n)
+{
+	const struct counting *const c = counter->c;
+	const size_t size = c->counted.code_bytes == 8 ? 8 : 4;
+	unsigned char words[8 * STATS_BLOCK];
+	uint32_t cells[STATS_BLOCK], times[STATS_BLOCK];
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t word = (first + i) ^ c->small.bias;
+		const uint32_t all = count[i] + count[i + SMALL];
+		memcpy(words + used * size, &word, size);
+		times[used] = all;
+		used += all > 0;
+	}
+	memset(count, 0, n * sizeof(*count));
+	memset(count + SMALL, 0, n * sizeof(*count));
+	if (used == 0)
+		return;
+	stats_add_words(counter->stats, words, times, used);
+	if (c->extent) {
+		const struct extent more = c->extent_of_words(words, used, c->small.bias);
+		cover(counter, &more);
+	}
+	(void)c->cells_of_words(&counter->binning, words, used, cells);
+	for (size_t i = 0; i < used; i++) {
+		counter->pending += times[i];
+		if (c->method == COUNT_PRIVATE)
+			counter->table[cells[i]] += times[i];
+		else
+			counts_add_cell(counter->counts, cells[i], times[i]);
+	}
+}
+
+static void settle(struct counter *counter)
+{
+	const uint64_t base = counter->c->small.first;
+	const size_t end = (size_t)(counter->within.greatest - base) + 1;
+	size_t at = (size_t)(counter->within.least - base);
+
+	counter->smalls = 0;
+	counter->within = EXTENT_NONE;
+	for (size_t some; at < end; at += some) {
+		some = lesser(end - at, STATS_BLOCK);
+		settle_some(counter, base + at, counter->small + at, some);
+	}
 }
 
 /* Count samples. The words in `ranks`, mostly the samples themselves, give their cells. */
@@ -392,7 +486,8 @@ static void add_bins(struct counter *counter, const unsigned char *samples,
 	for (size_t some; n > 0; n -= some, samples += some * size, ranks += some * size) {
 		some = n < BLOCK ? n : BLOCK;
 		if (!c->cells_of(&counter->binning, ranks, some, cells) && counter->knows) {
-			cover(counter, samples, some);
+			const struct extent more = extent_ahead(c, samples, some);
+			cover(counter, &more);
 			(void)c->cells_of(&counter->binning, ranks, some, cells);
 		}
 		counter->pending += some;
@@ -401,7 +496,7 @@ static void add_bins(struct counter *counter, const unsigned char *samples,
 			counter->channel = (uint32_t)((counter->channel + some) % c->channels);
 		}
 		if (c->method == COUNT_PRIVATE)
-			add_cells(counter, cells, some);
+			add_cells(counter->table, counter->stride, c->tables, cells, some);
 		else
 			hot_add(counter, cells, some);
 	}
@@ -501,6 +596,8 @@ static void add_keyed_stats(struct counter *counter, const unsigned char *sample
 
 static void flush_stats(struct counter *counter)
 {
+	if (counter->smalls > 0)
+		settle(counter);
 	counts_add_stats(counter->counts, counter->stats);
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		stats_clear(&counter->stats[c]);
@@ -621,10 +718,12 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 {
 	const struct counting *c = counter->c;
 
-	if (c->extent && !counter->knows)
-		cover(counter, samples, n);
-	if (counter->pending + n > UINT32_MAX) /* no 32-bit count may reach 2^32 */
+	if (counter->pending + counter->smalls + n > UINT32_MAX) /* no count may reach 2^32 */
 		counter_flush(counter);
+	if (c->extent && !counter->knows) {
+		const struct extent more = extent_ahead(c, samples, n);
+		cover(counter, &more);
+	}
 	add_bins(counter, samples, ranks, n);
 	if (c->finds_whole)
 		find_fractions(counter, samples, n);
@@ -644,6 +743,39 @@ static void add_codes(struct counter *counter, const unsigned char *samples, siz
 	(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n, c->channels);
 }
 
+/* Should the counter look whether the next unit is small? It looks less often in vain. */
+static bool looks(struct counter *counter)
+{
+	if (counter->pass == 0)
+		return true;
+	counter->pass--;
+	return false;
+}
+
+/* Count up to STATS_BLOCK samples, if they are small. */
+static bool add_small(struct counter *counter, const unsigned char *samples, size_t n)
+{
+	const struct counting *const c = counter->c;
+	const struct extent extent = c->small_extent(samples, n, c->small.bias);
+	uint32_t cells[STATS_BLOCK];
+
+	if (extent.least < c->small.first || extent.greatest - c->small.first >= SMALL) {
+		counter->pass = counter->wait;
+		counter->wait = counter->wait < SMALL_WAIT ? 2 * counter->wait + 1 : SMALL_WAIT;
+		return false;
+	}
+	if (counter->pending + counter->smalls + n > UINT32_MAX)
+		counter_flush(counter);
+	(void)c->small_of(&c->small, samples, n, cells);
+	add_cells(counter->small, SMALL, SMALL_TABLES, cells, n);
+	extent_add(&counter->within, &extent);
+	counter->smalls += n;
+	counter->stats->digest.pending += n;
+	counter->wait = 0;
+	count_unchecked(counter, n);
+	return true;
+}
+
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
@@ -654,6 +786,8 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 				    ? most
 				    : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
+	const bool settles =
+		counter->small && counter->pending + counter->smalls + n >= SMALL_LEAST;
 
 	if (counter->stats && c->channels > STATS_FEW) { /* all samples at once */
 		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
@@ -662,7 +796,10 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	}
 	for (size_t some; n > 0; n -= some, samples += some * bytes) {
 		const unsigned char *counted = samples, *ranked = samples;
-		some = n < unit ? n : unit;
+		const bool look = settles && looks(counter);
+		some = lesser(n, look ? STATS_BLOCK : unit);
+		if (look && add_small(counter, samples, some))
+			continue;
 		if (holds_codes(c)) {
 			add_codes(counter, samples, some);
 			continue;
@@ -802,5 +939,6 @@ void counter_close(struct counter *counter)
 	free(counter->table);
 	free(counter->kept_of);
 	free(counter->kept);
+	free(counter->small);
 	free(counter);
 }

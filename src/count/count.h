@@ -54,12 +54,17 @@ struct counting {
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool finds_whole;           /* keep counts.fractions, for floats of more than 16 bits */
 	bool stats;                 /* --stats (see counting_adds_stats) */
-	uint32_t digits;            /* of the digests of statistics; 0: there are none */
-	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
-	struct keys *keys;           /* --by: the keys; shared by all counters; NULL: none */
-	uint32_t private;            /* --by: keys from this index up are counted in the totals */
-	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
-	size_t memory; /* bytes that each counter allocates */
+	struct binning small;       /* small_of: the rule of small integers */
+	cells_fn *small_of;         /* finds them, if they are counted apart; else NULL */
+	cells_fn *cells_of_words;   /* small_of: finds the cells of words (stats.h) */
+	cells_extent_fn *small_extent;    /* small_of: finds the extent of samples */
+	cells_extent_fn *extent_of_words; /* small_of: finds the extent of words for the bins */
+	uint32_t digits;                  /* of the digests of statistics; 0: there are none */
+	struct digest_memory *pages;      /* memory that these digests share; NULL: no limit */
+	struct keys *keys;                /* --by: the keys; shared by all counters; NULL: none */
+	uint32_t private; /* --by: keys from this index up are counted in the totals */
+	bool alone;       /* SHARED: only one thread adds to counts.cell, without atomics */
+	size_t memory;    /* bytes that each counter allocates */
 };
 
 struct counter;

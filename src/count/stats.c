@@ -402,6 +402,64 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	}
 }
 
+/* Add times[i] samples of word i to the digest; `all` is their sum. */
+static void add_words_to_digest(struct stats *s, const unsigned char *words, const uint32_t *times,
+				size_t n, uint64_t all)
+{
+	struct digest *const d = &s->digest;
+	const bool wide = s->type.code_bytes == 8,
+		   lists = d->lists && all <= d->rule.few - d->listed;
+	uint32_t indices[STATS_BLOCK];
+
+	for (size_t i = 0; i < n && lists; i++) {
+		const uint64_t key =
+			word_at(words + (wide ? 8 : 4) * i, wide ? 8 : 4, false) ^ s->bias;
+		for (uint32_t k = 0; k < times[i]; k++)
+			(void)digest_list(d, &key, 1);
+	}
+	if (lists)
+		return;
+	if (d->lists)
+		s->total ? spill_shared(s) : spill(s);
+	s->loops->cells(words, n, &d->rule, wide, indices);
+	if (s->total)
+		lock_take(s->lock);
+	for (size_t i = 0; i < n; i++)
+		digest_add(s->total ? &s->total->digest : d, digest_cell(&d->rule, indices[i]),
+			   times[i]);
+	if (s->total)
+		lock_drop(s->lock);
+}
+
+void stats_add_words(struct stats *s, const unsigned char *words, const uint32_t *times, size_t n)
+{
+	const uint32_t size = s->type.code_bytes == 8 ? 8 : 4;
+	const uint64_t first = word_at(words, size, false) ^ s->bias;
+	uint64_t all = 0, sum = 0, last = first; /* the sum of the distances from the first key */
+	uint128_t square = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		last = word_at(words + size * i, size, false) ^ s->bias;
+		const uint64_t part = (last - first) * times[i];
+		all += times[i];
+		sum += part;
+		square += (uint128_t)part * (last - first);
+		s->zeros += last == s->bias ? times[i] : 0;
+	}
+	/* (first + x)^2 = first^2 + 2 first x + x^2 */
+	const uint128_t own = (uint128_t)first * first;
+	add_wide(s->sum, 8, (uint128_t)first * all + sum, 0, false);
+	add_wide(s->square, 16, (uint128_t)(uint64_t)own * all, 0, false);
+	add_wide(s->square, 16, (own >> 64) * all, 64, false);
+	add_wide(s->square, 16, (uint128_t)first * sum, 1, false);
+	add_wide(s->square, 16, square, 0, false);
+	s->number += all;
+	extent_add(&s->extent, &EXTENT_OF(first));
+	extent_add(&s->extent, &EXTENT_OF(last));
+	if (s->digest.touched)
+		add_words_to_digest(s, words, times, n, all);
+}
+
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n)
 {

@@ -87,6 +87,13 @@ void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 /* Add n samples with this key (bins/auto.h). */
 void stats_add_key(struct stats *stats, uint64_t key, uint64_t n);
 
+/*
+ * For integers of more than 16 bits: add times[i] samples of word i (`loops` below), for all i < n,
+ * which is at most STATS_BLOCK. The words rise, and span less than 2^16.
+ */
+void stats_add_words(struct stats *stats, const unsigned char *words, const uint32_t *times,
+		     size_t n);
+
 /* Add n codes (count.h), in the order of values; code[i] was counted count[code[i]] times. */
 void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 
