@@ -165,6 +165,24 @@ static void table(void)
 	}
 }
 
+/* Tables of keys leave room for all workers beside the figures of keys and the windows of frames. */
+static void by_key(void)
+{
+	static const char *const JOBS[] = {
+		"-T 16 -M 128M --record=16 --by=u16@0 -t u16 -b 1000",
+		"-T 16 -M 128M --record=16 --by=u16@0 -b 100 --stats",
+		"-T 16 -M 512M --text=v --by=k -r 0:1 -b 100 --stats",
+	};
+	const struct plan_facts facts = NO_KERNELS;
+
+	for (size_t i = 0; i < sizeof(JOBS) / sizeof(JOBS[0]); i++) {
+		const struct shaped of = job_of(JOBS[i]);
+		const struct plan p = plan_make(&of.job, &of.shape, &facts);
+		CHECK(p.workers == 16 && p.counting.private > 100, "%s: %u workers, %u keys",
+		      JOBS[i], p.workers, p.counting.private);
+	}
+}
+
 /* With auto the GPU is left out if its slots, lanes and their counters would not fit. */
 static void left_out(void)
 {
@@ -375,6 +393,7 @@ static void every_job(void)
 int main(void)
 {
 	table();
+	by_key();
 	left_out();
 	pays();
 	every_job();

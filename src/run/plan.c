@@ -21,6 +21,7 @@
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define TEXTS_SHARE 8u /* of -M, for the texts of keys */
+#define KEYS_SHARE 3u  /* of what workers may take, for their tables of keys */
 
 /* --each: bytes of a large row taken at a time: PART_CELL for each cell, between two limits */
 #define PART_LEAST ((uint64_t)512 << 10)
@@ -52,11 +53,11 @@ uint32_t plan_digits(const struct job *job, const struct shape *shape)
 }
 
 /*
- * Let `workers` workers count in private tables or, if shared, in the table of totals. Return the
- * bytes that they need.
+ * Let `workers` workers, who may take `most` bytes, count in private tables or, if shared, in the
+ * table of totals. Return the bytes that they need.
  */
 static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *shape,
-		     unsigned workers, bool shared)
+		     unsigned workers, uint64_t most, bool shared)
 {
 	const struct axis *const axis = &shape->axis;
 
@@ -71,8 +72,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 				      ? shape->channels * stats_bytes(&p->counting.counted)
 				      : 0;
 	if (job->by_text)
-		counting_keep_keys(&p->counting,
-				   lesser(job->machine.memory / 4, PRIVATE_MAX) / workers);
+		counting_keep_keys(&p->counting, lesser(most / KEYS_SHARE, PRIVATE_MAX) / workers);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 &&
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
@@ -94,15 +94,16 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 	const bool own = axis_kind_of(axis)->from_samples && !sample_is_code(&axis->type);
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
-		p->tables = on_cpu(p, job, shape, workers, !own && table > PRIVATE_MAX / workers);
+		p->tables =
+			on_cpu(p, job, shape, workers, most, !own && table > PRIVATE_MAX / workers);
 		if (p->tables <= most)
 			return workers;
 	}
 	/* Use the smaller table, which with few bins is the private one. */
 	const size_t private = p->tables;
-	p->tables = on_cpu(p, job, shape, 1, true);
+	p->tables = on_cpu(p, job, shape, 1, most, true);
 	if (private < p->tables)
-		p->tables = on_cpu(p, job, shape, 1, false);
+		p->tables = on_cpu(p, job, shape, 1, most, false);
 	return 1;
 }
 

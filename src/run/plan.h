@@ -7,7 +7,8 @@
  *
  *   tables and blocks of CPU workers    at most half of -M, or all of it if certainly no input is
  *                                       compressed. The number of workers is reduced to fit; a
- *                                       single worker may take more than half if it must
+ *                                       single worker may take more than half if it must. With
+ *                                       --by, their tables of keys take a third of it
  *   lanes of a GPU                      under auto, the rest of the tables' half or, if no input is
  *                                       compressed, half of the rest of -M; at most three eighths
  *                                       of -M. Under --device=gpu, which has no CPU workers, half
