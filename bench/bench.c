@@ -385,6 +385,12 @@ static const struct row ROWS[] = {
 	 "-T 1 --record=16 --offset=4 -b 1024"},
 	{"column of text, 100 keys, one thread", "table.csv",
 	 "-T 1 --text=ms --by=key -r 0:100 -b 100", "without keys", "-T 1 --text=ms -r 0:100 -b 100"},
+	{"records of 16 bytes, 1,000 keys, --stats, one thread", "keyed",
+	 "-T 1 --record=16 --offset=4 -b 1024 --by=u16@2 --stats", "without keys",
+	 "-T 1 --record=16 --offset=4 -b 1024 --stats"},
+	{"column of text, 100 keys, --stats", "table.csv",
+	 "--text=ms --by=key -r 0:100 -b 100 --stats", "without keys",
+	 "--text=ms -r 0:100 -b 100 --stats"},
 	/* pipes */
 	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
 	 "cat into a 1 MiB pipe, thrown away", "cat u32 | $B drain"},
