@@ -368,13 +368,15 @@ static int set_layout(struct shape *shape, const struct job *job, const struct h
 
 /*
  * The bins of the job. Rows of figures need none: without an option for them, a single bin holds
- * all values of the type. But a plot of floats and wide integers shows the entropy of their bins.
+ * all values of the type. But --plot draws bins, and a plot of figures shows the entropy of bins
+ * unless codes are counted.
  */
 static struct axis_spec bins_of(const struct job *job, const struct sample_type *type, bool rows)
 {
 	struct axis_spec bins = job->bins;
-	const bool drawn = job->format && job->format->write == write_plot && !job->style.table &&
-			   !sample_is_code(type);
+	const bool figures = job->format && job->format->write == write_plot && !job->style.table,
+		   codes = sample_is_code(type) || (job->by_text && keys_hold_codes(type)),
+		   drawn = job->plot || (figures && !codes);
 	const bool flags = bins.closed || bins.clamp,
 		   asked = bins.kind != AXIS_DEFAULT || bins.bins > 0 || (flags && !job->like);
 

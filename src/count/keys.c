@@ -48,6 +48,12 @@ uint32_t keys_digits(const struct sample_type *counted)
 	return small ? counted->bits - (counted->kind == SAMPLE_SIGNED) : DIGEST_ROUGH;
 }
 
+bool keys_hold_codes(const struct sample_type *type)
+{
+	return type->code_bytes <= 2 &&
+	       (type->kind != SAMPLE_FLOAT || type->mantissa <= DIGEST_ROUGH);
+}
+
 int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,
 		    struct fail *fail)
 {

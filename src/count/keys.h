@@ -64,6 +64,8 @@ int keys_open(struct keys *k, const struct key_place *place, uint32_t bins, stru
 
 /* The digits of the digests of keys. */
 uint32_t keys_digits(const struct sample_type *counted);
+/* Do the statistics of keys hold the number of each code? */
+bool keys_hold_codes(const struct sample_type *type);
 
 /* Keep statistics of samples that are counted as this type, in up to `memory` bytes. */
 int keys_keep_stats(struct keys *k, const struct sample_type *counted, uint64_t memory,

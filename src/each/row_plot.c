@@ -186,7 +186,7 @@ void row_plot_begin(struct output *out, const struct row_spec *spec)
 		write_channels(out, spec, &l);
 	if (spec->asked) {
 		strcpy(lower, "0");
-		snprintf(upper, sizeof(upper), "%.3g bits", sheet_bits(spec->axis));
+		snprintf(upper, sizeof(upper), "%.3g bits", sheet_bits(spec->axis, spec->series));
 	} else {
 		edge_text(lower, spec->axis, 0);
 		edge_text(upper, spec->axis, axis_bins(spec->axis));
@@ -240,7 +240,7 @@ static void draw_entropy(struct output *out, const struct row_spec *spec, double
 			 uint32_t width)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
-	const double bits = sheet_bits(spec->axis);
+	const double bits = sheet_bits(spec->axis, spec->series);
 	const uint32_t parts = canvas->utf8 ? 8 : 1;
 	const uint32_t length = (uint32_t)picture_round(fmin(entropy / bits, 1) * width * parts);
 	uint32_t drawn = 0;

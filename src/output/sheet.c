@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count/keys.h"
 #include "hist/figures.h"
 
 #define TERMS 4096u
@@ -76,9 +77,22 @@ double strip_entropy(const struct hist *hist, uint32_t channel)
 	return n > 0 ? fmax(log2((double)n) - sum / (double)n, 0) : 0;
 }
 
-double sheet_bits(const struct axis *axis)
+/* Is the entropy of a row that of its codes, and not of its bins? Keys keep their codes, too. */
+static bool entropy_is_of_codes(const struct axis *axis, const struct hist *series)
 {
-	const double bits = sample_is_code(&axis->type) ? axis->type.bits : log2(axis_bins(axis));
+	return sample_is_code(&axis->type) ||
+	       (series->what == SERIES_KEYS && keys_hold_codes(&axis->type));
+}
+
+bool sheet_has_entropy(const struct axis *axis, const struct hist *series)
+{
+	return entropy_is_of_codes(axis, series) || axis_divides(axis);
+}
+
+double sheet_bits(const struct axis *axis, const struct hist *series)
+{
+	const double bits = entropy_is_of_codes(axis, series) ? axis->type.bits
+							      : log2(axis_bins(axis));
 
 	return fmax(bits, 1);
 }

@@ -43,14 +43,11 @@ void strip_begin(void);
 /* The numbers of a row for curves; the quantiles that the user named follow CURVE_COUNT. */
 enum curve { CURVE_COUNT, CURVE_ENTROPY, CURVE_LEAST, CURVE_MEAN, CURVE_GREATEST, CURVE_WIDTH };
 
-/* Do rows have an entropy? */
-static inline bool sheet_has_entropy(const struct axis *axis)
-{
-	return sample_is_code(&axis->type) || axis_divides(axis);
-}
+/* Do rows of the series have an entropy? */
+bool sheet_has_entropy(const struct axis *axis, const struct hist *series);
 
 /* Most bits that the entropy of a row can have, at least 1. */
-double sheet_bits(const struct axis *axis);
+double sheet_bits(const struct axis *axis, const struct hist *series);
 
 struct sheet {
 	const struct axis *axis;

@@ -371,7 +371,7 @@ struct figures {
 /* Each channel has a panel of figures, preceded by one of the entropy if there is one. */
 static unsigned panels_of(const struct sheet *s)
 {
-	return !s->quantiles && sheet_has_entropy(s->axis) ? 2 : 1;
+	return !s->quantiles && sheet_has_entropy(s->axis, s->series) ? 2 : 1;
 }
 
 static struct figures figures_of(const struct sheet *s, uint32_t panel)
@@ -389,7 +389,7 @@ static struct scale scale_of_figures(const struct sheet *s, const struct figures
 	struct scale y = {.lo = DBL_MAX, .hi = -DBL_MAX, .whole = s->axis->edges.integers};
 
 	if (f->entropy)
-		return (struct scale){.hi = sheet_bits(s->axis)};
+		return (struct scale){.hi = sheet_bits(s->axis, s->series)};
 	for (uint32_t i = 0; i < s->rows * s->channels; i++) {
 		const double *const row = sheet_at(s, 0, i);
 		if (row[CURVE_COUNT] <= 0)

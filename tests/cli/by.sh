@@ -50,6 +50,16 @@ run gpuhist --text=ms --by=name -t i16 --skip-bad -q keys.csv
 shell 'gpuhist --record=4 -t u8 --by=u16@2 -f json events | gpuhist --merge | cut -c 1-60 | head -n 2'
 refused gpuhist --record=4 -t u16 --by=u16@2 -f npy -o k.npy events
 refused gpuhist --record=4 -t u16 --by=u16@2 --auto events
+# The entropy of 16-bit keys is that of their codes, whatever the bins; of f16 that of the bins
+run gpuhist --record=4 -t u16 --by=u16@2 --stats -b 4 -q -f plot events
+shell 'gpuhist --record=4 -t u16 --by=u16@2 --stats -b 4 -q -f svg events | well_formed | grep -A 4 "entropy in"'
+run gpuhist --record=4 -t u16 --by=u16@2 --stats -f plot events
+run gpuhist --record=4 -t bf16 --by=u16@2 --stats -r 0:1 -b 4 -q -f plot events
+run gpuhist --record=4 -t f16 --by=u16@2 --stats -r 0:1 -b 4 -q -f plot events
+# --plot draws bins
+refused gpuhist --record=4 -t u16 --by=u16@2 -p events
+refused gpuhist --record=4 -t u16 --by=u16@2 --stats -p events
+refused gpuhist --text=ms --by=name --stats -p keys.csv
 refused gpuhist --record=4 -t u8 --by=u16@3 events
 refused gpuhist --record=4 -t u8 --by=i16@2 events
 refused gpuhist --record=4 -t u8 --by=u16 events
