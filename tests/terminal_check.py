@@ -231,6 +231,7 @@ HILL = [100 + (i * i) % 97 + i % 59 for i in range(3000)]
 for arguments, samples, want in (
     (["-t", "u8"], bytes([min(x, 200) for x in HILL]), r"gpuhist: [0-9.]+% at 200, the largest value: clipped\?"),
     (["-t", "u8"], bytes([max(x, 120) for x in HILL]), r"gpuhist: [0-9.]+% at 120, the smallest value: clipped\?"),
+    (["-t", "u8"], bytes([min(max(x, 120), 200) for x in HILL]), r"gpuhist: [0-9.]+% at 120, the smallest value, and [0-9.]+% at 200, the largest value: clipped\?"),
     (["-t", "cu8"], bytes([x for i in HILL for x in (100, min(i, 200))]), r"gpuhist: [0-9.]+% of channel Q at 200, the largest value: clipped\?"),
     (["-t", "u8"], bytes(HILL), None), (["-t", "u8"], bytes(range(256)) * 10, None), (["-t", "u8"], bytes([0, 1, 1] * 1000), None),
     (["-t", "u16", "-c", "5"], struct.pack("<1500H", *((x * 250 if i % 5 == 3 else x) for i, x in enumerate(HILL[:1500]))), "gpuhist: 1 of 5 channels fills the range: see channel 3"),

@@ -291,34 +291,55 @@ static bool advise_channel(const struct hist *hist)
 	return false;
 }
 
-/* Name an extreme value that is much more frequent than those next to it, as clipping makes it. */
+/*
+ * The samples at an extreme value that is much more frequent than those next to it, as clipping makes
+ * it; else 0.
+ */
+static uint64_t clipped_at(const struct hist *hist, uint32_t channel, uint32_t end, bool last)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+	uint64_t most = 0, filled = 0;
+
+	if (end == bins || !bin_is_value(&hist->axis, end))
+		return 0;
+	const uint64_t count = hist_count(hist, channel, end);
+	for (uint32_t i = 1; i <= 16; i++) {
+		const uint32_t bin = last ? end - i : end + i;
+		const uint64_t next = bin < bins ? hist_count(hist, channel, bin) : 0;
+		most = next > most ? next : most;
+		filled += next > 0;
+	}
+	return filled < 8 || count / 4 <= most || count < hist_samples(hist, channel) / 100 + 1
+		       ? 0
+		       : count;
+}
+
+/* Name one or both extreme values of a channel that look clipped. */
 static bool advise_clipped(const struct hist *hist)
 {
-	char value[NUMBER_TEXT], share[NUMBER_TEXT], label[SERIES_LABEL];
+	static const char *const ENDS[] = {"smallest", "largest"};
+	char text[800], value[NUMBER_TEXT], share[NUMBER_TEXT], label[SERIES_LABEL];
 
-	for (uint32_t c = 0; c < hist->channels; c++)
-		for (int last = 1; last >= 0; last--) {
-			const uint32_t end = end_of(hist, c, last), bins = axis_bins(&hist->axis);
-			if (end == bins || !bin_is_value(&hist->axis, end))
-				continue;
-			const uint64_t count = hist_count(hist, c, end);
-			uint64_t most = 0, filled = 0;
-			for (uint32_t i = 1; i <= 16; i++) {
-				const uint32_t bin = last ? end - i : end + i;
-				const uint64_t next = bin < bins ? hist_count(hist, c, bin) : 0;
-				most = next > most ? next : most;
-				filled += next > 0;
-			}
-			if (filled < 8 || count / 4 <= most ||
-			    count < hist_samples(hist, c) / 100 + 1)
+	for (uint32_t c = 0; c < hist->channels; c++) {
+		size_t used = 0;
+		series_label(label, hist, c);
+		for (int last = 0; last < 2; last++) {
+			const uint32_t end = end_of(hist, c, last);
+			const uint64_t count = clipped_at(hist, c, end, last);
+			if (count == 0)
 				continue;
 			percent_text(share, count, hist_samples(hist, c));
 			edges_format(&hist->axis.edges, end, value);
-			series_label(label, hist, c);
-			msg_note("%s%s%s at %s, the %s value: clipped?", share,
-				 *label ? " of " : "", label, value, last ? "largest" : "smallest");
-			return true;
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, "%s%s%s%s at %s, the %s value",
+				used > 0 ? ", and " : "", share, *label && used == 0 ? " of " : "",
+				used == 0 ? label : "", value, ENDS[last]);
 		}
+		if (used == 0)
+			continue;
+		msg_note("%s: clipped?", text);
+		return true;
+	}
 	return false;
 }
 

@@ -50,10 +50,16 @@ static unsigned turn_of(const struct figure *f, const struct table *t)
 		return 0;
 	if (t->rows->zero >> id & 1)
 		return FIGURE_WORTH + 1;
-	return id != FIGURE_QUANTILE ? f->row->rule & FIGURE_WORTH
-	       : t->asked->named     ? NAMED_WORTH
-	       : t->shape            ? 0
-				     : FIGURE_WORTH;
+	if (id != FIGURE_QUANTILE)
+		return f->row->rule & FIGURE_WORTH;
+	if (t->asked->named)
+		return NAMED_WORTH;
+	/* The median and the 99th percentile come before the others. */
+	const uint32_t at = t->asked->at[f->quantile];
+	return t->shape                        ? 0
+	       : at == QUANTILE_ALL / 2        ? FIGURE_WORTH - 2
+	       : at == QUANTILE_ALL / 100 * 99 ? FIGURE_WORTH - 1
+					       : FIGURE_WORTH;
 }
 
 static unsigned width_of(const struct figure *f, const struct table *t)

@@ -79,3 +79,5 @@ refused gpuhist --merge -q -o sum.npy big.npy.rescue.json
 shell 'cat sum.npy.rescue.json | cmp - big.npy.rescue.json'
 # Figures of samples of one bit are read back
 shell 'printf "\\1\\7\\0\\7\\1\\7" | gpuhist -q --record=2 -t i8 --mask=1 --by=u8@1 --stats=50 -r full -b 2 -f json | gpuhist --merge --stats=50 -q -f csv'
+# A table with room for one quantile shows the median
+run gpuhist --record=4 -t u16 --by=u16@2 -b 0 -f plot events
