@@ -363,8 +363,8 @@ const char *sample_type_refused(const char *text)
 	return why ? why
 		   : "is not a known type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 "
 		     "bf16 f32 f64 u1bit u2bit u4bit u10bit u12bit u14bit i2bit i4bit i10bit "
-		     "i12bit i14bit f8e4m3 f8e5m2, u16be and so on for big endian (the manual has "
-		     "all names)";
+		     "i12bit i14bit f8e4m3 f8e5m2, u16be and so on for big endian, cu8 ci16 cf32 "
+		     "and so on for I and Q (the manual has all names)";
 }
 
 /* ---- values ---- */

@@ -585,8 +585,9 @@ int job_shape(struct shape *shape, const struct job *job, const struct header *s
 	if (shape->row > 0 && axis_kind_of(&shape->axis)->from_samples)
 		return fail_set(fail, STATUS_USAGE,
 				"--each %s needs bins that are known before the first sample; use "
-				"-r, --edges, --log or --mod, or -b with integers",
-				job->each_text);
+				"%s-r, --edges, --log or --mod, or -b with integers",
+				job->each_text,
+				job->source.type_said || said->format ? "" : "-t u8 for bytes, ");
 	const bool document = !axis_kind_of(&shape->axis)->from_samples &&
 			      (job->into || (job->format && job->format->can & IS_DOCUMENT));
 	if (document && !edges_distinct(&shape->axis.edges))

@@ -83,7 +83,8 @@ void document_free(struct document *document)
 
 static int not_ours(const struct documents *d, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s is not a histogram that gpuhist wrote as JSON",
+	return fail_set(fail, STATUS_DATA,
+			"%s is not a histogram that gpuhist wrote as JSON (with -o FILE.json)",
 			d->in.label);
 }
 

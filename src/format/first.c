@@ -38,6 +38,8 @@
 #define TORCH                          \
 	NUMPY("is a PyTorch", "torch", \
 	      "torch.load(\"FILE\", map_location=\"cpu\")[\"NAME\"].float().numpy()")
+#define NRRD NUMPY("is an NRRD", "nrrd", "nrrd.read(\"FILE\")[0]")
+#define PLAIN "is an image in text; try `pnmtopnm FILE | gpuhist`"
 #define FITS NUMPY("is a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
 #define AIFF "is an AIFF file; pipe it through `sox -t aiff - -t wav -`"
 
@@ -53,6 +55,9 @@ static const struct input_format FORMATS[] = {
 	{READ("P5#?", &header_pnm, ".pgm")},
 	{READ("P6_~", &header_pnm, ".ppm")},
 	{READ("P6#?", &header_pnm, ".ppm")},
+	{OTHER("P2_", PLAIN)},
+	{OTHER("P3_", PLAIN)},
+	{OTHER("P7\n", "is a PAM file; try `pamtopnm FILE | gpuhist`")},
 	{PACKED("\x1f\x8b\x08", "is compressed by gzip; pipe it through `gzip -dc`")},
 	{PACKED("\xfd"
 		"7zXZ\0",
@@ -93,6 +98,7 @@ static const struct input_format FORMATS[] = {
 	{OTHER("\x89PNG\r\n\x1a\n", "is a PNG file; try `pngtopnm FILE | gpuhist`")},
 	{OTHER("\xff\xd8\xff", "is a JPEG file; try `djpeg FILE | gpuhist`")},
 	{OTHER("SIMPLE  =", FITS)},
+	{OTHER("NRRD000", NRRD)},
 	{OTHER("SQLite format 3\0",
 	       "is an SQLite database; try `sqlite3 FILE 'select COLUMN from TABLE' | gpuhist "
 	       "--text`")},

@@ -21,8 +21,7 @@ const char *linearity_refuses(const struct axis *axis, uint32_t channels)
 	if (layout_is_many(channels))
 		return "takes up to 64 channels";
 	if (!edges_are_values(e) || !axis_kind_of(axis)->ordered || e->closed)
-		return "needs a bin for each code, such as -b 4096 for codes from 0, or -r full "
-		       "with -b 65536";
+		return "needs a bin for each code: -b 4096 for 12 bits, -r full -b 65536 for i16";
 	return NULL;
 }
 

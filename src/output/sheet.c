@@ -91,8 +91,8 @@ bool sheet_has_entropy(const struct axis *axis, const struct hist *series)
 
 double sheet_bits(const struct axis *axis, const struct hist *series)
 {
-	const double bits = entropy_is_of_codes(axis, series) ? axis->type.bits
-							      : log2(axis_bins(axis));
+	const double bits =
+		entropy_is_of_codes(axis, series) ? axis->type.bits : log2(axis_bins(axis));
 
 	return fmax(bits, 1);
 }

@@ -352,13 +352,44 @@ static int refuse_line(const struct text_table *t, struct text_lines *l, struct 
 
 #define REFUSE_LINE(...) (snprintf(text, sizeof(text), __VA_ARGS__), refuse_line(t, l, line, text))
 
+#define ADVICE (WHAT - 300) /* bytes of advice, after the fault and the field */
+
+/*
+ * Advice on a field that is no number: delete the name or unit next to a number, as in latency=3 and
+ * 3ms, read a decimal comma, or count or skip a word.
+ */
+static const char *advice_on_field(char text[ADVICE], struct span field, char separator)
+{
+	static const char WORD[] = "/.-?abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_=%";
+	const char *const NAME = WORD + 4; /* without these four signs */
+	struct decimal d;
+	const int before = (int)strspn(field.p, NAME);
+	const char *const past = decimal_read(&d, field.p + before);
+	const int after = past ? (int)strspn(past, NAME) : 0;
+
+	if (past == field.end && before > 0 && before < FIELD_SHOWN)
+		snprintf(text, ADVICE, " (pipe it through `sed 's/%.*s//'`)", before, field.p);
+	else if (past && past + after == field.end && before == 0 && after < FIELD_SHOWN)
+		snprintf(text, ADVICE, " (pipe it through `sed 's/\\([0-9]\\)%.*s/\\1/'`)", after,
+			 past);
+	else if (past && *past == ',' && is_digit(past[1]) && separator != ',')
+		snprintf(text, ADVICE, " (for decimal commas, pipe it through `tr , .`)");
+	else if (field.p + strspn(field.p, WORD) == field.end && field.end - field.p < FIELD_SHOWN)
+		snprintf(text, ADVICE,
+			 " (--missing=%.*s counts it as NaN; --skip-bad leaves such lines out)",
+			 (int)(field.end - field.p), field.p);
+	else
+		snprintf(text, ADVICE, " (--skip-bad leaves such lines out)");
+	return text;
+}
+
 /* Refuse a line because of a field. */
 static int refuse_field(const struct text_table *t, struct text_lines *l, struct span line,
 			struct span field, uint32_t c, const char *what)
 {
 	const struct text_column *const column = t->spec->columns > 0 ? &t->spec->column[c] : NULL;
 	const bool first = l->starts_text && l->taken == 0;
-	char text[WHAT], names[WHAT - 300] = "", where[200] = "", number[40] = "", name[TEXT_NAME];
+	char text[WHAT], names[ADVICE] = "", where[200] = "", number[40] = "", name[TEXT_NAME];
 	const char *advice = "", *past = NULL;
 	struct decimal d;
 
@@ -373,6 +404,8 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 			 field.end - field.p > FIELD_SHOWN ? "..." : "", number);
 	if (column && what == misfit && is_missing(field) && !t->spec->skip_bad)
 		advice = " (--skip-bad leaves such lines out)";
+	if (column && what == no_number && !t->spec->skip_bad)
+		advice = advice_on_field(names, field, t->separator);
 	if (!column && what == no_number) {
 		const char separator = separator_of(line);
 		struct walk w = walk_begin(separator, line);
@@ -384,7 +417,9 @@ static int refuse_field(const struct text_table *t, struct text_lines *l, struct
 			add_names(names, sizeof(names) - 1, separator, line);
 			advice = strcat(names, ")");
 		} else if (first) {
-			advice = " (--text=1 skips a header)";
+			advice = walk_next(&w, &s) && walk_next(&w, &s)
+					 ? " (--text=N reads column N)"
+					 : " (--text=1 skips a header)";
 		}
 	}
 	if (past && past < line.end && memchr(",; \t", *past, 4)) {

@@ -32,7 +32,7 @@ done
 shell "cat format | $c"
 shell "zstd -qc format | $c"
 run $c --raw -t u8 -r full -b 1 format
-for begin in FORM1234AIFFCOMM FORM1234AIFCFVER '.snd\0\0\0\030' 'riff\056\221\317\021\245\326' 'caff\0\1\0\0' \
+for begin in 'P2\n2 2' 'P3 2 2' 'P7\nWIDTH 2' NRRD0004 FORM1234AIFFCOMM FORM1234AIFCFVER '.snd\0\0\0\030' 'riff\056\221\317\021\245\326' 'caff\0\1\0\0' \
 	'\211HDF\r\n\032\n' 'MATLAB 7.3 MAT-file' 'MATLAB 5.0 MAT-file' 'CDF\1' 'CDF\2' 'CDF\5' LASF 'root\0' PAR1 ARROW1 'II*\0' 'MM\0*' \
 	'II+\0' 'MM\0+' '\211PNG\r\n\032\n' '\377\330\377\340' 'SIMPLE  =  T' 'SQLite format 3\0'; do
 	printf "$begin" >format.u8

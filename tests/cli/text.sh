@@ -405,3 +405,11 @@ run gpuhist --skip-bad -r 0:9 -b 1 parts.LOG.zst
 seq 1000 >seq
 run gpuhist seq
 run gpuhist --finish --text numbers.txt
+# A field that is no number: what to type next
+for field in latency=4.5 21.6ms 91.8% 452,33 n/a 'x y' 2024-01-02 1e5x7 -; do
+	printf 'k;v\n1;%s\n' "$field" >field.csv
+	# shellcheck disable=SC2086
+	gpuhist $b --text=v field.csv 2>&1
+done
+shell "printf 'k,v\n1,\"3,5\"\n' | gpuhist $b --text=v"
+shell "printf '10.0.0.1 - \"GET /\" 200\n' | gpuhist $b --text"
