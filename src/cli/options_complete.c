@@ -474,6 +474,12 @@ static int settle_output(struct given *g, struct fail *fail)
 							 job->format->write == write_plot));
 	if (wants_plot(g) && !(job->style.table && job->each > 0))
 		job->format = format_find("plot");
+	/* Tensors have no bins in common: the plot of them is the table. */
+	if (job->each == ROW_IS_TENSOR && job->style.figures && job->format &&
+	    job->format->write == write_plot) {
+		job->style.table = true;
+		job->format = format_find("csv");
+	}
 	if (!job->format && !(job->format = format_of_path(job->output)))
 		return given_refuse("output", job->output,
 				    "does not end in " FORMAT_SUFFIXES "; choose a format with -f",

@@ -77,8 +77,8 @@ static const struct {
 	 "-o - to write them anyway"},
 	{CAN_PARTIAL, "--every works only with %a"},
 	{CAN_UNLIKE,
-	 "%r cannot be drawn, because tensors have no bins in common; use -f csv, tsv "
-	 "or json"},
+	 "%r cannot be drawn as %f, because tensors have no bins in common; use -f csv, "
+	 "tsv, json or plot"},
 	{CAN_SPARSE, "--nonzero cannot be combined with %r: each line has a column for each bin"},
 	{CAN_BINLESS, "--bins 0 writes statistics and no bins; it needs %o, not %f"},
 	{CAN_EACH, "%r needs %o"},

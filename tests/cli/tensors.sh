@@ -79,11 +79,13 @@ for option in '-t f32' '-c 1' '-n 3' '-S 1' --record=4 --rows=2:8 --raw; do
 	refused gpuhist --tensor=w $option m.safetensors
 	refused gpuhist --each=tensor --stats $option m.safetensors
 done | sed 's/--each=tensor/--tensor/' | uniq
-for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f plot' '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
+for option in --tensor=w --zstd --ignore-tail '--tee -o x' -p '-f svg' '-f npy' '-f raw' --nonzero --device=gpu \
 	'--every=1s -o x.json' --into=x.json --part=1/2 --merge --finish --mod; do
 	refused gpuhist --each=tensor --stats $option m.safetensors
 done
 refused gpuhist --each=tensor m.safetensors
+# A plot of tensors is their table
+run gpuhist --each=tensor --stats -f plot m.safetensors
 refused gpuhist --each=tensor --stats n.safetensors .
 shell 'cat m.safetensors | gpuhist --each=tensor --stats; gpuhist --each=tensor --stats n.safetensors m.safetensors.zst; ls x*'
 # Other files, and damaged ones
