@@ -130,16 +130,20 @@ static unsigned levels_of(const struct canvas *canvas)
 static void write_legend(struct output *out, const struct row_spec *spec)
 {
 	const struct canvas *const canvas = &spec->style->canvas;
-	const unsigned levels = levels_of(canvas), label = line_of(spec).label;
+	const char *const text = canvas->columns < 60
+					 ? " few to most of a line"
+					 : " from few samples to the most of a line; blank: none";
+	const unsigned levels = levels_of(canvas), label = line_of(spec).label,
+		       needed = levels + (unsigned)strlen(text) + 1,
+		       room = canvas->columns > needed ? canvas->columns - needed : 0;
 	unsigned shades[SHADES];
 
 	for (unsigned i = 0; i < levels; i++)
 		shades[i] = i + 1;
-	output_print(out, "%*s ", (int)label, "");
+	/* The text begins where the strips do, or as far to the left as it must to fit. */
+	output_print(out, "%*s ", (int)(label < room ? label : room), "");
 	draw_shades(out, canvas, shades, levels, levels);
-	output_text(out, canvas->columns < 60
-				 ? " few to most of a line\n"
-				 : " from few samples to the most of a line; blank: none\n");
+	output_print(out, "%s\n", text);
 }
 
 /* ---- above the rows ---- */
