@@ -67,6 +67,8 @@ static struct shaped job_of(const char *line)
 #define SUMS_U32 (sizeof(struct stats) + 2 * 16 * sizeof(int128_t))
 #define SUMS_F64 (sizeof(struct stats) + 2 * STATS_DIGITS * sizeof(int128_t))
 
+#define SMALL (2 * 65536 * sizeof(uint32_t)) /* tables of small integers */
+
 static void table(void)
 {
 	static const struct {
@@ -117,8 +119,8 @@ static void table(void)
 		/* Channels: their tables count. */
 		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
 		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8},
-		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
-		 256 * MIB - 3 * SHARED, 0},
+		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * (SHARED + 128 * KIB), 0,
+		 256 * MIB - 3 * (SHARED + 128 * KIB), 0},
 		/* Lanes in addition, for input that is worth the GPU's start. */
 		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW,
 		 8},
@@ -137,8 +139,8 @@ static void table(void)
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
 		/* Statistics add sums to each worker's memory; digests take a quarter of -M. */
-		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_U32), 0,
-		 192 * MIB - 2 * (FEW + SUMS_U32), 0},
+		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_U32 + SMALL),
+		 0, 192 * MIB - 2 * (FEW + SUMS_U32 + SMALL), 0},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64),
 		 0, 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		/* The cores count these; codes a GPU could count. */
@@ -291,7 +293,12 @@ static size_t least_of(const struct shape *shape)
 {
 	const struct axis *const axis = &shape->axis;
 	const uint32_t record = shape->record;
-	const size_t block = record > 128 * KIB ? record : 128 * KIB;
+	/* With more than STATS_FEW channels, 1,024 records or 1 MiB. */
+	const size_t records = MIB / record < 1024 ? MIB / record : 1024,
+		     least = shape->channels > STATS_FEW && records * record > 128 * KIB
+				     ? records * record
+				     : 128 * KIB,
+		     block = record > least ? record : least;
 	struct counting own, shared;
 
 	counting_init(&own, &axis->type, &axis->edges, &shape->layout, false);
