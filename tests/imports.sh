@@ -8,7 +8,7 @@ gpuhist=$1 preload=$2
 passed=0 failed=0
 
 # Functions that cannot fail, or fail because of their arguments, not because of the system.
-computes='fegetround fesetround __ctype_tolower_loc sprintf __x86_get_cpuid_feature_leaf sqrt strncasecmp ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParameter ZSTD_findFrameCompressedSize ZSTD_freeDCtx ZSTD_sizeof_DCtx ZSTD_getErrorCode ZSTD_getErrorName ZSTD_isError __assert_fail __ctype_b_loc __cxa_finalize __errno_location __libc_start_main __sched_cpucount
+computes='mallopt fegetround fesetround __ctype_tolower_loc sprintf __x86_get_cpuid_feature_leaf sqrt strncasecmp ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParameter ZSTD_findFrameCompressedSize ZSTD_freeDCtx ZSTD_sizeof_DCtx ZSTD_getErrorCode ZSTD_getErrorName ZSTD_isError __assert_fail __ctype_b_loc __cxa_finalize __errno_location __libc_start_main __sched_cpucount
 	__stack_chk_fail _exit getauxval getppid sigdelset sigfillset strerror posix_spawnattr_destroy posix_spawnattr_init posix_spawnattr_setflags posix_spawnattr_setsigdefault
 	posix_spawnattr_setsigmask posix_spawn_file_actions_destroy posix_spawn_file_actions_init exp2 fma fmax fmin log log1p log2 log10 sin sqrtl free frexp getenv geteuid getopt_long getpid ldexp memchr memcmp memcpy memmem memrchr
 	memmove memset nextafter nextafterf qsort raise sigaddset sigemptyset snprintf strchr strcmp strcpy strcasecmp strcspn
