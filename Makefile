@@ -3,7 +3,7 @@
 # CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, DESTDIR, PREFIX and the directories below it belong
 # to the user, on the command line or in the environment. The build keeps the flags that it needs in other variables.
 
-VERSION = 0.4.0
+VERSION = 0.5.0
 
 # make's own defaults for these two are not the user's choice.
 CC     := $(if $(filter default,$(origin CC)),cc,$(CC))

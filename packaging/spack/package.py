@@ -10,11 +10,11 @@ class Gpuhist(MakefilePackage):
     """Counts binary samples into a histogram, exactly, at memory speed."""
 
     manual_download = True
-    url = f"file://{os.getcwd()}/gpuhist-0.4.0.tar.gz"
+    url = f"file://{os.getcwd()}/gpuhist-0.5.0.tar.gz"
 
     license("MIT")
 
-    version("0.4.0")
+    version("0.5.0")
 
     variant("cuda", default=False, description="Kernels for NVIDIA GPUs")
 
