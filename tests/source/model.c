@@ -390,6 +390,10 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	v->bytes = f.bytes;
 	if (!opens)
 		return false;
+	const size_t head = (size_t)o->begin;
+	/* The bytes of a damaged frame may be those of another header. */
+	t->unclear |= o->format && f.bytes > 0 &&
+		      memcmp(f.data, o->said, head < f.bytes ? head : f.bytes) != 0;
 	if (o->format && f.why && f.from < o->begin) { /* was the header seen? */
 		t->unclear |= *left != NO_LIMIT || f.vague;
 		free(v->data);
@@ -399,8 +403,6 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 			snprintf(t->text, sizeof(t->text), "%s", shown(job, i));
 		return goes_on;
 	}
-	const size_t head = (size_t)o->begin;
-	t->unclear |= o->format && memcmp(f.data, o->said, head < f.bytes ? head : f.bytes) != 0;
 	if (o->format && f.bytes < o->begin) {
 		fails(t, i, true, STATUS_DATA,
 		      "%s has a %s header that gpuhist cannot use: the "
