@@ -44,6 +44,7 @@ struct soft {
 		enum unpacked state;
 		size_t got;
 	} room[UNPACKER_ROOMS];
+	const struct soft_room *at_work; /* or NULL */
 	/* Decoded bytes of all frames; the rest of a frame with a refused block is missing. */
 	bool is_refused;
 	unsigned char *past;
@@ -105,11 +106,12 @@ static inline void *soft_main(void *arg)
 	pthread_mutex_lock(&f->lock);
 	while (!f->ends) {
 		struct soft_room *const r = &f->room[f->order[f->decoded % UNPACKER_ROOMS]];
-		if (f->submitted == f->decoded) {
+		if (f->submitted == f->decoded || f->has_failed) {
 			pthread_cond_wait(&f->changed, &f->lock);
 			continue;
 		}
 		const uint64_t number = f->decoded + 1;
+		f->at_work = r;
 		pthread_mutex_unlock(&f->lock);
 		if (check_random(&f->state) % 4 == 0)
 			usleep((useconds_t)(check_random(&f->state) % 3000));
@@ -117,6 +119,7 @@ static inline void *soft_main(void *arg)
 		if (number == f->wrong && r->got > 0)
 			r->bytes[check_random(&f->state) % r->got] ^= 4;
 		pthread_mutex_lock(&f->lock);
+		f->at_work = NULL;
 		f->has_failed |= number == f->lost;
 		r->state = fine && number != f->refused ? UNPACKED_DONE : UNPACKED_REFUSED;
 		f->decoded++;
@@ -149,13 +152,23 @@ static inline void soft_submit(void *arg, unsigned which, size_t packed)
 	struct soft *const f = arg;
 
 	pthread_mutex_lock(&f->lock);
-	CHECK(f->submitted - f->decoded < f->rooms && f->room[which].state != UNPACKED_NOT_YET,
-	      "room %u is not free", which);
 	CHECK(packed + sizeof(struct unpack_orders) <= SOFT_ROOM, "%zu packed bytes", packed);
-	f->room[which].state = UNPACKED_NOT_YET;
-	f->order[f->submitted++ % UNPACKER_ROOMS] = which;
+	/* After a failure all rooms are lost, and free. */
+	if (!f->has_failed) {
+		CHECK(f->submitted - f->decoded < f->rooms &&
+			      f->room[which].state != UNPACKED_NOT_YET,
+		      "room %u is not free", which);
+		f->room[which].state = UNPACKED_NOT_YET;
+		f->order[f->submitted++ % UNPACKER_ROOMS] = which;
+	}
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
+}
+
+/* Has the device failed? The room in which it still works is not given back yet. */
+static inline bool soft_lost(const struct soft *f, unsigned which)
+{
+	return f->has_failed && f->at_work != &f->room[which];
 }
 
 static inline bool soft_answered(void *arg, unsigned which)
@@ -163,7 +176,7 @@ static inline bool soft_answered(void *arg, unsigned which)
 	struct soft *const f = arg;
 
 	pthread_mutex_lock(&f->lock);
-	const bool is = f->has_failed || f->room[which].state != UNPACKED_NOT_YET;
+	const bool is = soft_lost(f, which) || f->room[which].state != UNPACKED_NOT_YET;
 	pthread_mutex_unlock(&f->lock);
 	return is;
 }
@@ -175,7 +188,7 @@ static inline enum unpacked soft_done(void *arg, unsigned which, double seconds,
 	if (seconds > 0 && !soft_answered(arg, which))
 		usleep((useconds_t)(seconds * 1e6));
 	pthread_mutex_lock(&f->lock);
-	const enum unpacked state = f->has_failed ? UNPACKED_LOST : f->room[which].state;
+	const enum unpacked state = soft_lost(f, which) ? UNPACKED_LOST : f->room[which].state;
 	if (state >= UNPACKED_DONE)
 		*bytes = f->room[which].got;
 	pthread_mutex_unlock(&f->lock);

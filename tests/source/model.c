@@ -395,7 +395,8 @@ static bool walk(struct truth *t, const struct job *job, size_t i, uint64_t *lef
 	t->unclear |= o->format && f.bytes > 0 &&
 		      memcmp(f.data, o->said, head < f.bytes ? head : f.bytes) != 0;
 	if (o->format && f.why && f.from < o->begin) { /* was the header seen? */
-		t->unclear |= *left != NO_LIMIT || f.vague;
+		t->unclear |= *left != NO_LIMIT || f.vague ||
+			      (o->samples != NO_LIMIT && skip > o->samples);
 		free(v->data);
 		v->data = NULL;
 		const bool goes_on = meet_damage(t, job, i, &f, NO_LIMIT);
