@@ -264,7 +264,9 @@ static bool look_inside(struct truth *t, const struct job *job, size_t i, struct
 		fails(t, i, true, STATUS_DATA, "%s is not compressed by zstd", name);
 	else if (job->setup.open.parts > 0 && packed)
 		fails(t, i, true, STATUS_USAGE, "%s is compressed, but --part", name);
-	t->unclear |= job->setup.open.parts > 0 && packed && o->foreign; /* or its header is bad */
+	/* Or its header is bad, or the samples end before the bytes to skip. */
+	t->unclear |= job->setup.open.parts > 0 && packed &&
+		      (o->foreign || (o->samples != NO_LIMIT && job->setup.open.skip > o->samples));
 	if (t->must)
 		return false;
 	while (packed && next_frame(f, job, o))
