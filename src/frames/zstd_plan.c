@@ -459,4 +459,6 @@ void cut_plan(const struct planner *p, struct cut *c)
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
 		  : found == FIND_BAD || !records_fit(p, c)   ? CUT_BAD
 							      : CUT_JOB;
+	if (c->what == CUT_BAD) /* it is not decoded */
+		c->need = 0;
 }
