@@ -62,7 +62,7 @@ struct counter {
 	struct extent extent;   /* auto_bins.most > 0: of the samples counted, up to known bins */
 	bool knows;             /* the loops can tell whether bins are known (auto_know) */
 	/* --by with statistics: samples that are kept until a block of their key is full */
-	unsigned char *kept; /* those of key i begin at sample i * room */
+	unsigned char *kept; /* the samples of key i begin at sample i * room */
 	uint32_t *kept_of;   /* their number for each key, less than room */
 	uint32_t room;
 	uint32_t channel; /* PRIVATE, SHARED: channel of the next sample; 0 after whole records */
@@ -624,7 +624,7 @@ static void check_digests(struct counter *counter)
 	if (!fits)
 		counts_share_digests(counter->counts, stats);
 	else if (stats[0].total)
-		counts_charge(counter->counts);
+		counts_add_stats(counter->counts, NULL);
 }
 
 static void count_unchecked(struct counter *counter, size_t n)

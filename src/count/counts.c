@@ -50,8 +50,7 @@ int counts_keep_stats(struct counts *counts, const struct sample_type *type, uin
 	return 0;
 }
 
-/* Merge a worker's statistics, unless they are NULL, and charge the digests of the totals. */
-static void merge_and_charge(struct counts *counts, const struct stats *stats)
+void counts_add_stats(struct counts *counts, const struct stats *stats)
 {
 	uint64_t charged = 0;
 
@@ -66,16 +65,6 @@ static void merge_and_charge(struct counts *counts, const struct stats *stats)
 		if (digest->memory && charged > digest->memory->most)
 			__atomic_store_n(&counts->lost, true, __ATOMIC_RELAXED);
 	}
-}
-
-void counts_add_stats(struct counts *counts, const struct stats *stats)
-{
-	merge_and_charge(counts, stats);
-}
-
-void counts_charge(struct counts *counts)
-{
-	merge_and_charge(counts, NULL);
 }
 
 void counts_share_digests(struct counts *counts, struct stats *stats)

@@ -57,14 +57,11 @@ int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, str
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
 		      uint32_t digits, struct digest_memory *memory, struct fail *fail);
 
-/* Add a worker's statistics of all channels. */
+/* Add a worker's statistics of all channels, unless they are NULL; charge the totals' digests. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
 
 /* Let the digests of a worker's empty statistics use the memory of the totals' (stats.h). */
 void counts_share_digests(struct counts *counts, struct stats *stats);
-
-/* After counts_share_digests: charge the totals' digests, into which the worker counts. */
-void counts_charge(struct counts *counts);
 
 /* -1: the digests of the totals, or the keys, exceed their limit (STATUS_LIMIT). Any thread. */
 int counts_check(const struct counts *counts, struct fail *fail);

@@ -13,8 +13,8 @@
  * they do depends only on the total number of samples, not on threads or the order of adding.
  *
  * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
- * has a byte for each block of 128 cells; only touched blocks are cleared, added and written. The
- * digests of many channels count in bytes, of which the cache holds four times as many.
+ * has a byte for each block of 128 cells; only touched blocks are cleared, added and written. With
+ * many channels, counters are bytes, because four times as many fit the cache.
  */
 #ifndef GPUHIST_COUNT_DIGEST_H
 #define GPUHIST_COUNT_DIGEST_H
@@ -70,7 +70,7 @@ struct digest_rule digest_rule(const struct sample_type *type, uint32_t digits);
 int digest_open(struct digest *d, const struct digest_rule *rule, bool wide);
 void digest_close(struct digest *d); /* accepts {0} */
 
-/* For an empty digest of samples: count in bytes, and add to narrow what they cannot hold. */
+/* For an empty digest of samples: count in bytes, and add their overflows to narrow. */
 void digest_use_bytes(struct digest *d);
 
 void digest_clear(struct digest *d);

@@ -82,8 +82,8 @@ int json_string(struct json *r, const char *wanted, size_t *at, struct fail *fai
 int json_whole(struct json *r, const char *what, size_t *at, uint64_t *n, struct fail *fail);
 
 /*
- * Consume the opening bracket, or what follows a member of the innermost object or array: a comma,
- * or the closing bracket. 1: a member follows. 0: the closing bracket was consumed.
+ * Consume the opening bracket, or the comma or closing bracket after a member of the innermost
+ * object or array. 1: a member follows. 0: the closing bracket was consumed.
  */
 int json_enter(struct json *r, char open, struct fail *fail);
 int json_next(struct json *r, struct fail *fail);

@@ -170,9 +170,9 @@ struct zstd_input {
 	uint64_t pos;                  /* packed offset of the next frame */
 	struct zstd_job *jobs, **last; /* its jobs, in the order of their frames */
 	struct zstd_job *open;         /* the last job, until the end of its frame is found */
-	struct frame walk;     /* the open job's frame, as far as its blocks were followed */
-	bool walks;            /* what follows that frame may be wanted, so its end is looked for */
-	struct cut cut;        /* the next job, while it waits for memory */
+	struct frame walk; /* the open job's frame, as far as its blocks were followed */
+	bool walks;     /* the bytes after that frame may be wanted, so readers look for its end */
+	struct cut cut; /* the next job, while it waits for memory */
 	uint64_t stream_bytes; /* bytes of the budget for bytes of a stream in memory */
 	struct seam *seams;
 };

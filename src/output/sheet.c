@@ -77,7 +77,7 @@ double strip_entropy(const struct hist *hist, uint32_t channel)
 	return n > 0 ? fmax(log2((double)n) - sum / (double)n, 0) : 0;
 }
 
-/* Is the entropy of a row that of its codes, and not of its bins? Keys keep their codes, too. */
+/* Is the entropy of a row computed from codes, not from bins? Keys keep their codes, too. */
 static bool entropy_is_of_codes(const struct axis *axis, const struct hist *series)
 {
 	return sample_is_code(&axis->type) ||

@@ -33,7 +33,7 @@ struct input_sums {
 	uint64_t end;     /* offset of the end of all, if it was read or passed over; or 0 */
 };
 
-/* What differs between plain samples, zstd and text. All but `begin` need the lock. */
+/* The operations of a kind: plain samples, zstd or text. All but `begin` need the lock. */
 struct input_kind {
 	/* Prepare the first task. 1: the source was stopped. */
 	int (*begin)(struct source *s, struct input *in, struct fail *fail);
@@ -49,7 +49,7 @@ struct input_kind {
 	/* The kind may lack these: */
 	/* Free and add up those parts that are done. */
 	void (*settle)(struct source *s, struct input *in);
-	/* If ordered: has it samples that are handed out before those of later inputs? */
+	/* If ordered: must later inputs wait until it has handed out its samples? */
 	bool (*precedes)(const struct source *s, const struct input *in);
 	/* Take back a piece that was lent. */
 	void (*back_unlocks)(struct source *s, const struct chunk *chunk);
