@@ -22,15 +22,26 @@ def boost(name, threads):
 
 
 def cupy(name, _):
-    """The same by CuPy, for the file taken four times, 256 MiB at a time."""
+    """The same by CuPy, for the file taken four times, in blocks of 64 MiB through two page-locked buffers and streams."""
     import cupy as cp
+    import cupyx
     import numpy as np
-    data, step = np.memmap(name, "f4", "r"), 1 << 26
-    counts = cp.zeros(1000, "i8")
+    step, turn, counts = 1 << 24, 0, []
+    lanes = [(cp.cuda.Stream(non_blocking=True), cupyx.empty_pinned(step, "f4"), cp.empty(step, "f4")) for _ in range(2)]
     for _ in range(4):
-        for i in range(0, data.size, step):
-            counts += cp.histogram(cp.asarray(data[i:i + step]), 1000, (-4, 4))[0]
-    return counts.get()
+        with open(name, "rb") as file:
+            while True:
+                stream, host, device = lanes[turn % 2]
+                stream.synchronize()
+                n = file.readinto(memoryview(host).cast("B")) // 4
+                if n == 0:
+                    break
+                with stream:
+                    device[:n].set(host[:n])
+                    counts.append(cp.histogram(device[:n], 1000, (-4, 4))[0])
+                turn += 1
+    cp.cuda.Device().synchronize()
+    return np.sum([cp.asnumpy(c) for c in counts], axis=0)
 
 
 def duckdb(name, threads):
