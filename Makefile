@@ -129,7 +129,7 @@ $(OBJ_DIR)/%_$(1).o: OWN = $(LOOPS_FLAGS) $(FLAGS_$(1)) -DISA=$(1)
 endef
 $(foreach l,$(LOOPS),$(eval $(call loops,$(l))))
 # Incrementing a counter took 1.5 times as long if the loop happened to cross a cache line.
-$(OBJ_DIR)/src/count/count.o: OWN = $(LOOPS_ALIGN)
+$(addprefix $(OBJ_DIR)/src/count/,count_bins.o count_small.o count_keys.o): OWN = $(LOOPS_ALIGN)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(OBJ_DIR)/src/gpu_helper/gpu_image.o: $(KERNELS)
 $(OBJ_DIR)/src/cli/help.o: OWN = $(FORM_FLAGS)

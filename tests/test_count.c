@@ -523,8 +523,8 @@ static void near(const char *type, enum axis_kind kind, uint64_t spread, bool sh
 		counting_keep_stats(&c, 1, digits);
 		c.pages = memory;
 		c.alone = true;
-		CHECK(c.small_of, "%s: small integers are not counted apart", type);
-		c.small_of = apart ? c.small_of : NULL;
+		CHECK(c.small.cells, "%s: small integers are not counted apart", type);
+		c.small.cells = apart ? c.small.cells : NULL;
 		CHECK(counts_init(&counts[apart], c.cells, &fail) == 0 &&
 			      counts_keep_stats(&counts[apart], &t, 1, digits, memory, &fail) == 0,
 		      "%s", fail.text);

@@ -34,6 +34,15 @@ enum count_method {
 	COUNT_SHARED,  /* too many cells for that: straight into counts.cell */
 };
 
+/* With statistics: how small integers are counted apart (count_small.c). */
+struct counting_small {
+	struct binning rule;          /* their rule */
+	cells_fn *cells;              /* finds their cells; NULL: they are not counted apart */
+	cells_extent_fn *extent;      /* finds the extent of samples */
+	cells_fn *word_cells;         /* finds the bins of words (stats.h) */
+	cells_extent_fn *word_extent; /* finds the extent of words for the bins */
+};
+
 struct counting {
 	struct sample_type type;    /* of the samples in the input */
 	struct sample_type counted; /* their type while counting (sample_type_counted) */
@@ -54,17 +63,13 @@ struct counting {
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool finds_whole;           /* keep counts.fractions, for floats of more than 16 bits */
 	bool stats;                 /* --stats (see counting_adds_stats) */
-	struct binning small;       /* small_of: the rule of small integers */
-	cells_fn *small_of;         /* finds them, if they are counted apart; else NULL */
-	cells_fn *cells_of_words;   /* small_of: finds the cells of words (stats.h) */
-	cells_extent_fn *small_extent;    /* small_of: finds the extent of samples */
-	cells_extent_fn *extent_of_words; /* small_of: finds the extent of words for the bins */
-	uint32_t digits;                  /* of the digests of statistics; 0: there are none */
-	struct digest_memory *pages;      /* memory that these digests share; NULL: no limit */
-	struct keys *keys;                /* --by: the keys; shared by all counters; NULL: none */
-	uint32_t private; /* --by: keys from this index up are counted in the totals */
-	bool alone;       /* SHARED: only one thread adds to counts.cell, without atomics */
-	size_t memory;    /* bytes that each counter allocates */
+	struct counting_small small; /* small integers, which are counted apart */
+	uint32_t digits;             /* of the digests of statistics; 0: there are none */
+	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
+	struct keys *keys;           /* --by: the keys; shared by all counters; NULL: none */
+	uint32_t private;            /* --by: keys from this index up are counted in the totals */
+	bool alone;    /* SHARED: only one thread adds to counts.cell, without atomics */
+	size_t memory; /* bytes that each counter allocates */
 };
 
 struct counter;
