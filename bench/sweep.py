@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """
 sweep: find cliffs. Count with every combination of types, channels, bins, threads and --stats, in rows and with keys, and
-print the runs that are slower than a third of a neighbour's rate. A neighbour differs by one step in one dimension.
+print the runs that are slower than a third of a neighbour's rate. A neighbour differs by one step in one dimension; more
+threads are no neighbour of fewer.
 
 A run that looks slow is repeated with its neighbour, and the best rates count. Runs that are refused are left out. Rates
 are of whole processes, so with few bytes the start of large tables shows.
@@ -81,7 +82,7 @@ def rate(program, point):
 def neighbours(point, dimensions):
     for i, values in enumerate(dimensions):
         at = values.index(point[i])
-        for step in (at - 1, at + 1):
+        for step in (at - 1,) if values is THREADS else (at - 1, at + 1):
             if 0 <= step < len(values):
                 yield (*point[:i], values[step], *point[i + 1:])
 

@@ -414,32 +414,45 @@ static void keyed_codes(const char *type, uint32_t key_bytes, uint32_t keys, uns
 	counts_free(&counts);
 }
 
-/* 32-bit tables must be flushed before 2^32 samples, here all in one cell of one table. */
-static void past_32_bits(void)
+/*
+ * 32-bit tables must be flushed before 2^32 samples, here all in one cell of one table: a code, or
+ * with statistics a small integer.
+ */
+static void past_32_bits(const char *type, bool stats)
 {
 	const size_t length = (size_t)1 << 20;
 	const unsigned rounds = 4097; /* 2^32 + 2^20 samples */
-	unsigned char *p = calloc(length + 1, 1);
 	struct sample_type t;
 	struct edges e;
 	struct counting c;
 	struct counts counts;
 	struct fail fail = {0};
 
-	set_up(&t, &e, "u8", 256);
+	set_up(&t, &e, type, 256);
+	unsigned char *const p = calloc(length, t.code_bytes);
 	counting_init(&c, &t, &e, NULL, false);
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
+	if (stats) {
+		counting_keep_stats(&c, 1, DIGEST_FINE);
+		CHECK(counts_keep_stats(&counts, &t, 1, DIGEST_FINE, NULL, &fail) == 0, "%s",
+		      fail.text);
+	}
+	const size_t zero = stats ? cell_under(&e.binning) : 0, last = stats ? 252 : 255;
 	struct counter *counter = counter_open(&c, &counts);
 	for (unsigned i = 0; i < rounds; i++)
 		counter_add(counter, p, length);
-	p[0] = 255;
+	put(p, &t, 255);
 	counter_add(counter, p, 1);
 	counter_close(counter);
-	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros",
-	      (unsigned long long)counts.cell[0]);
-	CHECK(counts.cell[255] == 1, "%llu of 255", (unsigned long long)counts.cell[255]);
+	CHECK(counts.cell[zero] == (uint64_t)rounds * length, "%llu zeros",
+	      (unsigned long long)counts.cell[zero]);
+	CHECK(counts.cell[last] == 1, "%llu of 255", (unsigned long long)counts.cell[last]);
 	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples",
 	      (unsigned long long)counts.samples);
+	CHECK(!stats || (counts.stats[0].number == counts.samples &&
+			 counts.stats[0].zeros == counts.samples - 1 &&
+			 digest_sum(&counts.stats[0].digest) == counts.samples),
+	      "%s: figures of %llu samples", type, (unsigned long long)counts.samples);
 	free(p);
 	counts_free(&counts);
 }
@@ -465,16 +478,16 @@ static unsigned char *make_near(const struct sample_type *t, uint64_t spread)
 	return p;
 }
 
-/* Count in one counter: calls of any length, and flushes. */
+/* Count in one counter: calls of whole records, and flushes. */
 static void count_near(const struct counting *c, struct counts *counts, const unsigned char *p,
 		       uint64_t seed)
 {
 	struct counter *const counter = counter_open(c, counts);
-	size_t n = (size_t)UNITS * UNIT;
+	size_t n = (size_t)UNITS * UNIT / c->channels * c->channels;
 
-	for (size_t some; n > 0; n -= some, p += some * c->bytes) {
+	for (size_t some; n > 0; n -= some, p += some * c->type.code_bytes) {
 		some = check_random(&seed) % (check_random(&seed) % 4 == 0 ? 3000 : 30000);
-		some = some < n ? some : n;
+		some = some < n ? some / c->channels * c->channels : n;
 		counter_add(counter, p, some);
 		if (check_random(&seed) % 4 == 0)
 			counter_flush(counter);
@@ -499,15 +512,14 @@ static bool same_digests(const struct digest *a, const struct digest *b)
  * Small integers are counted apart; everything is as if they were not. Without memory for digests,
  * the digest is that of the totals.
  */
-static void near(const char *type, enum axis_kind kind, uint64_t spread, bool shared,
-		 uint32_t digits, struct digest_memory *memory)
+static void near(const char *type, enum axis_kind kind, uint64_t spread, uint32_t channels,
+		 bool shared, uint32_t digits, struct digest_memory *memory)
 {
 	const struct axis_spec spec = {.bins = 1000,
 				       .kind = kind,
 				       .lo = {3, true, true, 3},
 				       .hi = {2003, true, true, 2003}};
 	struct counts counts[2];
-	struct stats_result r[2];
 	struct fail fail = {0};
 	struct sample_type t;
 	struct edges e;
@@ -515,37 +527,46 @@ static void near(const char *type, enum axis_kind kind, uint64_t spread, bool sh
 
 	sample_type_parse(&t, type);
 	CHECK(edges_init(&e, &spec, &t, &why) == 0, "%s", why);
+	const struct layout layout = {
+		.record = channels * t.code_bytes, .samples = channels, .channels = channels};
 	unsigned char *const p = make_near(&t, spread);
 	const uint64_t seed = check_random(&state);
 	for (int apart = 0; apart < 2; apart++) {
 		struct counting c;
-		counting_init(&c, &t, &e, NULL, shared);
-		counting_keep_stats(&c, 1, digits);
+		counting_init(&c, &t, &e, &layout, shared);
+		counting_keep_stats(&c, channels, digits);
 		c.pages = memory;
 		c.alone = true;
 		CHECK(c.small.cells, "%s: small integers are not counted apart", type);
 		c.small.cells = apart ? c.small.cells : NULL;
 		CHECK(counts_init(&counts[apart], c.cells, &fail) == 0 &&
-			      counts_keep_stats(&counts[apart], &t, 1, digits, memory, &fail) == 0,
+			      counts_keep_stats(&counts[apart], &t, channels, digits, memory,
+						&fail) == 0,
 		      "%s", fail.text);
 		if (c.auto_bins.most > 0)
 			counts_set_auto(&counts[apart], &c.auto_bins);
 		count_near(&c, &counts[apart], p, seed);
-		stats_result(counts[apart].stats, &r[apart]);
 	}
-	const struct stats *const a = counts[0].stats, *const b = counts[1].stats;
 	CHECK(counts[0].samples == counts[1].samples && counts[0].k == counts[1].k &&
 		      memcmp(counts[0].cell, counts[1].cell, counts[0].cells * sizeof(uint64_t)) ==
 			      0,
-	      "%s, kind %d, below %llu: other counts", type, (int)kind, (unsigned long long)spread);
-	CHECK(a->number == b->number && a->zeros == b->zeros &&
-		      a->extent.least == b->extent.least &&
-		      a->extent.greatest == b->extent.greatest && r[0].total == r[1].total &&
-		      r[0].mean == r[1].mean && r[0].deviation == r[1].deviation,
-	      "%s, kind %d, below %llu: other figures", type, (int)kind,
-	      (unsigned long long)spread);
-	CHECK(same_digests(&a->digest, &b->digest), "%s, below %llu: another digest", type,
-	      (unsigned long long)spread);
+	      "%s, kind %d, below %llu, %u channels: other counts", type, (int)kind,
+	      (unsigned long long)spread, channels);
+	for (uint32_t i = 0; i < channels; i++) {
+		const struct stats *const a = &counts[0].stats[i], *const b = &counts[1].stats[i];
+		struct stats_result x, y;
+		stats_result(a, &x);
+		stats_result(b, &y);
+		CHECK(a->number == b->number && a->zeros == b->zeros &&
+			      a->extent.least == b->extent.least &&
+			      a->extent.greatest == b->extent.greatest && x.total == y.total &&
+			      x.mean == y.mean && x.deviation == y.deviation,
+		      "%s, kind %d, below %llu, channel %u of %u: other figures", type, (int)kind,
+		      (unsigned long long)spread, i, channels);
+		CHECK(same_digests(&a->digest, &b->digest),
+		      "%s, below %llu, channel %u of %u: another digest", type,
+		      (unsigned long long)spread, i, channels);
+	}
 	free(p);
 	edges_free(&e);
 	counts_free(&counts[0]);
@@ -556,13 +577,15 @@ static void small(void)
 {
 	static const char *const TYPES[] = {"u24", "i24be", "u32", "i32be", "u64be", "i64"};
 	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_AUTO, AXIS_RANKS, AXIS_MOD};
-	static const uint64_t SPREADS[] = {1, 50, 3000, 1 << 16};
+	static const uint64_t SPREADS[] = {1, 50, 1000, 1 << 16};
+	static const uint32_t CHANNELS[] = {2, 3, 16, 17, 64};
 
 	for (size_t i = 0; i < 6; i++)
 		for (size_t k = 0; k < 4; k++)
-			for (size_t s = 0; s < 4; s++)
-				near(TYPES[i], KINDS[k], SPREADS[s], s % 2,
-				     s < 2 ? DIGEST_ROUGH : DIGEST_FINE,
+			for (size_t s = 0; s < 8; s++)
+				near(TYPES[i], KINDS[k], SPREADS[s / 2],
+				     s % 2 ? CHANNELS[(i + k + s / 2) % 5] : 1, s / 2 % 2,
+				     s < 4 ? DIGEST_ROUGH : DIGEST_FINE,
 				     k % 2 ? &(struct digest_memory){.most = 0} : NULL);
 }
 
@@ -608,7 +631,8 @@ int main(void)
 			patterns(), small();
 	CHECK(isa_force("avx1024") != 0 && isa_force(NULL) == 0, "the best instruction set");
 	one("u32", (1u << 25) + 1, 1, true, NOISE);
-	past_32_bits();
+	past_32_bits("u8", false);
+	past_32_bits("u32", true);
 	digests(3, DIGEST_FINE);
 	digests(STATS_FEW, DIGEST_FINE);
 	digests(STATS_FEW + 8, DIGEST_FINE);

@@ -67,7 +67,7 @@ static struct shaped job_of(const char *line)
 #define SUMS_U32 (sizeof(struct stats) + 2 * 16 * sizeof(int128_t))
 #define SUMS_F64 (sizeof(struct stats) + 2 * STATS_DIGITS * sizeof(int128_t))
 
-#define SMALL (2 * 65536 * sizeof(uint32_t)) /* tables of small integers */
+#define SMALL ((2 * 65536 + 512) * sizeof(uint32_t)) /* tables of small integers */
 
 static void table(void)
 {

@@ -226,9 +226,6 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 {
 	const struct counting *c = counter->c;
 
-	/* No count may reach 2^32. */
-	if (counter->pending + counter->small.samples + n > UINT32_MAX)
-		counter_flush(counter);
 	bins_add(counter, samples, ranks, n);
 	if (c->finds_whole)
 		fractions_find(counter, samples, n);
@@ -242,13 +239,12 @@ static void add_codes(struct counter *counter, const unsigned char *samples, siz
 {
 	const struct counting *c = counter->c;
 
-	if (counter->pending + n > UINT32_MAX)
-		counter_flush(counter);
 	counter->pending += n;
 	(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n, c->channels);
 }
 
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
+/* Count n samples that are not small integers, or not known to be. */
+static void add_any(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
 	const uint32_t bytes = c->type.code_bytes;
@@ -258,8 +254,6 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 				    ? most
 				    : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
-	const bool settles = counter->small.table &&
-			     counter->pending + counter->small.samples + n >= SMALL_LEAST;
 
 	if (counter->stats && c->channels > STATS_FEW) { /* all samples at once */
 		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
@@ -268,12 +262,10 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	}
 	for (size_t some; n > 0; n -= some, samples += some * bytes) {
 		const unsigned char *counted = samples, *ranked = samples;
-		const bool look = settles && small_looks(counter);
-		some = lesser(n, look ? STATS_BLOCK : unit);
-		if (look && small_add(counter, samples, some)) {
-			count_unchecked(counter, some);
-			continue;
-		}
+		some = lesser(n, unit);
+		/* No count may reach 2^32. */
+		if (counter->pending + counter->small.samples + some > UINT32_MAX)
+			counter_flush(counter);
 		if (count_holds_codes(c)) {
 			add_codes(counter, samples, some);
 			continue;
@@ -287,6 +279,26 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 			ranked = (const unsigned char *)ranks;
 		}
 		add_samples(counter, counted, ranked, some);
+	}
+}
+
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
+{
+	const size_t bytes = counter->c->type.code_bytes;
+	struct counter_small *const small = &counter->small;
+
+	if (!small->table || counter->pending + small->samples + n < SMALL_LEAST) {
+		add_any(counter, samples, n);
+		return;
+	}
+	for (size_t some; n > 0; n -= some, samples += some * bytes) {
+		some = small_add(counter, samples, n);
+		count_unchecked(counter, some);
+		if (some > 0)
+			continue;
+		some = lesser(n, small->pass);
+		small->pass -= some;
+		add_any(counter, samples, some);
 	}
 }
 

@@ -69,21 +69,6 @@ static void flush_shared(struct counter *counter)
 
 /* ---- samples to cells, and tables to totals ---- */
 
-/*
- * Add base[i] to cells[i]. Groups of a constant size become vectors at any level of optimisation.
- */
-static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
-{
-	enum { GROUP = 16 };
-	size_t i = 0;
-
-	for (; i + GROUP <= n; i += GROUP)
-		for (size_t k = i; k < i + GROUP; k++)
-			cells[k] += base[k];
-	for (; i < n; i++)
-		cells[i] += base[i];
-}
-
 /* The extent of the next n samples. */
 static struct extent extent_ahead(const struct counting *c, const unsigned char *p, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_small: with statistics, units of integers that are all small are counted as codes, which
+ * count_small: with statistics, blocks of integers that are all small are counted as codes, which
  * replaces bins, digest and sums: these take most of the time. When the small integers settle, bins
  * and statistics are computed from their counts.
  */
@@ -10,25 +10,34 @@
 
 #include "base/minmax.h"
 
-#define SMALL ((size_t)1 << 16) /* number of small integers */
-#define TABLES 2u
-#define WAIT 31u /* units between two looks for small ones, at most */
+#define SMALL ((size_t)1 << 16) /* number of small integers of all channels together */
+#define WAIT 64u                /* blocks between two looks for small ones, at most */
+
+/* Tables of a counter: neighbouring samples, which may be equal, are of different ones. */
+static unsigned tables_of(const struct counting *c)
+{
+	return c->channels > 1 ? 1 : 2;
+}
 
 void small_choose(struct counting *c)
 {
-	if (c->channels > 1 || c->type.code_bytes <= 2 || c->type.kind == SAMPLE_FLOAT)
+	size_t each = SMALL; /* small integers of a channel */
+
+	if (layout_is_many(c->channels) || c->type.code_bytes <= 2 || c->type.kind == SAMPLE_FLOAT)
 		return;
+	while (each * c->channels > SMALL)
+		each /= 2;
 	const enum cells_load load = cells_load(&c->counted),
 			      word = c->counted.code_bytes == 8 ? LOAD_KEY64 : LOAD_KEY32;
 	const uint64_t bias = (uint64_t)-sample_min(&c->type);
 
-	c->memory += TABLES * SMALL * sizeof(uint32_t);
+	c->memory += (tables_of(c) * SMALL + COUNT_BLOCK) * sizeof(uint32_t);
 	c->small = (struct counting_small){
 		.rule = {.kind = BIN_SHIFT,
-			 .bins = SMALL,
+			 .bins = (uint32_t)each,
 			 .bias = bias,
-			 .first = bias - (bias > 0 ? SMALL / 2 : 0),
-			 .span = SMALL - 1},
+			 .first = bias - (bias > 0 ? each / 2 : 0),
+			 .span = each - 1},
 		.cells = cells_best()->cells[load][BIN_SHIFT],
 		.extent = cells_best()->extent[load][0],
 		.word_cells = cells_best()->cells[word][c->binning.kind],
@@ -38,64 +47,80 @@ void small_choose(struct counting *c)
 
 int small_open(struct counter *counter)
 {
+	const struct counting *const c = counter->c;
+	const size_t entries = tables_of(c) * SMALL;
+
+	if (!c->small.cells)
+		return 0;
 	counter->small.within = EXTENT_NONE;
-	if (counter->c->small.cells)
-		counter->small.table = calloc(TABLES * SMALL, sizeof(uint32_t));
-	return counter->c->small.cells && !counter->small.table ? -1 : 0;
+	counter->small.table = calloc(entries + COUNT_BLOCK, sizeof(uint32_t));
+	if (!counter->small.table)
+		return -1;
+	counter->small.base = counter->small.table + entries;
+	for (uint32_t i = 0; i < COUNT_BLOCK; i++)
+		counter->small.base[i] = i % c->channels * c->small.rule.bins;
+	return 0;
 }
 
-bool small_looks(struct counter *counter)
-{
-	if (counter->small.pass == 0)
-		return true;
-	counter->small.pass--;
-	return false;
-}
-
-bool small_add(struct counter *counter, const unsigned char *samples, size_t n)
+size_t small_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *const c = counter->c;
-	const struct extent extent = c->small.extent(samples, n, c->small.rule.bias);
-	uint32_t cells[STATS_BLOCK];
+	const struct binning *const rule = &c->small.rule;
+	const size_t block = COUNT_BLOCK / c->channels * c->channels;
+	struct counter_small *const small = &counter->small;
+	uint32_t cells[COUNT_BLOCK];
+	size_t done = 0;
 
-	if (extent.least < c->small.rule.first || extent.greatest - c->small.rule.first >= SMALL) {
-		counter->small.pass = counter->small.wait;
-		counter->small.wait =
-			counter->small.wait < WAIT ? 2 * counter->small.wait + 1 : WAIT;
-		return false;
+	for (size_t some; done < n && small->pass == 0; done += some) {
+		some = lesser(n - done, block);
+		const struct extent extent = c->small.extent(samples, some, rule->bias);
+		if (extent.least < rule->first || extent.greatest - rule->first >= rule->bins) {
+			small->wait = lesser(2 * small->wait + 1, WAIT);
+			small->pass = small->wait * block;
+			break;
+		}
+		if (counter->pending + small->samples + some > UINT32_MAX) {
+			small_settle(counter);
+			bins_flush(counter);
+		}
+		(void)c->small.cells(rule, samples, some, cells);
+		if (c->channels > 1)
+			add_base(cells, small->base, some);
+		add_cells(small->table, SMALL, tables_of(c), cells, some);
+		extent_add(&small->within, &extent);
+		small->samples += some;
+		small->wait = 0;
+		samples += some * c->type.code_bytes;
 	}
-	if (counter->pending + counter->small.samples + n > UINT32_MAX)
-		counter_flush(counter);
-	(void)c->small.cells(&c->small.rule, samples, n, cells);
-	add_cells(counter->small.table, SMALL, TABLES, cells, n);
-	extent_add(&counter->small.within, &extent);
-	counter->small.samples += n;
-	counter->stats->digest.pending += n;
-	counter->small.wait = 0;
-	return true;
+	counter->stats->digest.pending += done;
+	return done;
 }
 
-/* Add the small integers with n keys from `first` up to the bins and the statistics. */
-static void settle_word_counts(struct counter *counter, uint64_t first, uint32_t *count, size_t n)
+/* Add the small integers of a channel with n keys from `first` up to its bins and statistics. */
+static void settle_keys(struct counter *counter, uint32_t channel, uint64_t first, uint32_t *count,
+			size_t n)
 {
 	const struct counting *const c = counter->c;
-	const size_t size = c->counted.code_bytes == 8 ? 8 : 4;
+	const size_t size = c->counted.code_bytes == 8 ? 8 : 4, base = channel * c->channel_cells;
 	unsigned char words[8 * STATS_BLOCK];
 	uint32_t cells[STATS_BLOCK], times[STATS_BLOCK];
 	size_t used = 0;
 
+	for (unsigned t = 1; t < tables_of(c); t++) {
+		for (size_t i = 0; i < n; i++)
+			count[i] += count[i + t * SMALL];
+		memset(count + t * SMALL, 0, n * sizeof(*count));
+	}
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t word = (first + i) ^ c->small.rule.bias;
-		const uint32_t all = count[i] + count[i + SMALL];
 		memcpy(words + used * size, &word, size);
-		times[used] = all;
-		used += all > 0;
+		times[used] = count[i];
+		used += count[i] > 0;
 	}
 	memset(count, 0, n * sizeof(*count));
-	memset(count + SMALL, 0, n * sizeof(*count));
 	if (used == 0)
 		return;
-	stats_add_words(counter->stats, words, times, used);
+	stats_add_words(&counter->stats[channel], words, times, used);
 	if (c->extent) {
 		const struct extent more = c->small.word_extent(words, used, c->small.rule.bias);
 		bins_cover(counter, &more);
@@ -104,22 +129,25 @@ static void settle_word_counts(struct counter *counter, uint64_t first, uint32_t
 	for (size_t i = 0; i < used; i++) {
 		counter->pending += times[i];
 		if (c->method == COUNT_PRIVATE)
-			counter->table[cells[i]] += times[i];
+			counter->table[base + cells[i]] += times[i];
 		else
-			counts_add_cell(counter->counts, cells[i], times[i]);
+			counts_add_cell(counter->counts, base + cells[i], times[i]);
 	}
 }
 
 void small_settle(struct counter *counter)
 {
-	const uint64_t base = counter->c->small.rule.first;
-	const size_t end = (size_t)(counter->small.within.greatest - base) + 1;
-	size_t at = (size_t)(counter->small.within.least - base);
+	const struct binning *const rule = &counter->c->small.rule;
+	const struct extent within = counter->small.within;
+	const size_t end = (size_t)(within.greatest - rule->first) + 1;
 
 	counter->small.samples = 0;
 	counter->small.within = EXTENT_NONE;
-	for (size_t some; at < end; at += some) {
-		some = lesser(end - at, STATS_BLOCK);
-		settle_word_counts(counter, base + at, counter->small.table + at, some);
+	for (uint32_t c = 0; c < counter->c->channels; c++) {
+		uint32_t *const table = counter->small.table + (size_t)c * rule->bins;
+		for (size_t at = (size_t)(within.least - rule->first), n; at < end; at += n) {
+			n = lesser(end - at, STATS_BLOCK);
+			settle_keys(counter, c, rule->first + at, table + at, n);
+		}
 	}
 }

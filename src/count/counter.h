@@ -28,10 +28,12 @@ struct counter_bins {
 
 /* Small integers that wait for small_settle. */
 struct counter_small {
-	uint32_t *table;      /* c->small.cells: their counts in two tables; else NULL */
+	uint32_t *table;      /* c->small.cells: their counts; else NULL */
 	uint64_t samples;     /* their number */
 	struct extent within; /* their extent */
-	unsigned pass, wait;  /* units not to look at, now and after the next that is not small */
+	size_t pass;          /* samples that are not looked at, as others were not small */
+	size_t wait;          /* as many blocks, before the last one that was small */
+	uint32_t *base;       /* first entry of channel i % channels */
 };
 
 /* --by with statistics: samples that are kept until a block of their key is full. */
@@ -90,11 +92,11 @@ void small_choose(struct counting *c);
 /* Allocate their tables. -1: no memory. */
 int small_open(struct counter *counter);
 
-/* Count up to STATS_BLOCK samples, if they are small. */
-bool small_add(struct counter *counter, const unsigned char *samples, size_t n);
-
-/* Should the counter look whether the next unit is small? It looks less often in vain. */
-bool small_looks(struct counter *counter);
+/*
+ * Count the first of n samples apart, up to a block that is not small. Return their number. If it
+ * is less than n, count small.pass samples otherwise.
+ */
+size_t small_add(struct counter *counter, const unsigned char *samples, size_t n);
 
 /* Add the small integers to the bins and the statistics. */
 void small_settle(struct counter *counter);
@@ -119,6 +121,21 @@ void keyed_flush_stats(struct counter *counter);
 void fractions_find(struct counter *counter, const unsigned char *samples, size_t n);
 
 /* ---- loops ---- */
+
+/*
+ * Add base[i] to cells[i]. Groups of a constant size become vectors at any level of optimisation.
+ */
+static inline void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
+{
+	enum { GROUP = 16 };
+	size_t i = 0;
+
+	for (; i + GROUP <= n; i += GROUP)
+		for (size_t k = i; k < i + GROUP; k++)
+			cells[k] += base[k];
+	for (; i < n; i++)
+		cells[i] += base[i];
+}
 
 /* Add one to each of n cells in 1, 2 or 4 tables, which are s entries apart. */
 INLINE void add_cells(uint32_t *t, size_t s, unsigned tables, const uint32_t *cells, size_t n)
