@@ -13,6 +13,7 @@
 
 #include "base/isa.h"
 #include "check.h"
+#include "count/counter.h"
 #include "hist/quantile.h"
 
 #define SAMPLES 200003u /* not a multiple of any unrolled loop or block */
@@ -21,7 +22,7 @@
 enum pattern { NOISE, HOT, SORTED, TWO, PATTERNS };
 
 static uint64_t state = 0x636f756e74;
-static unsigned long reached[4], tables_reached[9], atomics;
+static unsigned long reached[4], tables_reached[9], atomics, derived;
 
 static void set_up(struct sample_type *t, struct edges *e, const char *type, uint32_t bins)
 {
@@ -283,14 +284,13 @@ static void gather(const struct counting *c, struct counts *counts, const unsign
 
 static bool same_digest(const struct digest *a, const struct digest *b)
 {
-	uint64_t m, n;
+	uint64_t count, other = 0;
+	uint32_t i = 0, k = 0;
 
-	for (uint32_t i = 0; digest_next(b, &i, &n); i++) {
-		uint32_t at = i;
-		if (!digest_next(a, &at, &m) || at != i || m != n)
+	for (; digest_next(a, &i, &count); i++, k++)
+		if (!digest_next(b, &k, &other) || i != k || count != other)
 			return false;
-	}
-	return digest_sum(a) == digest_sum(b);
+	return !digest_next(b, &k, &other);
 }
 
 /* Sums may be the same with other carries. */
@@ -300,8 +300,9 @@ static bool same_stats(const struct stats *a, const struct stats *b)
 
 	stats_result(a, &x);
 	stats_result(b, &y);
-	return a->number == b->number && a->zeros == b->zeros &&
-	       extent_equal(&a->extent, &b->extent) && memcmp(&x.total, &y.total, 8) == 0 &&
+	return a->number == b->number && a->zeros == b->zeros && a->below == b->below &&
+	       a->above == b->above && a->nan == b->nan && a->extent.least == b->extent.least &&
+	       a->extent.greatest == b->extent.greatest && memcmp(&x.total, &y.total, 8) == 0 &&
 	       memcmp(&x.deviation, &y.deviation, 8) == 0 && same_digest(&a->digest, &b->digest);
 }
 
@@ -461,18 +462,57 @@ static void past_32_bits(const char *type, bool stats)
 
 enum { UNITS = 160, UNIT = 1024 };
 
+struct near {
+	const char *type;
+	enum axis_kind kind;
+	uint64_t first;  /* all samples are `spread` values from here on; 0: most are near zero */
+	uint64_t spread; /* number of their values */
+	uint32_t channels;
+	bool shared;
+	uint32_t digits;
+	struct digest_memory *memory;
+};
+
+/* A float: about 1, an extreme, zero, infinite, NaN or, with `others`, anything. */
+static uint64_t near_real(const struct sample_type *t, uint64_t spread, bool others)
+{
+	const uint64_t sign = (uint64_t)1 << (t->bits - 1), unit = (uint64_t)1 << t->mantissa,
+		       infinity = sign - unit, r = check_random(&state);
+	const uint64_t SPECIAL[] = {0,
+				    1,
+				    unit - 1,
+				    infinity - 1,
+				    infinity - 5,
+				    infinity,
+				    infinity + 1,
+				    sign - 1,
+				    unit,
+				    infinity / 2,
+				    2,
+				    infinity - unit / 2};
+
+	if (others && r % 100 == 0)
+		return check_random(&state);
+	if (r % 64 < 12)
+		return SPECIAL[r % 64] | (r >> 20 & 1 ? sign : 0);
+	return (infinity / 2 + (r >> 21) % spread * 64) | (r >> 20 & 1 ? sign : 0);
+}
+
 /* Samples near zero, in runs of units; some units have others, too. */
-static unsigned char *make_near(const struct sample_type *t, uint64_t spread)
+static unsigned char *make_near(const struct sample_type *t, const struct near *n)
 {
 	unsigned char *const p = malloc((size_t)UNITS * UNIT * t->code_bytes);
-	const uint64_t half = t->kind == SAMPLE_SIGNED ? spread / 2 : 0;
+	const uint64_t half = t->kind == SAMPLE_SIGNED ? n->spread / 2 : 0;
 
 	for (size_t unit = 0; unit < UNITS; unit++) {
 		const bool others = check_random(&state) % 8 == 0;
 		for (size_t i = 0; i < UNIT; i++) {
 			const uint64_t r = check_random(&state);
 			put(p + (unit * UNIT + i) * t->code_bytes, t,
-			    others && r % 100 == 0 ? r >> 20 : r % spread - half);
+			    n->first > 0              ? n->first + r % n->spread
+			    : t->kind == SAMPLE_FLOAT ? near_real(t, n->spread, others)
+			    : others && r % 100 == 0  ? r >> 20
+						      : r % n->spread - half);
 		}
 	}
 	return p;
@@ -489,34 +529,23 @@ static void count_near(const struct counting *c, struct counts *counts, const un
 		some = check_random(&seed) % (check_random(&seed) % 4 == 0 ? 3000 : 30000);
 		some = some < n ? some / c->channels * c->channels : n;
 		counter_add(counter, p, some);
-		if (check_random(&seed) % 4 == 0)
-			counter_flush(counter);
+		derived += counter->derived;
 		if (check_random(&seed) % 8 == 0)
+			counter_flush(counter);
+		if (check_random(&seed) % 16 == 0)
 			counter_flush_all(counter);
 	}
 	counter_close(counter);
 }
 
-static bool same_digests(const struct digest *a, const struct digest *b)
-{
-	uint64_t count, other = 0;
-	uint32_t i = 0, k = 0;
-
-	for (; digest_next(a, &i, &count); i++, k++)
-		if (!digest_next(b, &k, &other) || i != k || count != other)
-			return false;
-	return !digest_next(b, &k, &other);
-}
-
 /*
- * Small integers are counted apart; everything is as if they were not. Without memory for digests,
- * the digest is that of the totals.
+ * Small integers are counted apart, and bins may follow from digests; everything is as if they were
+ * not and did not. Without memory for digests, the digest is that of the totals.
  */
-static void near(const char *type, enum axis_kind kind, uint64_t spread, uint32_t channels,
-		 bool shared, uint32_t digits, struct digest_memory *memory)
+static void near(const struct near *n)
 {
 	const struct axis_spec spec = {.bins = 1000,
-				       .kind = kind,
+				       .kind = n->kind,
 				       .lo = {3, true, true, 3},
 				       .hi = {2003, true, true, 2003}};
 	struct counts counts[2];
@@ -525,23 +554,28 @@ static void near(const char *type, enum axis_kind kind, uint64_t spread, uint32_
 	struct edges e;
 	const char *why = NULL;
 
-	sample_type_parse(&t, type);
+	sample_type_parse(&t, n->type);
 	CHECK(edges_init(&e, &spec, &t, &why) == 0, "%s", why);
-	const struct layout layout = {
-		.record = channels * t.code_bytes, .samples = channels, .channels = channels};
-	unsigned char *const p = make_near(&t, spread);
+	const struct layout layout = {.record = n->channels * t.code_bytes,
+				      .samples = n->channels,
+				      .channels = n->channels};
+	unsigned char *const p = make_near(&t, n);
 	const uint64_t seed = check_random(&state);
 	for (int apart = 0; apart < 2; apart++) {
 		struct counting c;
-		counting_init(&c, &t, &e, &layout, shared);
-		counting_keep_stats(&c, channels, digits);
-		c.pages = memory;
+		counting_init(&c, &t, &e, &layout, n->shared);
+		counting_keep_stats(&c, n->channels, n->digits);
+		c.pages = n->memory;
 		c.alone = true;
-		CHECK(c.small.cells, "%s: small integers are not counted apart", type);
+		CHECK(c.small.cells || t.kind == SAMPLE_FLOAT,
+		      "%s: small integers are not counted apart", n->type);
+		CHECK((c.derived_k > 0) == (n->kind == AXIS_RANKS && n->digits == DIGEST_FINE),
+		      "%s: which bins follow from digests", n->type);
 		c.small.cells = apart ? c.small.cells : NULL;
+		c.derived_k = apart ? c.derived_k : 0;
 		CHECK(counts_init(&counts[apart], c.cells, &fail) == 0 &&
-			      counts_keep_stats(&counts[apart], &t, channels, digits, memory,
-						&fail) == 0,
+			      counts_keep_stats(&counts[apart], &t, n->channels, n->digits,
+						n->memory, &fail) == 0,
 		      "%s", fail.text);
 		if (c.auto_bins.most > 0)
 			counts_set_auto(&counts[apart], &c.auto_bins);
@@ -550,22 +584,17 @@ static void near(const char *type, enum axis_kind kind, uint64_t spread, uint32_
 	CHECK(counts[0].samples == counts[1].samples && counts[0].k == counts[1].k &&
 		      memcmp(counts[0].cell, counts[1].cell, counts[0].cells * sizeof(uint64_t)) ==
 			      0,
-	      "%s, kind %d, below %llu, %u channels: other counts", type, (int)kind,
-	      (unsigned long long)spread, channels);
-	for (uint32_t i = 0; i < channels; i++) {
-		const struct stats *const a = &counts[0].stats[i], *const b = &counts[1].stats[i];
-		struct stats_result x, y;
-		stats_result(a, &x);
-		stats_result(b, &y);
-		CHECK(a->number == b->number && a->zeros == b->zeros &&
-			      a->extent.least == b->extent.least &&
-			      a->extent.greatest == b->extent.greatest && x.total == y.total &&
-			      x.mean == y.mean && x.deviation == y.deviation,
-		      "%s, kind %d, below %llu, channel %u of %u: other figures", type, (int)kind,
-		      (unsigned long long)spread, i, channels);
-		CHECK(same_digests(&a->digest, &b->digest),
-		      "%s, below %llu, channel %u of %u: another digest", type,
-		      (unsigned long long)spread, i, channels);
+	      "%s, kind %d, below %llu, %u channels: other counts", n->type, (int)n->kind,
+	      (unsigned long long)n->spread, n->channels);
+	for (uint32_t i = 0; i < n->channels; i++) {
+		for (int apart = 0; apart < 2; apart++) {
+			struct stats_result r;
+			stats_result(&counts[apart].stats[i], &r);
+			digest_keep_finite(&counts[apart].stats[i].digest, &t, &r);
+		}
+		CHECK(same_stats(&counts[0].stats[i], &counts[1].stats[i]),
+		      "%s, kind %d, below %llu, channel %u of %u: other figures", n->type,
+		      (int)n->kind, (unsigned long long)n->spread, i, n->channels);
 	}
 	free(p);
 	edges_free(&e);
@@ -580,13 +609,26 @@ static void small(void)
 	static const uint64_t SPREADS[] = {1, 50, 1000, 1 << 16};
 	static const uint32_t CHANNELS[] = {2, 3, 16, 17, 64};
 
-	for (size_t i = 0; i < 6; i++)
-		for (size_t k = 0; k < 4; k++)
-			for (size_t s = 0; s < 8; s++)
-				near(TYPES[i], KINDS[k], SPREADS[s / 2],
-				     s % 2 ? CHANNELS[(i + k + s / 2) % 5] : 1, s / 2 % 2,
-				     s < 4 ? DIGEST_ROUGH : DIGEST_FINE,
-				     k % 2 ? &(struct digest_memory){.most = 0} : NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t k = 0; k < 4; k++)
+			for (uint32_t s = 0; s < 8; s++)
+				near(&(struct near){TYPES[i], KINDS[k], 0, SPREADS[s / 2],
+						    s % 2 ? CHANNELS[(i + k + s / 2) % 5] : 1,
+						    s / 2 % 2, s < 4 ? DIGEST_ROUGH : DIGEST_FINE,
+						    k % 2 ? &(struct digest_memory){.most = 0}
+							  : NULL});
+	for (uint32_t s = 0; s < 12; s++)
+		near(&(struct near){s % 2 ? "f32be" : "f64", AXIS_RANKS, 0, s % 3 ? 1 << 20 : 1,
+				    s % 4 < 2 ? 1 : CHANNELS[s / 4 + 1], s % 2, DIGEST_FINE,
+				    s % 6 > 3 ? &(struct digest_memory){.most = 0} : NULL});
+	/* 1,000 bins are finer than the cells of a digest, as wide, or wider. */
+	for (uint32_t s = 0; s < 8; s++) {
+		static const uint64_t SPREAD[] = {1 << 14, 400 << 10, 900 << 10, 1 << 20};
+		near(&(struct near){"u32", AXIS_RANKS, 1 << 20, SPREAD[s / 2], 1 + s % 2, s % 2,
+				    DIGEST_FINE, NULL});
+		near(&(struct near){"f32", AXIS_RANKS, 0x3f800000, SPREAD[s / 2] * 8, 1 + s % 2,
+				    s % 2, DIGEST_FINE, NULL});
+	}
 }
 
 /* The sizes that the caller learns before any memory is allocated. */
@@ -654,5 +696,6 @@ int main(void)
 	CHECK(tables_reached[1] && tables_reached[2] && tables_reached[4] && tables_reached[8],
 	      "tables");
 	CHECK(atomics > 0, "no atomic additions");
+	CHECK(derived > 0, "no bins that follow from digests");
 	return check_report();
 }

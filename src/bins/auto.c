@@ -44,6 +44,11 @@ int auto_k_least(const struct sample_type *type)
 	return 2 - (1 << ((int)type->bits - 2 - mantissa)) - mantissa;
 }
 
+int auto_k_of_digits(const struct sample_type *type, uint32_t digits)
+{
+	return (int)((type->kind == SAMPLE_FLOAT ? type->mantissa : RANK_BITS) - digits);
+}
+
 /* The exponent of a unit in the last place of x. */
 static int exponent_of_unit(const struct sample_type *type, double x)
 {

@@ -131,6 +131,9 @@ int auto_k_least(const struct sample_type *type);
 int auto_k(const struct auto_bins *bins, const struct extent *extent);
 int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int k);
 
+/* --log=auto: the k of bins that a value's first digit and this many binary digits after it name. */
+int auto_k_of_digits(const struct sample_type *type, uint32_t digits);
+
 /*
  * Return the bin of a finite sample's key; with --log=auto, not of zero. For values of integers,
  * bins are numbered by keys: bin j begins at key j 2^k, and its first value is a multiple of 2^k

@@ -22,6 +22,7 @@
 #define PER_LINE (LINE / sizeof(uint32_t))
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
+#define DERIVED_AFTER (2 * DIGEST_FEW) /* samples before counter->derives; they are not listed */
 #define SMALL_LEAST 8192u              /* samples between two flushes for which small_settle pays */
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
@@ -102,6 +103,13 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 	if (!counting_adds_stats(c))
 		return;
 	c->memory += channels * stats_bytes(&c->counted);
+	const bool real = c->counted.kind == SAMPLE_FLOAT, wide = c->counted.code_bytes == 8;
+	const enum cells_load word =
+		real ? (wide ? LOAD_F64 : LOAD_F32) : (wide ? LOAD_KEY64 : LOAD_KEY32);
+	c->word_cells = cells_best()->cells[word][c->binning.kind];
+	c->word_extent = cells_best()->extent[word][c->auto_bins.log];
+	if (c->binning.kind == BIN_RANK && digits == DIGEST_FINE && c->type.code_bytes > 2)
+		c->derived_k = auto_k_of_digits(&c->counted, digits);
 	small_choose(c);
 }
 
@@ -167,24 +175,37 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	return NULL;
 }
 
-void counter_flush(struct counter *counter)
-{
-	if (counter->small.samples > 0)
-		small_settle(counter);
-	if (counter->pending == 0)
-		return;
-	counter->c->keys ? keyed_flush(counter) : bins_flush(counter);
-}
-
 /* ---- statistics of channels ---- */
 
 static void flush_stats(struct counter *counter)
 {
 	if (counter->small.samples > 0)
 		small_settle(counter);
+	if (counter->derived > 0)
+		bins_derive(counter);
 	counts_add_stats(counter->counts, counter->stats);
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		stats_clear(&counter->stats[c]);
+}
+
+void counter_flush(struct counter *counter)
+{
+	if (counter->small.samples > 0)
+		small_settle(counter);
+	if (counter->derived > 0)
+		flush_stats(counter);
+	if (counter->pending == 0)
+		return;
+	counter->c->keys ? keyed_flush(counter) : bins_flush(counter);
+}
+
+void counter_flush_all(struct counter *counter)
+{
+	counter_flush(counter);
+	if (counter->stats)
+		flush_stats(counter);
+	if (counter->kept.samples)
+		keyed_flush_stats(counter);
 }
 
 /*
@@ -205,6 +226,7 @@ static void check_digests(struct counter *counter)
 	fits |= charged == 0;
 	if (!fits || stats[0].digest.pending >= UINT32_MAX / 2)
 		flush_stats(counter);
+	counter->derives &= fits;
 	if (!fits)
 		counts_share_digests(counter->counts, stats);
 	else if (stats[0].total)
@@ -226,7 +248,10 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 {
 	const struct counting *c = counter->c;
 
-	bins_add(counter, samples, ranks, n);
+	if (counter->derives)
+		counter->derived += n;
+	else
+		bins_add(counter, samples, ranks, n);
 	if (c->finds_whole)
 		fractions_find(counter, samples, n);
 	if (!counter->stats || c->channels > STATS_FEW)
@@ -243,7 +268,10 @@ static void add_codes(struct counter *counter, const unsigned char *samples, siz
 	(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n, c->channels);
 }
 
-/* Count n samples that are not small integers, or not known to be. */
+/*
+ * Count n samples that are not small integers, or not known to be. Samples that only statistics
+ * count must be in counter->derived before statistics may be flushed.
+ */
 static void add_any(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
@@ -254,32 +282,42 @@ static void add_any(struct counter *counter, const unsigned char *samples, size_
 				    ? most
 				    : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
+	const uint32_t channel = counter->channel;
+	const unsigned char *p = samples;
 
-	if (counter->stats && c->channels > STATS_FEW) { /* all samples at once */
-		stats_add_across(counter->stats, c->channels, counter->channel, samples, n,
-				 c->words);
-		count_unchecked(counter, n);
-	}
-	for (size_t some; n > 0; n -= some, samples += some * bytes) {
-		const unsigned char *counted = samples, *ranked = samples;
-		some = lesser(n, unit);
-		/* No count may reach 2^32. */
-		if (counter->pending + counter->small.samples + some > UINT32_MAX)
-			counter_flush(counter);
+	for (size_t some, left = n; left > 0; left -= some, p += some * bytes) {
+		const unsigned char *counted = p, *ranked = p;
+		some = lesser(left, unit);
 		if (count_holds_codes(c)) {
-			add_codes(counter, samples, some);
+			add_codes(counter, p, some);
 			continue;
 		}
 		if (c->words) {
-			codes_widen(words, c->words, samples, some, bytes);
+			codes_widen(words, c->words, p, some, bytes);
 			counted = ranked = (const unsigned char *)words;
 		}
 		if (c->ranks) {
-			codes_widen(ranks, c->ranks, samples, some, bytes);
+			codes_widen(ranks, c->ranks, p, some, bytes);
 			ranked = (const unsigned char *)ranks;
 		}
 		add_samples(counter, counted, ranked, some);
 	}
+	if (counter->stats && c->channels > STATS_FEW) { /* all samples at once */
+		stats_add_across(counter->stats, c->channels, channel, samples, n, c->words);
+		count_unchecked(counter, n);
+	}
+}
+
+/*
+ * With --log=auto, bins as wide as the cells of a digest follow from its counts (bins_derive). May
+ * the counter stop counting them? Its digests will begin empty, so it does not stop at once.
+ */
+static bool may_derive(const struct counter *counter)
+{
+	const struct counting *const c = counter->c;
+
+	return c->derived_k > 0 && counter->bins.k >= c->derived_k &&
+	       counter->pending >= DERIVED_AFTER && !counter->stats->total;
 }
 
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
@@ -287,7 +325,13 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	const size_t bytes = counter->c->type.code_bytes;
 	struct counter_small *const small = &counter->small;
 
-	if (!small->table || counter->pending + small->samples + n < SMALL_LEAST) {
+	if (counter_waiting(counter) + n > UINT32_MAX) /* no count may reach 2^32 */
+		counter_flush(counter);
+	if (!counter->derives && may_derive(counter)) {
+		counter_flush_all(counter);
+		counter->derives = true;
+	}
+	if (!small->table || counter_waiting(counter) + n < SMALL_LEAST) {
 		add_any(counter, samples, n);
 		return;
 	}
@@ -300,15 +344,6 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 		small->pass -= some;
 		add_any(counter, samples, some);
 	}
-}
-
-void counter_flush_all(struct counter *counter)
-{
-	counter_flush(counter);
-	if (counter->stats)
-		flush_stats(counter);
-	if (counter->kept.samples)
-		keyed_flush_stats(counter);
 }
 
 void counter_close(struct counter *counter)

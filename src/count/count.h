@@ -36,11 +36,9 @@ enum count_method {
 
 /* With statistics: how small integers are counted apart (count_small.c). */
 struct counting_small {
-	struct binning rule;          /* their rule */
-	cells_fn *cells;              /* finds their cells; NULL: they are not counted apart */
-	cells_extent_fn *extent;      /* finds the extent of samples */
-	cells_fn *word_cells;         /* finds the bins of words (stats.h) */
-	cells_extent_fn *word_extent; /* finds the extent of words for the bins */
+	struct binning rule;     /* their rule */
+	cells_fn *cells;         /* finds their cells; NULL: they are not counted apart */
+	cells_extent_fn *extent; /* finds the extent of samples */
 };
 
 struct counting {
@@ -63,6 +61,9 @@ struct counting {
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool finds_whole;           /* keep counts.fractions, for floats of more than 16 bits */
 	bool stats;                 /* --stats (see counting_adds_stats) */
+	cells_fn *word_cells;       /* stats: finds the cells of words (stats.h) */
+	cells_extent_fn *word_extent; /* stats: finds the extent of words */
+	int derived_k; /* bins of this k or more follow from the digests; 0: they never do */
 	struct counting_small small; /* small integers, which are counted apart */
 	uint32_t digits;             /* of the digests of statistics; 0: there are none */
 	struct digest_memory *pages; /* memory that these digests share; NULL: no limit */
@@ -117,7 +118,7 @@ static inline bool counting_adds_stats(const struct counting *c)
 struct counter *counter_open(const struct counting *c, struct counts *counts);
 
 /*
- * Count n adjacent samples. With up to LAYOUT_CHANNELS_FEW channels, they are whole records, from
+ * Count n adjacent samples, fewer than 2^31. With up to LAYOUT_CHANNELS_FEW channels, they are whole records, from
  * the first channel to the last; with more, records may continue in the next call.
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);

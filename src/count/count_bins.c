@@ -69,15 +69,12 @@ static void flush_shared(struct counter *counter)
 
 /* ---- samples to cells, and tables to totals ---- */
 
-/* The extent of the next n samples. */
-static struct extent extent_ahead(const struct counting *c, const unsigned char *p, size_t n)
+/* The bias for finding extents (cells_extent_fn). */
+static uint64_t extent_bias(const struct counting *c)
 {
-	/* For floats, the bits of infinity (cells_extent_fn). */
-	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
-			      : c->counted.code_bytes == 8 ? 0x7ff0000000000000
-							   : 0x7f800000;
-
-	return c->extent(p, n, bias);
+	return c->type.kind != SAMPLE_FLOAT ? c->binning.bias
+	       : c->counted.code_bytes == 8 ? 0x7ff0000000000000
+					    : 0x7f800000;
 }
 
 static void flush_tables(struct counter *counter)
@@ -131,14 +128,14 @@ void bins_add(struct counter *counter, const unsigned char *samples, const unsig
 	const size_t size = c->counted.code_bytes;
 
 	if (c->extent && !counter->bins.knows) {
-		const struct extent more = extent_ahead(c, samples, n);
+		const struct extent more = c->extent(samples, n, extent_bias(c));
 		bins_cover(counter, &more);
 	}
 	for (size_t some; n > 0; n -= some, samples += some * size, ranks += some * size) {
 		some = n < COUNT_BLOCK ? n : COUNT_BLOCK;
 		if (!c->cells_of(&counter->bins.binning, ranks, some, cells) &&
 		    counter->bins.knows) {
-			const struct extent more = extent_ahead(c, samples, some);
+			const struct extent more = c->extent(samples, some, extent_bias(c));
 			bins_cover(counter, &more);
 			(void)c->cells_of(&counter->bins.binning, ranks, some, cells);
 		}
@@ -152,4 +149,47 @@ void bins_add(struct counter *counter, const unsigned char *samples, const unsig
 		else
 			hot_add(counter, cells, some);
 	}
+}
+
+static void add_times(struct counter *counter, size_t cell, uint64_t times)
+{
+	counter->pending += times;
+	if (counter->c->method == COUNT_PRIVATE)
+		counter->table[cell] += (uint32_t)times;
+	else
+		counts_add_cell(counter->counts, cell, times);
+}
+
+void bins_add_words(struct counter *counter, uint32_t channel, const unsigned char *words,
+		    const uint32_t *times, size_t n)
+{
+	const struct counting *const c = counter->c;
+	uint32_t cells[STATS_BLOCK];
+
+	if (c->extent) {
+		const struct extent more = c->word_extent(words, n, extent_bias(c));
+		bins_cover(counter, &more);
+	}
+	(void)c->word_cells(&counter->bins.binning, words, n, cells);
+	for (size_t i = 0; i < n; i++)
+		add_times(counter, channel * c->channel_cells + cells[i], times[i]);
+}
+
+void bins_derive(struct counter *counter)
+{
+	const struct counting *const c = counter->c;
+	unsigned char words[8 * STATS_BLOCK];
+	uint32_t times[STATS_BLOCK];
+
+	for (uint32_t channel = 0; channel < c->channels; channel++) {
+		const struct stats *const s = &counter->stats[channel];
+		const size_t base = channel * c->channel_cells;
+		uint32_t index = 0;
+		for (size_t n; (n = stats_words(s, &index, words, times)) > 0;)
+			bins_add_words(counter, channel, words, times, n);
+		add_times(counter, base + cell_under(&counter->bins.binning), s->below);
+		add_times(counter, base + cell_over(&counter->bins.binning), s->above);
+		add_times(counter, base + cell_nan(&counter->bins.binning), s->nan);
+	}
+	counter->derived = 0;
 }

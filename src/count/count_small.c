@@ -27,8 +27,7 @@ void small_choose(struct counting *c)
 		return;
 	while (each * c->channels > SMALL)
 		each /= 2;
-	const enum cells_load load = cells_load(&c->counted),
-			      word = c->counted.code_bytes == 8 ? LOAD_KEY64 : LOAD_KEY32;
+	const enum cells_load load = cells_load(&c->counted);
 	const uint64_t bias = (uint64_t)-sample_min(&c->type);
 
 	c->memory += (tables_of(c) * SMALL + COUNT_BLOCK) * sizeof(uint32_t);
@@ -40,8 +39,6 @@ void small_choose(struct counting *c)
 			 .span = each - 1},
 		.cells = cells_best()->cells[load][BIN_SHIFT],
 		.extent = cells_best()->extent[load][0],
-		.word_cells = cells_best()->cells[word][c->binning.kind],
-		.word_extent = cells_best()->extent[word][c->auto_bins.log],
 	};
 }
 
@@ -79,10 +76,6 @@ size_t small_add(struct counter *counter, const unsigned char *samples, size_t n
 			small->pass = small->wait * block;
 			break;
 		}
-		if (counter->pending + small->samples + some > UINT32_MAX) {
-			small_settle(counter);
-			bins_flush(counter);
-		}
 		(void)c->small.cells(rule, samples, some, cells);
 		if (c->channels > 1)
 			add_base(cells, small->base, some);
@@ -101,9 +94,9 @@ static void settle_keys(struct counter *counter, uint32_t channel, uint64_t firs
 			size_t n)
 {
 	const struct counting *const c = counter->c;
-	const size_t size = c->counted.code_bytes == 8 ? 8 : 4, base = channel * c->channel_cells;
+	const size_t size = c->counted.code_bytes == 8 ? 8 : 4;
 	unsigned char words[8 * STATS_BLOCK];
-	uint32_t cells[STATS_BLOCK], times[STATS_BLOCK];
+	uint32_t times[STATS_BLOCK];
 	size_t used = 0;
 
 	for (unsigned t = 1; t < tables_of(c); t++) {
@@ -121,18 +114,10 @@ static void settle_keys(struct counter *counter, uint32_t channel, uint64_t firs
 	if (used == 0)
 		return;
 	stats_add_words(&counter->stats[channel], words, times, used);
-	if (c->extent) {
-		const struct extent more = c->small.word_extent(words, used, c->small.rule.bias);
-		bins_cover(counter, &more);
-	}
-	(void)c->small.word_cells(&counter->bins.binning, words, used, cells);
-	for (size_t i = 0; i < used; i++) {
-		counter->pending += times[i];
-		if (c->method == COUNT_PRIVATE)
-			counter->table[base + cells[i]] += times[i];
-		else
-			counts_add_cell(counter->counts, base + cells[i], times[i]);
-	}
+	if (!counter->derives)
+		bins_add_words(counter, channel, words, times, used);
+	for (size_t i = 0; i < used && counter->derives; i++)
+		counter->derived += times[i];
 }
 
 void small_settle(struct counter *counter)

@@ -52,6 +52,8 @@ struct counter {
 	uint64_t *hot;       /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct stats *stats; /* counting_adds_stats: statistics of each channel; else NULL */
 	uint64_t unchecked;  /* samples in stats since check_digests */
+	bool derives;        /* samples are added to stats only; bins_derive finds their cells */
+	uint64_t derived;    /* samples in stats whose cells have not been found */
 	struct counter_bins bins;
 	struct counter_small small;
 	struct counter_kept kept;
@@ -68,6 +70,12 @@ static inline bool count_holds_codes(const struct counting *c)
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
 }
 
+/* The number of samples since the last flush. */
+static inline uint64_t counter_waiting(const struct counter *counter)
+{
+	return counter->pending + counter->small.samples + counter->derived;
+}
+
 /* ---- count_bins.c ---- */
 
 /*
@@ -80,6 +88,13 @@ void bins_cover(struct counter *counter, const struct extent *more);
 /* Count samples. The words in `ranks`, mostly the samples themselves, give their cells. */
 void bins_add(struct counter *counter, const unsigned char *samples, const unsigned char *ranks,
 	      size_t n);
+
+/* Count times[i] samples of word i (stats.h) of a channel, up to STATS_BLOCK words. */
+void bins_add_words(struct counter *counter, uint32_t channel, const unsigned char *words,
+		    const uint32_t *times, size_t n);
+
+/* Count the samples of which only the statistics know. */
+void bins_derive(struct counter *counter);
 
 /* Add the tables, of bins or codes, to the totals. */
 void bins_flush(struct counter *counter);

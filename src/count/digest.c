@@ -310,6 +310,20 @@ uint64_t digest_sum(const struct digest *d)
 	return sum;
 }
 
+uint64_t digest_word(const struct digest_rule *rule, uint32_t index)
+{
+	const int64_t cell = digest_cell(rule, index);
+	const uint64_t half = (uint64_t)rule->zero << rule->shift;
+	uint64_t values;
+
+	if (rule->real) /* the first rank of cell 0 is 0; that of the last finite cell is infinite */
+		return cell < 0    ? half | (uint64_t)(-cell - 1) << rule->shift | 1
+		       : cell == 0 ? 1
+				   : (uint64_t)cell << rule->shift;
+	const uint64_t own = digest_first(rule, cell, &values);
+	return ((cell < 0 ? ~own : own) + rule->bias) ^ rule->bias;
+}
+
 /* The cell of a rule with fewer digits that contains this cell. */
 static int64_t digest_coarser(const struct digest_rule *from, int64_t cell, uint32_t digits)
 {

@@ -117,6 +117,9 @@ static inline int64_t digest_cell(const struct digest_rule *rule, uint32_t index
 	return (int64_t)index - rule->zero;
 }
 
+/* The bits of a finite value in the cell with an index, which is not 0 if the type is a float. */
+uint64_t digest_word(const struct digest_rule *rule, uint32_t index);
+
 /* The cell of a whole number, 0 or more. */
 static inline int64_t digest_of_whole(uint64_t value, uint32_t digits)
 {

@@ -460,6 +460,36 @@ void stats_add_words(struct stats *s, const unsigned char *words, const uint32_t
 		add_words_to_digest(s, words, times, n, all);
 }
 
+size_t stats_words(const struct stats *s, uint32_t *index, unsigned char *words, uint32_t *times)
+{
+	const struct digest *const d = &s->digest;
+	const bool real = s->type.kind == SAMPLE_FLOAT, cells = real && !d->lists;
+	const size_t size = s->type.code_bytes == 8 ? 8 : 4;
+	/* The cells of infinities; -inf shares its own with the largest magnitudes. */
+	const uint32_t reach = (uint32_t)(s->bias >> d->rule.shift), zero = d->rule.zero;
+	uint64_t count;
+	size_t n = 0;
+
+	for (; n + 2 <= STATS_BLOCK && digest_next(d, index, &count); ++*index) {
+		const uint64_t bits = d->lists ? bits_of_key(s, d->value[*index])
+					       : digest_word(&d->rule, *index),
+			       none = 0;
+		if (cells && (*index < zero - reach || *index >= zero + reach))
+			continue;
+		if (cells && *index == zero && s->zeros > 0) {
+			memcpy(words + n * size, &none, size);
+			times[n++] = (uint32_t)s->zeros;
+			count -= s->zeros;
+		}
+		count -= cells && *index == zero - reach ? s->below : 0;
+		if (count == 0)
+			continue;
+		memcpy(words + n * size, &bits, size);
+		times[n++] = (uint32_t)count;
+	}
+	return n;
+}
+
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n)
 {

@@ -94,6 +94,14 @@ void stats_add_key(struct stats *stats, uint64_t key, uint64_t n);
 void stats_add_words(struct stats *stats, const unsigned char *words, const uint32_t *times,
 		     size_t n);
 
+/*
+ * Of the finite samples in a digest, find up to STATS_BLOCK values and their numbers, from *index
+ * on, which begins with 0. A value stands for all samples of its cell, but not for 0. Return their
+ * number; 0 at the end.
+ */
+size_t stats_words(const struct stats *stats, uint32_t *index, unsigned char *words,
+		   uint32_t *times);
+
 /* Add n codes (count.h), in the order of values; code[i] was counted count[code[i]] times. */
 void stats_add_codes(struct stats *stats, const uint16_t *code, size_t n, const uint64_t *count);
 
