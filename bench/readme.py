@@ -52,7 +52,7 @@ README = [
     ("gpuhist -b 1024 u32.zst", "u32.zst", CORES,
      "`zstd -dc` {} into a bare loop", "zstd -dc u32.zst | $BENCH tally", "u32.zst", 2, "zstd"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
-     "CuPy {}: `histogram`", PYTHON + f"cupy f32 {CORES}", TIMES4, GPU, "cupy"),
+     "CuPy {}: `histogram`, page-locked buffers", PYTHON + f"cupy f32 {CORES}", TIMES4, GPU, "cupy"),
     (f"gpuhist {F32} {TIMES4}", TIMES4, GPU,
      "the cores alone", f"exec gpuhist --device=cpu {F32} {TIMES4}", TIMES4, CORES, "gpu"),
     (f"taskset -c 0,1 gpuhist {F32} {TIMES4}", TIMES4, "2 + GPU",

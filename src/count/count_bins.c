@@ -9,6 +9,10 @@
  *
  * If the range comes from the samples, the caller finds their extent first. With --log=auto, the
  * loops report a block with samples beyond the known bins, and only such blocks are searched.
+ *
+ * Bins of --log=auto that are as wide as the cells of a digest, or wider, hold whole cells. Then
+ * samples are added to the statistics only, and the bins follow from these when the counter is
+ * flushed (bins_derive).
  */
 #include "count/counter.h"
 
