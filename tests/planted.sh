@@ -123,5 +123,13 @@ plant shorter src/source/source_plain.c 's/return in->part.sliced || (at .*/retu
 plant appended src/source/source_plain.c 's/in->at >= in->limit || in->part.sliced/in->at >= in->limit || in->is_file/' changed
 plant shorter_frames src/frames/zstd_plan.c 's/if (found == FIND_NONE \&\& z->pos/if (0 \&\& z->pos/' changed
 plant differs src/frames/zstd_run.c 's/^\tended |= again \&\& differs(j, ended);/\t;/' changed
+# Counters: bins that follow from statistics, small integers, and 2^32 of them.
+plant below src/count/stats.c '/^size_t stats_words/,/^}/s/== zero - reach ? s->below : 0;/== zero - reach ? 0 : 0;/' test_count
+plant zero src/count/stats.c '/^size_t stats_words/,/^}/s/^\t\t\tcount -= s->zeros;/\t\t\t;/' test_count
+plant finer src/bins/auto.c '/^int auto_k_of_digits/,/^}/s/digits);/digits) - 1;/' test_count
+plant shared src/count/count.c '/^static void check_digests/,/^}/s/^\tcounter->derives .*/\t;/' test_count
+plant late src/count/count.c '/^static bool may_derive/,/^}/s/ \&\& !counter->stats->total;/;/' test_count
+plant full_table src/count/count.c 's/counter_waiting(counter) + n > UINT32_MAX/false/' test_count
+plant channel src/count/count_small.c 's/stats_add_words(&counter->stats\[channel\]/stats_add_words(\&counter->stats[0]/' test_count
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
