@@ -216,5 +216,5 @@ int keys_check(const struct keys *k, struct fail *fail)
 		"the statistics of the first %lu keys need %llu bytes, more than -M leaves for "
 		"them; -M %lluM has room for as many again",
 		(unsigned long)n, (unsigned long long)used,
-		(unsigned long long)(4 * used >> 20) + 1);
+		(unsigned long long)(2 * DIGEST_SHARE * used >> 20) + 1);
 }
