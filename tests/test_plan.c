@@ -62,7 +62,9 @@ static struct shaped job_of(const char *line)
  */
 #define BLOCK (132 * KIB)
 #define SHARED (BLOCK + 8 * KIB)
-#define FEW (BLOCK + 4 * 1088 + 64)
+#define FEW (BLOCK + 4 * 1088)
+#define BYTES (8 * 17 * 64)   /* tables of bytes */
+#define CODES (2 * 4097 * 64) /* tables of codes of 16 bits */
 
 #define SUMS_U32 (sizeof(struct stats) + 2 * 16 * sizeof(int128_t))
 #define SUMS_F64 (sizeof(struct stats) + 2 * STATS_DIGITS * sizeof(int128_t))
@@ -82,20 +84,20 @@ static void table(void)
 		/* The CPU alone. */
 		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 0},
 		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 0},
-		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + 8 * KIB + 64), 0,
-		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 0},
-		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
-		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 0},
+		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + BYTES), 0,
+		 256 * MIB - 8 * (BLOCK + BYTES), 0},
+		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + CODES), 0,
+		 256 * MIB - 2 * (BLOCK + CODES), 0},
 		/*
 		 * Tables and blocks may take half of -M: so there are fewer workers, and in the end
 		 * one with the totals' table.
 		 */
-		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE,
-		 3 * (BLOCK + 4 * 128 + 64), 0, 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 0},
-		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0,
-		 192 * MIB - BLOCK - 128, 0},
-		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128),
-		 64 * MIB - BLOCK - 128, 64 * MIB - BLOCK - 128, 2},
+		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE, 3 * (BLOCK + 4 * 192), 0,
+		 1 * MIB - 3 * (BLOCK + 4 * 192), 0},
+		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 64, 0,
+		 192 * MIB - BLOCK - 64, 0},
+		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 64),
+		 64 * MIB - BLOCK - 64, 64 * MIB - BLOCK - 64, 2},
 		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
 		 256 * MIB - 3 * SHARED, 0},
 		{"-T 4 -M 300K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0,
@@ -103,22 +105,22 @@ static void table(void)
 		{"-T 4 -M 300K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 300 * KIB - FEW, 0},
 		/* One worker needs more than half of -M, or even more than all of it. */
 		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 0},
-		{"-T 4 -M 1M -t i16 -b 256", KERNELS, 1, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
-		 MIB - (BLOCK + 512 * KIB + 64), 0},
-		{"-T 4 -M 500K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
-		 0, 4},
+		{"-T 4 -M 1M -t i16 -b 256", KERNELS, 1, COUNT_CODES, BLOCK + CODES, 0,
+		 MIB - (BLOCK + CODES), 0},
+		{"-T 4 -M 500K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + CODES, 0, 0, 4},
 		/* Records: a block holds one. */
-		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
-		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8},
-		{"-T 8 -t u8 --record=16M", KERNELS, 7, COUNT_BYTES, 7 * (16 * MIB + 12 * KIB + 64),
-		 0, 256 * MIB - 7 * (16 * MIB + 12 * KIB + 64), 0},
-		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 8 * (MIB + 12 * KIB + 64), 0,
-		 256 * MIB - 8 * (MIB + 12 * KIB + 64), 0},
+		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 4 * KIB + BYTES),
+		 64 * MIB - 4 * (4 * KIB + BYTES), 64 * MIB - 4 * (4 * KIB + BYTES), 8},
+		{"-T 8 -t u8 --record=16M", KERNELS, 7, COUNT_BYTES,
+		 7 * (16 * MIB + 4 * KIB + BYTES), 0, 256 * MIB - 7 * (16 * MIB + 4 * KIB + BYTES),
+		 0},
+		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 8 * (MIB + 4 * KIB + BYTES),
+		 0, 256 * MIB - 8 * (MIB + 4 * KIB + BYTES), 0},
 		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
-		 16 * MIB + 12 * KIB + 64, 0, 24 * MIB - (12 * KIB + 64), 0},
+		 16 * MIB + 4 * KIB + BYTES, 0, 24 * MIB - (4 * KIB + BYTES), 0},
 		/* Channels: their tables count. */
-		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
-		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8},
+		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES,
+		 7 * (BLOCK + 16 * MIB + 4 * KIB), 16 * MIB - 7 * (BLOCK + 4 * KIB), 128 * MIB, 8},
 		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * (SHARED + 128 * KIB), 0,
 		 256 * MIB - 3 * (SHARED + 128 * KIB), 0},
 		/* Lanes in addition, for input that is worth the GPU's start. */
@@ -147,7 +149,7 @@ static void table(void)
 		{"-T 2 --stats -t f64 -r 0:1", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64), 0,
 		 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
-		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 2},
+		 2 * (BLOCK + CODES), 128 * MIB, 128 * MIB, 2},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {

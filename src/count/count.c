@@ -18,8 +18,7 @@
 #define UNIT_BYTES ((size_t)16 << 10) /* samples read twice, for extent and counts, from L1 */
 #define BYTES_UNIT \
 	((size_t)1 << 20) /* bytes counted by one call, which ends with a flush of its own */
-#define LINE 64u
-#define PER_LINE (LINE / sizeof(uint32_t))
+#define PER_LINE 16u      /* entries of a cache line */
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
 #define DERIVED_AFTER (2 * DIGEST_FEW) /* samples before counter->derives; they are not listed */
@@ -44,7 +43,6 @@ static void count_codes(struct counting *c)
 
 	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
 	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
-	c->memory = c->tables * round_up(c->channel_cells * sizeof(uint32_t), LINE) + LINE;
 }
 
 /* Choose to count bins: each table has the bins of all channels. */
@@ -60,10 +58,14 @@ static void count_bins(struct counting *c, const struct edges *edges, bool share
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-	c->memory = shared ? HOT_ENTRIES * 2 * sizeof(uint32_t)
-			   : c->tables * round_up(table, LINE) + LINE;
-	if (layout_is_many(c->channels))
-		c->memory += base_entries(c) * sizeof(uint32_t);
+}
+
+/* The bytes of the tables of a counter without keys. */
+static size_t table_bytes(const struct counting *c)
+{
+	const size_t entries = c->method == COUNT_SHARED ? 2 * HOT_ENTRIES : c->tables * c->stride;
+
+	return entries * sizeof(uint32_t);
 }
 
 void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
@@ -89,6 +91,14 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 		count_codes(c);
 	else
 		count_bins(c, edges, shared);
+	/* An odd number of lines, so that equal cells do not share a cache set. */
+	const size_t lines = (sample_is_code(type) ? each : c->cells) / PER_LINE + 1;
+	c->stride = (lines | 1) * PER_LINE;
+	assert(c->method != COUNT_BYTES || c->stride == BYTES_STRIDE);
+	assert(c->method != COUNT_CODES || c->stride == CODES_STRIDE);
+	c->memory = table_bytes(c);
+	if (layout_is_many(c->channels))
+		c->memory += base_entries(c) * sizeof(uint32_t);
 }
 
 void counting_set_missing(struct counting *c, const struct missing *missing)
@@ -128,17 +138,12 @@ static struct stats *open_stats(const struct counting *c)
 static int open_tables(struct counter *counter)
 {
 	const struct counting *const c = counter->c;
-	const size_t entries =
-		c->method == COUNT_SHARED ? HOT_ENTRIES * 2 : c->tables * counter->stride;
 
-	counter->table = huge_zeroed(entries * sizeof(uint32_t));
+	counter->table = huge_zeroed(table_bytes(c));
 	counter->hot = (uint64_t *)(void *)counter->table;
-	if (counting_adds_stats(c))
-		counter->stats = open_stats(c);
-	return counter->table && (counter->stats || !counting_adds_stats(c)) &&
-			       small_open(counter) == 0
-		       ? 0
-		       : -1;
+	if (counting_adds_stats(c) && !(counter->stats = open_stats(c)))
+		return -1;
+	return counter->table ? small_open(counter) : -1;
 }
 
 static void free_counter(struct counter *counter)
@@ -164,11 +169,6 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 					      .extent = EXTENT_NONE};
 	for (size_t i = 0; i < base_entries(c); i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->channel_cells);
-	/* An odd number of lines, so that equal cells do not share a cache set. */
-	counter->stride =
-		round_up(count_holds_codes(c) ? c->channel_cells : c->cells, PER_LINE) + PER_LINE;
-	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
-	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
 	if ((c->keys ? keyed_open : open_tables)(counter) == 0)
 		return counter;
 	free_counter(counter);

@@ -57,6 +57,7 @@ struct counting {
 	size_t channel_cells; /* number of cells of a channel */
 	size_t cells;         /* number of cells; channel c begins at c * channel_cells */
 	unsigned tables;      /* tables of a counter, each for one channel of codes, or for all */
+	size_t stride;        /* entries from one table to the next */
 	struct auto_bins auto_bins; /* for cells that are bins with a range from the samples */
 	cells_extent_fn *extent;    /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	bool finds_whole;           /* keep counts.fractions, for floats of more than 16 bits */

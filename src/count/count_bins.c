@@ -89,11 +89,11 @@ static void flush_tables(struct counter *counter)
 		   &(struct tables){.samples = counter->pending,
 				    .narrow = counter->table,
 				    .tables = c->tables,
-				    .stride = counter->stride,
+				    .stride = c->stride,
 				    .channels = count_holds_codes(c) ? c->channels : 1,
 				    .k = counter->bins.k,
 				    .extent = counter->bins.extent});
-	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
+	memset(counter->table, 0, c->tables * c->stride * sizeof(uint32_t));
 	counter->pending = 0;
 }
 
@@ -149,7 +149,7 @@ void bins_add(struct counter *counter, const unsigned char *samples, const unsig
 			counter->channel = (uint32_t)((counter->channel + some) % c->channels);
 		}
 		if (c->method == COUNT_PRIVATE)
-			add_cells(counter->table, counter->stride, c->tables, cells, some);
+			add_cells(counter->table, c->stride, c->tables, cells, some);
 		else
 			hot_add(counter, cells, some);
 	}

@@ -47,7 +47,6 @@ struct counter {
 	const struct counting *c;
 	struct counts *counts;
 	uint64_t pending;    /* samples counted since the last flush, at most 2^32 - 1 */
-	size_t stride;       /* entries from one table to the next */
 	uint32_t *table;     /* c->tables tables */
 	uint64_t *hot;       /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct stats *stats; /* counting_adds_stats: statistics of each channel; else NULL */
@@ -61,8 +60,7 @@ struct counter {
 	uint32_t base[];  /* PRIVATE, SHARED: first cell of channel i % channels */
 };
 
-/* The entries of the table for COUNT_SHARED. */
-#define HOT_ENTRIES 1024u /* 8 KiB of L1 */
+#define HOT_ENTRIES 1024u /* COUNT_SHARED: 8 KiB of L1 */
 
 /* Do the tables count codes? */
 static inline bool count_holds_codes(const struct counting *c)
