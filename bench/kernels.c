@@ -326,7 +326,7 @@ static void count_piece(const struct counting *c, const struct piece *s, size_t 
 	struct fail error = {.status = STATUS_OK};
 	struct counts counts;
 
-	if (counts_init(&counts, c->cells, &error) != 0)
+	if (counts_init(&counts, c->cells, NULL, &error) != 0)
 		exit(1);
 	struct counter *const counter = counter_open(c, &counts);
 	counter_add(counter, s->data, piece / c->bytes);

@@ -287,7 +287,7 @@ static void compare_table(const struct subject *s, struct gpu *gpu)
 	CHECK(gpu_lane_open(gpu) && gpu_lane_open(gpu) && !gpu_lane_open(gpu), "%s: lanes",
 	      s->what);
 	CHECK(gpu_is_resident(gpu), "%s: the counters are fetched", s->what);
-	if (counts_init(&totals, c->cells, &fail) != 0)
+	if (counts_init(&totals, c->cells, NULL, &fail) != 0)
 		return;
 	struct counter *const counter = counter_open(c, s->all);
 	count_chunks(s, gpu, counter);
@@ -392,8 +392,8 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
 		 job->closed ? " closed" : "", layout.channels, layout.record, layout.offset,
 		 layout.row, layout.pitch);
-	if (counts_init(&all, counting.cells, &fail) == 0 &&
-	    counts_init(&got, counting.cells, &fail) == 0) {
+	if (counts_init(&all, counting.cells, NULL, &fail) == 0 &&
+	    counts_init(&got, counting.cells, NULL, &fail) == 0) {
 		struct subject subject = {&counting, &plain, &edges, &all, &got, what};
 		if (counting.auto_bins.most > 0) {
 			counts_set_auto(&all, &counting.auto_bins);

@@ -105,7 +105,7 @@ static void count_plainly(const struct counting *c, int k, const unsigned char *
 		plain.auto_bins.most = 0;
 		plain.extent = NULL;
 	}
-	if (counts_init(&counts, c->cells, &fail) != 0)
+	if (counts_init(&counts, c->cells, NULL, &fail) != 0)
 		return;
 	struct counter *const counter = counter_open(&plain, &counts);
 	counter_add(counter, samples, n);

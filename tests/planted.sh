@@ -129,7 +129,7 @@ plant zero src/count/stats.c '/^size_t stats_words/,/^}/s/^\t\t\tcount -= s->zer
 plant finer src/bins/auto.c '/^int auto_k_of_digits/,/^}/s/digits);/digits) - 1;/' test_count
 plant shared src/count/count.c '/^static void check_digests/,/^}/s/^\tcounter->derives .*/\t;/' test_count
 plant late src/count/count.c '/^static bool may_derive/,/^}/s/ \&\& !counter->stats->total;/;/' test_count
-plant full_table src/count/count.c 's/counter_waiting(counter) + n > UINT32_MAX/false/' test_count
+plant full_table src/count/count.c 's/waiting_samples(counter) + n > UINT32_MAX/false/' test_count
 plant channel src/count/count_small.c 's/stats_add_words(&counter->stats\[channel\]/stats_add_words(\&counter->stats[0]/' test_count
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -118,7 +118,7 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
 	reached[c.method]++;
 	tables_reached[c.tables]++;
 	atomics += c.method == COUNT_SHARED && !c.alone;
-	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(&counts, c.cells, NULL, &fail) == 0, "%s", fail.text);
 	unsigned char *p = make(&t, bins, pattern);
 	uint64_t *expected = calloc(c.cells, sizeof(*expected));
 	for (size_t i = 0; i < SAMPLES; i++)
@@ -165,9 +165,9 @@ static void count_digests(struct counts *counts, const struct sample_type *t,
 
 	set_up(&same, &e, "f32", 100);
 	counting_init(&c, t, &e, &layout, false);
-	counting_keep_stats(&c, channels, digits);
+	counting_keep_stats(&c, digits);
 	c.pages = memory;
-	CHECK(counts_init(counts, c.cells, &fail) == 0 &&
+	CHECK(counts_init(counts, c.cells, NULL, &fail) == 0 &&
 		      counts_keep_stats(counts, t, channels, digits, memory, &fail) == 0,
 	      "%s", fail.text);
 	for (unsigned w = 0; w < WORKERS_MAX; w++) {
@@ -257,7 +257,7 @@ static void *gather_share(void *arg)
 	struct counter *counter = counter_open(s->c, s->counts);
 
 	if (counter)
-		gather_add(s->c, counter, s->p, s->n * s->c->layout.record, NULL);
+		gather_add(counter, s->p, s->n * s->c->layout.record, NULL);
 	counter_close(counter);
 	return NULL;
 }
@@ -320,11 +320,11 @@ static void keyed(const char *type, uint32_t keys, unsigned workers)
 	const uint32_t record = 2 + t.code_bytes;
 	const struct layout layout = {.record = record, .offset = 2, .samples = 1, .channels = 1};
 	counting_init(&c, &t, &e, &layout, false);
-	counting_keep_stats(&c, 1, keys_digits(&c.counted));
+	counting_keep_stats(&c, keys_digits(&c.counted));
 	counting_keep_keys(&c, 1 << 16);
 	CHECK(keys_open(&k, &(struct key_place){.bytes = 2}, 100, &fail) == 0 &&
 		      keys_keep_stats(&k, &c.counted, UINT64_MAX, &fail) == 0 &&
-		      counts_init_keys(&counts, c.cells, &k, &fail) == 0,
+		      counts_init(&counts, c.cells, &k, &fail) == 0,
 	      "%s", fail.text);
 	c.keys = &k;
 	unsigned char *const p = malloc((size_t)SAMPLES * record);
@@ -385,7 +385,7 @@ static void keyed_codes(const char *type, uint32_t key_bytes, uint32_t keys, uns
 	c.keys = &k;
 	CHECK(c.code_cells &&
 		      keys_open(&k, &(struct key_place){.bytes = key_bytes}, BINS, &fail) == 0 &&
-		      counts_init_keys(&counts, c.cells, &k, &fail) == 0,
+		      counts_init(&counts, c.cells, &k, &fail) == 0,
 	      "%s", fail.text);
 	unsigned char *const p = calloc(SAMPLES, record);
 	uint64_t *const expected = calloc(keys * c.channel_cells, sizeof(*expected));
@@ -432,9 +432,9 @@ static void past_32_bits(const char *type, bool stats)
 	set_up(&t, &e, type, 256);
 	unsigned char *const p = calloc(length, t.code_bytes);
 	counting_init(&c, &t, &e, NULL, false);
-	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(&counts, c.cells, NULL, &fail) == 0, "%s", fail.text);
 	if (stats) {
-		counting_keep_stats(&c, 1, DIGEST_FINE);
+		counting_keep_stats(&c, DIGEST_FINE);
 		CHECK(counts_keep_stats(&counts, &t, 1, DIGEST_FINE, NULL, &fail) == 0, "%s",
 		      fail.text);
 	}
@@ -564,7 +564,7 @@ static void near(const struct near *n)
 	for (int apart = 0; apart < 2; apart++) {
 		struct counting c;
 		counting_init(&c, &t, &e, &layout, n->shared);
-		counting_keep_stats(&c, n->channels, n->digits);
+		counting_keep_stats(&c, n->digits);
 		c.pages = n->memory;
 		c.alone = true;
 		CHECK(c.small.cells || t.kind == SAMPLE_FLOAT,
@@ -573,7 +573,7 @@ static void near(const struct near *n)
 		      "%s: which bins follow from digests", n->type);
 		c.small.cells = apart ? c.small.cells : NULL;
 		c.derived_k = apart ? c.derived_k : 0;
-		CHECK(counts_init(&counts[apart], c.cells, &fail) == 0 &&
+		CHECK(counts_init(&counts[apart], c.cells, NULL, &fail) == 0 &&
 			      counts_keep_stats(&counts[apart], &t, n->channels, n->digits,
 						n->memory, &fail) == 0,
 		      "%s", fail.text);

@@ -68,7 +68,7 @@ static void together(void *(*one)(void *), void *(*other)(void *), uint64_t even
 	pthread_t thread[THREADS];
 	uint64_t samples = 0, right = 0;
 
-	CHECK(counts_init(&counts, CELLS, &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(&counts, CELLS, NULL, &fail) == 0, "%s", fail.text);
 	for (unsigned i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&thread[i], NULL, i % 2 ? one : other, &counts) == 0,
 		      "thread");

@@ -104,17 +104,18 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 			     .record = layout.record,
 			     .snapshot = &snapshot};
 	/* The counts of one chunk, which are in the totals when a worker has left. */
-	CHECK(counts_init(&counts, counting.cells, &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(&counts, counting.cells, NULL, &fail) == 0, "%s", fail.text);
 	snapshot_init(&snapshot);
 	struct counter *counter = counter_open(&counting, &counts);
 	struct holder holder;
 	snapshot_join(&snapshot, &holder, flush, counter);
-	gather_add(&counting, counter, chunk, chunk_bytes, NULL);
+	gather_add(counter, chunk, chunk_bytes, NULL);
 	snapshot_leave(&holder);
 	CHECK(counts.samples == RECORDS * channels, "%s: left, and not counted", name);
 	counter_close(counter);
 	uint64_t *const each = counts_take(&counts, &samples);
-	CHECK(samples == RECORDS * channels && counts_init(&counts, counting.cells, &fail) == 0,
+	CHECK(samples == RECORDS * channels &&
+		      counts_init(&counts, counting.cells, NULL, &fail) == 0,
 	      "%s", name);
 	for (unsigned i = 0; i < WORKERS; i++)
 		CHECK(pthread_create(&thread[i], NULL, count, &worker[i]) == 0, "thread");
@@ -122,7 +123,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 		struct counts copy;
 		uint64_t records;
 		const bool last_one = __atomic_load_n(&ended, __ATOMIC_ACQUIRE) == WORKERS;
-		CHECK(counts_init(&copy, counting.cells, &fail) == 0, "%s", fail.text);
+		CHECK(counts_init(&copy, counting.cells, NULL, &fail) == 0, "%s", fail.text);
 		snapshot_take(&snapshot, &copy, &counts, look, &records);
 		check_copy(&copy, each, records, name);
 		CHECK(records >= last, "%s: fewer records than before", name);

@@ -103,7 +103,7 @@ int main(void)
 	    edges_init(&edges, &bins, &type, &why) != 0)
 		return 1;
 	counting_init(&counting, &type, &edges, NULL, false);
-	if (counts_init(&counts, counting.cells, &fail) != 0)
+	if (counts_init(&counts, counting.cells, NULL, &fail) != 0)
 		return 1;
 	state = GPU_STARTING;
 	const uint64_t starting = taken_by_first(&counting, &counts, &spec);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/inline.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "gpuhist is for 64-bit little-endian Linux"
 #endif
@@ -28,8 +30,7 @@ static inline uint64_t little64(const unsigned char *p)
 }
 
 /* Read a word of 2, 3, 4 or 8 bytes; big: big-endian. */
-__attribute__((always_inline)) static inline uint64_t word_at(const unsigned char *p,
-							      uint32_t bytes, bool big)
+INLINE uint64_t word_at(const unsigned char *p, uint32_t bytes, bool big)
 {
 	uint16_t half;
 

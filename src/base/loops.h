@@ -6,6 +6,8 @@
 #ifndef GPUHIST_LOOPS_H
 #define GPUHIST_LOOPS_H
 
+#include "base/inline.h"
+
 #ifndef ISA
 #define ISA base
 #endif
@@ -14,7 +16,5 @@
 #define FOR_ISA(name) LOOPS_PASTED(name, ISA)
 #define LOOPS_PASTED(a, b) LOOPS_PASTE(a, b)
 #define LOOPS_PASTE(a, b) a##b
-
-#define INLINE static inline __attribute__((always_inline))
 
 #endif

@@ -27,3 +27,9 @@ enum cells_load cells_load(const struct sample_type *type)
 
 	return little + type->big;
 }
+
+enum cells_load cells_load_of_words(const struct sample_type *type)
+{
+	return cells_load(&(struct sample_type){.kind = type->kind,
+						.code_bytes = type->code_bytes == 8 ? 8 : 4});
+}

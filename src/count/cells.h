@@ -55,7 +55,8 @@ extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 /* The loops for the instruction set that isa_best chooses. */
 const struct cells_isa *cells_best(void);
 
-/* The load for a type of 24 bits or more. */
+/* The load for a type of 24 bits or more, and for its words (stats.h). */
 enum cells_load cells_load(const struct sample_type *type);
+enum cells_load cells_load_of_words(const struct sample_type *type);
 
 #endif

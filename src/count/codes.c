@@ -28,8 +28,7 @@ static inline uint64_t next_two(uint64_t w)
 }
 
 /* Count the bytes of a word; its first byte is byte `first` of a group. */
-__attribute__((always_inline)) static inline void add_word(byte_table *t, uint64_t w,
-							   unsigned first, unsigned tables)
+INLINE void add_word(byte_table *t, uint64_t w, unsigned first, unsigned tables)
 {
 	t[first % tables][w & 255]++;
 	t[(first + 1) % tables][w >> 8 & 255]++;
@@ -45,8 +44,8 @@ __attribute__((always_inline)) static inline void add_word(byte_table *t, uint64
 }
 
 /* Count groups of `words` words; return the number of bytes counted. */
-__attribute__((always_inline)) static inline size_t
-add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+INLINE size_t add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words,
+			 unsigned tables)
 {
 	const size_t group = 8 * words;
 	uint64_t w = n >= 8 ? little64(p) : 0;
@@ -93,8 +92,8 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 }
 
 /* Like add_groups, for samples of 16 bits; return the number of samples counted. */
-__attribute__((always_inline)) static inline size_t
-add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+INLINE size_t add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words,
+			      unsigned tables)
 {
 	const size_t group = 4 * words;
 	size_t i = 0;

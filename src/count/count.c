@@ -15,10 +15,8 @@
 #include "count/codes.h"
 #include "count/counter.h"
 
-#define UNIT_BYTES ((size_t)16 << 10) /* samples read twice, for extent and counts, from L1 */
-#define BYTES_UNIT \
-	((size_t)1 << 20) /* bytes counted by one call, which ends with a flush of its own */
-#define PER_LINE 16u      /* entries of a cache line */
+#define UNIT_BYTES ((size_t)16 << 10)  /* samples read twice, for extent and counts, from L1 */
+#define PER_LINE 16u                   /* entries of a cache line */
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
 #define DERIVED_AFTER (2 * DIGEST_FEW) /* samples before counter->derives; they are not listed */
@@ -33,11 +31,11 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 /* A block may begin with any channel. */
 static size_t base_entries(const struct counting *c)
 {
-	return count_holds_codes(c) ? 0 : (size_t)COUNT_BLOCK + c->channels;
+	return sample_is_code(&c->type) ? 0 : (size_t)COUNT_BLOCK + c->channels;
 }
 
 /* Choose to count codes: each table has the codes of one channel. */
-static void count_codes(struct counting *c)
+static void choose_codes(struct counting *c)
 {
 	const bool bytes = c->type.code_bytes == 1;
 
@@ -46,7 +44,7 @@ static void count_codes(struct counting *c)
 }
 
 /* Choose to count bins: each table has the bins of all channels. */
-static void count_bins(struct counting *c, const struct edges *edges, bool shared)
+static void choose_bins(struct counting *c, const struct edges *edges, bool shared)
 {
 	const enum cells_load load = cells_load(&c->counted);
 	const size_t table = c->cells * sizeof(uint32_t);
@@ -88,9 +86,9 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 		.cells = each * layout->channels,
 	};
 	if (sample_is_code(type))
-		count_codes(c);
+		choose_codes(c);
 	else
-		count_bins(c, edges, shared);
+		choose_bins(c, edges, shared);
 	/* An odd number of lines, so that equal cells do not share a cache set. */
 	const size_t lines = (sample_is_code(type) ? each : c->cells) / PER_LINE + 1;
 	c->stride = (lines | 1) * PER_LINE;
@@ -106,16 +104,14 @@ void counting_set_missing(struct counting *c, const struct missing *missing)
 	c->load = load_of(&c->type, missing);
 }
 
-void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
+void counting_keep_stats(struct counting *c, uint32_t digits)
 {
 	c->stats = true;
 	c->digits = digits;
 	if (!counting_adds_stats(c))
 		return;
-	c->memory += channels * stats_bytes(&c->counted);
-	const bool real = c->counted.kind == SAMPLE_FLOAT, wide = c->counted.code_bytes == 8;
-	const enum cells_load word =
-		real ? (wide ? LOAD_F64 : LOAD_F32) : (wide ? LOAD_KEY64 : LOAD_KEY32);
+	c->memory += c->channels * stats_bytes(&c->counted);
+	const enum cells_load word = cells_load_of_words(&c->counted);
 	c->word_cells = cells_best()->cells[word][c->binning.kind];
 	c->word_extent = cells_best()->extent[word][c->auto_bins.log];
 	if (c->binning.kind == BIN_RANK && digits == DIGEST_FINE && c->type.code_bytes > 2)
@@ -125,12 +121,12 @@ void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits)
 
 static struct stats *open_stats(const struct counting *c)
 {
-	struct stats *const stats = stats_open(&c->counted, c->layout.channels);
+	struct stats *const stats = stats_open(&c->counted, c->channels);
 
-	if (stats && (c->digits == 0 || stats_keep_digest(stats, c->layout.channels, c->digits,
-							  false, c->pages) == 0))
+	if (stats && (c->digits == 0 ||
+		      stats_keep_digest(stats, c->channels, c->digits, false, c->pages) == 0))
 		return stats;
-	stats_close(stats, c->layout.channels);
+	stats_close(stats, c->channels);
 	return NULL;
 }
 
@@ -148,7 +144,7 @@ static int open_tables(struct counter *counter)
 
 static void free_counter(struct counter *counter)
 {
-	stats_close(counter->stats, counter->c->layout.channels);
+	stats_close(counter->stats, counter->c->channels);
 	free(counter->table);
 	free(counter->small.table);
 	free(counter->kept.samples);
@@ -240,6 +236,12 @@ static void count_unchecked(struct counter *counter, size_t n)
 		check_digests(counter);
 }
 
+/* The number of samples since the last flush. */
+static uint64_t waiting_samples(const struct counter *counter)
+{
+	return counter->pending + counter->small.samples + counter->derived;
+}
+
 /* ---- samples ---- */
 
 /* Count samples whose cells are bins; samples of binned types have been widened. */
@@ -260,38 +262,29 @@ static void add_samples(struct counter *counter, const unsigned char *samples,
 	count_unchecked(counter, n);
 }
 
-static void add_codes(struct counter *counter, const unsigned char *samples, size_t n)
-{
-	const struct counting *c = counter->c;
-
-	counter->pending += n;
-	(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n, c->channels);
-}
-
 /*
  * Count n samples that are not small integers, or not known to be. Samples that only statistics
  * count must be in counter->derived before statistics may be flushed.
  */
-static void add_any(struct counter *counter, const unsigned char *samples, size_t n)
+static void add_not_small(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
 	const uint32_t bytes = c->type.code_bytes;
-	const size_t most =
-		c->method == COUNT_BYTES ? BYTES_UNIT : UNIT_BYTES / c->counted.code_bytes;
-	const size_t unit = layout_is_many(c->channels) && !count_holds_codes(c)
-				    ? most
-				    : most / c->channels * c->channels;
+	const size_t most = UNIT_BYTES / c->counted.code_bytes,
+		     unit = layout_is_many(c->channels) ? most : most / c->channels * c->channels;
 	uint32_t words[UNIT_BYTES / 4], ranks[UNIT_BYTES / 4];
 	const uint32_t channel = counter->channel;
 	const unsigned char *p = samples;
 
+	if (sample_is_code(&c->type)) {
+		counter->pending += n;
+		(c->method == COUNT_BYTES ? bytes_add : codes_add)(counter->table, samples, n,
+								   c->channels);
+		return;
+	}
 	for (size_t some, left = n; left > 0; left -= some, p += some * bytes) {
 		const unsigned char *counted = p, *ranked = p;
 		some = lesser(left, unit);
-		if (count_holds_codes(c)) {
-			add_codes(counter, p, some);
-			continue;
-		}
 		if (c->words) {
 			codes_widen(words, c->words, p, some, bytes);
 			counted = ranked = (const unsigned char *)words;
@@ -325,14 +318,14 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	const size_t bytes = counter->c->type.code_bytes;
 	struct counter_small *const small = &counter->small;
 
-	if (counter_waiting(counter) + n > UINT32_MAX) /* no count may reach 2^32 */
+	if (waiting_samples(counter) + n > UINT32_MAX) /* no count may reach 2^32 */
 		counter_flush(counter);
 	if (!counter->derives && may_derive(counter)) {
 		counter_flush_all(counter);
 		counter->derives = true;
 	}
-	if (!small->table || counter_waiting(counter) + n < SMALL_LEAST) {
-		add_any(counter, samples, n);
+	if (!small->table || waiting_samples(counter) + n < SMALL_LEAST) {
+		add_not_small(counter, samples, n);
 		return;
 	}
 	for (size_t some; n > 0; n -= some, samples += some * bytes) {
@@ -342,7 +335,7 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 			continue;
 		some = lesser(n, small->pass);
 		small->pass -= some;
-		add_any(counter, samples, some);
+		add_not_small(counter, samples, some);
 	}
 }
 

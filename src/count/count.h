@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fail.h"
 #include "base/xxh64.h"
 #include "bins/edges.h"
 #include "bins/sample.h"
@@ -95,7 +94,7 @@ void counting_set_missing(struct counting *c, const struct missing *missing);
  * Count statistics of each channel too, and digests with that many digits. The caller also calls
  * counts_keep_stats.
  */
-void counting_keep_stats(struct counting *c, uint32_t channels, uint32_t digits);
+void counting_keep_stats(struct counting *c, uint32_t digits);
 
 /*
  * Count by keys, which have cells of their own. A counter has the cells of the first keys, as many
@@ -146,9 +145,9 @@ void counter_close(struct counter *counter);
 
 /*
  * Count the samples of whole records, or of whole rows if the layout has rows. If hash is not NULL,
- * add all bytes to it, including the bytes between samples. The counter was opened for c.
+ * add all bytes to it, including the bytes between samples.
  */
-void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
-		size_t bytes, struct xxh64 *hash);
+void gather_add(struct counter *counter, const unsigned char *records, size_t bytes,
+		struct xxh64 *hash);
 
 #endif

@@ -90,7 +90,7 @@ static void flush_tables(struct counter *counter)
 				    .narrow = counter->table,
 				    .tables = c->tables,
 				    .stride = c->stride,
-				    .channels = count_holds_codes(c) ? c->channels : 1,
+				    .channels = sample_is_code(&c->type) ? c->channels : 1,
 				    .k = counter->bins.k,
 				    .extent = counter->bins.extent});
 	memset(counter->table, 0, c->tables * c->stride * sizeof(uint32_t));

@@ -13,10 +13,10 @@
 
 #include <string.h>
 
+#include "base/inline.h"
 #include "count/count.h"
 
 #define COUNT_BLOCK 512u /* samples binned, then counted, while their cells are in L1 */
-#define INLINE static inline __attribute__((always_inline))
 
 /* The rule of a counter's bins: the job's, or one for the samples seen so far. */
 struct counter_bins {
@@ -61,18 +61,6 @@ struct counter {
 };
 
 #define HOT_ENTRIES 1024u /* COUNT_SHARED: 8 KiB of L1 */
-
-/* Do the tables count codes? */
-static inline bool count_holds_codes(const struct counting *c)
-{
-	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
-}
-
-/* The number of samples since the last flush. */
-static inline uint64_t counter_waiting(const struct counter *counter)
-{
-	return counter->pending + counter->small.samples + counter->derived;
-}
 
 /* ---- count_bins.c ---- */
 

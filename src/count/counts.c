@@ -11,20 +11,11 @@
 
 #define GROUP 16u /* cells whose counts in several tables are added in registers */
 
-int counts_init(struct counts *counts, size_t cells, struct fail *fail)
-{
-	*counts = (struct counts){.cells = cells, .extent = EXTENT_NONE};
-	counts->cell = huge_zeroed(cells * sizeof(*counts->cell));
-	if (!counts->cell)
-		return fail_errno(fail, "counts of %zu cells", cells);
-	lock_init(&counts->lock, LOCK_LAST);
-	return 0;
-}
-
-int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail)
+int counts_init(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail)
 {
 	*counts = (struct counts){.cells = cells, .keys = keys, .extent = EXTENT_NONE};
-	counts->cell = calloc(cells, sizeof(*counts->cell));
+	counts->cell = keys ? calloc(cells, sizeof(*counts->cell))
+			    : huge_zeroed(cells * sizeof(*counts->cell));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
 	lock_init(&counts->lock, LOCK_LAST);

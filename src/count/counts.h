@@ -42,11 +42,11 @@ struct counts {
 	int k;                /* counts_set_auto: k of all tables in cell */
 };
 
-/* Make zeroed totals, with all the memory they need, in huge pages if they are large. */
-int counts_init(struct counts *counts, size_t cells, struct fail *fail);
-
-/* The same for --by, which never uses most cells: a cell takes no memory until it is used. */
-int counts_init_keys(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail);
+/*
+ * Make zeroed totals. They have all the memory they need, in huge pages if they are large; with
+ * keys (--by), which never use most cells, a cell takes no memory until it is used.
+ */
+int counts_init(struct counts *counts, size_t cells, struct keys *keys, struct fail *fail);
 
 /*
  * After counts_init: add statistics of each channel, for types of more than 16 bits with a digest,

@@ -8,7 +8,6 @@
 #include "base/little.h"
 #include "bins/binning.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define TOGETHER 16u /* a loop of constant length becomes vectors at any level of optimisation */
 
 /* A word of a float type in the byte order of the input. */

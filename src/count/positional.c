@@ -44,7 +44,7 @@
 	__attribute__((                                                                          \
 		target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512bitalg," \
 		       "gfni,popcnt")))
-#define INLINE WIDE __attribute__((always_inline)) static inline
+#define WIDE_INLINE WIDE __attribute__((always_inline)) static inline
 
 enum {
 	VECTOR = 64,
@@ -68,7 +68,7 @@ struct group {
 };
 
 /* Add b and c to the sums whose lowest plane is *low; return the carries. */
-INLINE __m512i add_two(__m512i *low, __m512i b, __m512i c)
+WIDE_INLINE __m512i add_two(__m512i *low, __m512i b, __m512i c)
 {
 	const __m512i a = *low;
 
@@ -77,7 +77,7 @@ INLINE __m512i add_two(__m512i *low, __m512i b, __m512i c)
 }
 
 /* Return eight words, each with the bit set that byte i of a word of `bytes` chooses. */
-INLINE __m512i one_bits(__m512i bytes, unsigned i)
+WIDE_INLINE __m512i one_bits(__m512i bytes, unsigned i)
 {
 	const __m512i shifted = i > 0 ? _mm512_srli_epi64(bytes, 8 * i) : bytes;
 
@@ -85,7 +85,7 @@ INLINE __m512i one_bits(__m512i bytes, unsigned i)
 }
 
 /* Add the bytes i to i + 3 of each word of `bytes`; return the carries to the fours. */
-INLINE __m512i add_four(__m512i plane[PLANES], __m512i bytes, unsigned i)
+WIDE_INLINE __m512i add_four(__m512i plane[PLANES], __m512i bytes, unsigned i)
 {
 	const __m512i a = add_two(&plane[0], one_bits(bytes, i), one_bits(bytes, i + 1));
 	const __m512i b = add_two(&plane[0], one_bits(bytes, i + 2), one_bits(bytes, i + 3));
@@ -94,7 +94,7 @@ INLINE __m512i add_four(__m512i plane[PLANES], __m512i bytes, unsigned i)
 }
 
 /* Add a unit to the planes. */
-INLINE void add_unit(__m512i plane[PLANES], const unsigned char *p)
+WIDE_INLINE void add_unit(__m512i plane[PLANES], const unsigned char *p)
 {
 	__m512i eights[2], carry;
 
@@ -116,7 +116,7 @@ INLINE void add_unit(__m512i plane[PLANES], const unsigned char *p)
 }
 
 /* For each of the 64 bits of a word: how many of a plane's eight words have it set. */
-INLINE __m512i plane_sums(__m512i plane)
+WIDE_INLINE __m512i plane_sums(__m512i plane)
 {
 	const __m512i bytes = _mm512_set_epi64(
 		0x3f372f271f170f07, 0x3e362e261e160e06, 0x3d352d251d150d05, 0x3c342c241c140c04,
@@ -129,7 +129,7 @@ INLINE __m512i plane_sums(__m512i plane)
 }
 
 /* Sums of four planes; the first has weight 1. */
-INLINE __m512i four_sums(const __m512i plane[4])
+WIDE_INLINE __m512i four_sums(const __m512i plane[4])
 {
 	__m512i sum = plane_sums(plane[3]);
 
@@ -244,8 +244,8 @@ WIDE static void add_channel(uint32_t *counts, const unsigned char *p, size_t n)
  * Split vectors of interleaved channels. As many vectors as channels have VECTOR bytes of each, at
  * constant places.
  */
-INLINE void split_channels(unsigned char to[][CHANNEL_BLOCK + VECTOR], const unsigned char *p,
-			   size_t n, unsigned channels)
+WIDE_INLINE void split_channels(unsigned char to[][CHANNEL_BLOCK + VECTOR], const unsigned char *p,
+				size_t n, unsigned channels)
 {
 	uint64_t first = 0; /* bytes of a vector that belong to the channel of its first byte */
 
@@ -267,8 +267,8 @@ INLINE void split_channels(unsigned char to[][CHANNEL_BLOCK + VECTOR], const uns
 		}
 }
 
-INLINE void add_channels(uint32_t *counts, size_t stride, const unsigned char *p, size_t n,
-			 unsigned channels)
+WIDE_INLINE void add_channels(uint32_t *counts, size_t stride, const unsigned char *p, size_t n,
+			      unsigned channels)
 {
 	unsigned char part[CHANNELS_MOST][CHANNEL_BLOCK + VECTOR];
 	const size_t block = (size_t)CHANNEL_BLOCK * channels;

@@ -24,7 +24,6 @@
 #define TILE 32u       /* channels whose statistics stay in L1 */
 #define RECORDS 512u   /* records whose samples are brought together */
 #define WORTH 48u      /* records for which that is worth it */
-#define INLINE static inline __attribute__((always_inline))
 
 static uint32_t digits_of(const struct sample_type *type)
 {
@@ -48,9 +47,8 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 		&stats_loops_avx512,
 #endif
 	};
-	const bool real = type->kind == SAMPLE_FLOAT, wide = type->code_bytes == 8;
-	const enum cells_load load =
-		real ? (wide ? LOAD_F64 : LOAD_F32) : (wide ? LOAD_KEY64 : LOAD_KEY32);
+	const bool real = type->kind == SAMPLE_FLOAT;
+	const enum cells_load load = cells_load_of_words(type);
 	const uint64_t sign = (uint64_t)1 << (type->bits - 1), one = (uint64_t)1 << type->mantissa;
 	const uint32_t digits = digits_of(type);
 	struct stats *const stats = calloc(channels, stats_bytes(type));

@@ -35,7 +35,7 @@ static int exponent_of(const struct sample_type *type)
 }
 
 /* Set n digits of 32 bits to a sum in digits of `bits` bits. The last digit has the sign. */
-static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits)
+static void carry_digits(int128_t *to, size_t n, const int128_t *sum, unsigned bits)
 {
 	int128_t rest = 0;
 
@@ -48,7 +48,7 @@ static void carry(int128_t *to, size_t n, const int128_t *sum, unsigned bits)
 }
 
 /* Move carries up; the last digit has the sign. */
-static void settle(int128_t *digit, size_t n)
+static void settle_digits(int128_t *digit, size_t n)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
 		digit[i + 1] += digit[i] >> 32;
@@ -59,12 +59,12 @@ static void settle(int128_t *digit, size_t n)
 /* Make the digits of a sum of any sign positive. */
 static void set_sign(struct digits *w)
 {
-	settle(w->sum, w->n);
-	settle(w->square, w->squares);
+	settle_digits(w->sum, w->n);
+	settle_digits(w->square, w->squares);
 	w->minus = w->sum[w->n - 1] < 0;
 	for (size_t i = 0; i < w->n && w->minus; i++)
 		w->sum[i] = -w->sum[i];
-	settle(w->sum, w->n);
+	settle_digits(w->sum, w->n);
 }
 
 /* Add a product times 2^(32 place). */
@@ -87,8 +87,8 @@ static void work_of(struct digits *w, const struct stats *s)
 
 	w->n = s->digits / 4 + 1;
 	w->squares = s->digits / 2 + 1;
-	carry(w->sum, w->n, s->sum, 8);
-	carry(w->square, w->squares, s->square, 16);
+	carry_digits(w->sum, w->n, s->sum, 8);
+	carry_digits(w->square, w->squares, s->square, 16);
 	if (offset > 0) {
 		for (size_t i = 0; i < w->n; i++)
 			w->square[i] -= 2 * w->sum[i] * (int128_t)offset;
@@ -112,7 +112,7 @@ static void work_of(struct digits *w, const struct stats *s)
  * result is rounded down to 65 to 96 bits, unless it is 0; each division removes up to two of the
  * eight digits.
  */
-static uint128_t quotient(const int128_t *a, size_t digits, uint64_t n, int times, int *place)
+static uint128_t quotient_of(const int128_t *a, size_t digits, uint64_t n, int times, int *place)
 {
 	uint64_t q[8] = {0}; /* the first eight digits, the most significant first */
 	unsigned i = 0;
@@ -146,18 +146,18 @@ static bool moments(const struct digits *w, uint64_t number, int exponent, struc
 	for (size_t i = 0; i < w->n; i++)
 		for (size_t k = 0; k < w->n && w->sum[i] > 0; k++)
 			spread[i + k] -= w->sum[i] * w->sum[k];
-	carry(digit, squares + 1, spread, 32);
+	carry_digits(digit, squares + 1, spread, 32);
 	if (digit[squares] < 0)
 		return false;
-	const uint128_t variance = quotient(digit, squares, number, 2, &place);
+	const uint128_t variance = quotient_of(digit, squares, number, 2, &place);
 	/* The integer near the root of variance 2^30, then a step of Newton's method. */
 	const uint64_t near = (uint64_t)(sqrt((double)variance) * 0x1p15);
 	const double rest = (double)(int128_t)((variance << 30) - (uint128_t)near * near);
 	const double root = near > 0 ? (double)near + rest / (2 * (double)near) : 0;
 	r->deviation = ldexp(root, 16 * place - 15 + exponent);
-	const uint128_t total = quotient(w->sum, w->n, 1, 1, &place);
+	const uint128_t total = quotient_of(w->sum, w->n, 1, 1, &place);
 	r->total = ldexp((double)total, 32 * place + exponent);
-	const uint128_t middle = quotient(w->sum, w->n, number, 1, &place);
+	const uint128_t middle = quotient_of(w->sum, w->n, number, 1, &place);
 	r->mean = ldexp((double)middle, 32 * place + exponent);
 	/* Adding 0.0 turns -0 into 0. */
 	if (w->minus) {
@@ -207,7 +207,7 @@ static struct range range_of(const int128_t *digit, size_t n)
 	return (struct range){.first = (uint32_t)first, .n = (uint32_t)(n - first)};
 }
 
-static struct sums *pack(const struct digits *w)
+static struct sums *sums_pack(const struct digits *w)
 {
 	struct range sum = range_of(w->sum, w->n), square = range_of(w->square, w->squares);
 	struct sums *const s = malloc(sizeof(*s) + (sum.n + square.n) * sizeof(*s->digits));
@@ -226,17 +226,21 @@ static struct sums *pack(const struct digits *w)
 	return s;
 }
 
+static void add_digits(struct digits *w, const struct sums *s)
+{
+	for (uint32_t i = 0; i < s->sum.n; i++)
+		w->sum[s->sum.first + i] += s->minus ? -(int128_t)s->sum.digit[i] : s->sum.digit[i];
+	for (uint32_t i = 0; i < s->square.n; i++)
+		w->square[s->square.first + i] += s->square.digit[i];
+}
+
 /* Set w to the sum of one or two. */
-static void unpack(struct digits *w, const struct sums *a, const struct sums *b)
+static void sums_unpack(struct digits *w, const struct sums *a, const struct sums *b)
 {
 	*w = (struct digits){.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1};
-	for (const struct sums *s = a; s; s = s == a ? b : NULL) {
-		for (uint32_t i = 0; i < s->sum.n; i++)
-			w->sum[s->sum.first + i] +=
-				s->minus ? -(int128_t)s->sum.digit[i] : s->sum.digit[i];
-		for (uint32_t i = 0; i < s->square.n; i++)
-			w->square[s->square.first + i] += s->square.digit[i];
-	}
+	add_digits(w, a);
+	if (b)
+		add_digits(w, b);
 	set_sign(w);
 }
 
@@ -245,20 +249,15 @@ struct sums *sums_of(const struct stats *stats)
 	struct digits w;
 
 	work_of(&w, stats);
-	return pack(&w);
+	return sums_pack(&w);
 }
 
 struct sums *sums_add(const struct sums *a, const struct sums *b)
 {
 	struct digits w;
 
-	unpack(&w, a, b);
-	return pack(&w);
-}
-
-struct sums *sums_copy(const struct sums *s)
-{
-	return sums_add(s, NULL);
+	sums_unpack(&w, a, b);
+	return sums_pack(&w);
 }
 
 bool sums_result(const struct sums *s, const struct sample_type *counted, uint64_t n,
@@ -266,7 +265,7 @@ bool sums_result(const struct sums *s, const struct sample_type *counted, uint64
 {
 	struct digits w;
 
-	unpack(&w, s, NULL);
+	sums_unpack(&w, s, NULL);
 	return moments(&w, n, exponent_of(counted), r);
 }
 
@@ -294,7 +293,7 @@ void sums_format(char text[SUMS_TEXT], const struct sums *s, const struct sample
 }
 
 /* Read a number below 2^(bits + exponent) to digits; the lowest is worth 2^exponent. */
-static bool parse(int128_t *digit, const char *text, int exponent, long bits)
+static bool parse_sum(int128_t *digit, const char *text, int exponent, long bits)
 {
 	static const char HEX[] = "0123456789abcdef";
 
@@ -332,11 +331,11 @@ int sums_parse(struct sums **s, const struct sample_type *counted, uint64_t n, c
 	struct digits w = {.n = SUM_DIGITS, .squares = SQUARE_DIGITS - 1, .minus = minus};
 
 	*s = NULL;
-	if (!parse(w.sum, sum + minus, exponent, each + times) ||
-	    !parse(w.square, square, 2 * exponent, 2 * each + times))
+	if (!parse_sum(w.sum, sum + minus, exponent, each + times) ||
+	    !parse_sum(w.square, square, 2 * exponent, 2 * each + times))
 		return 0;
-	settle(w.sum, w.n);
-	settle(w.square, w.squares);
-	*s = pack(&w);
+	settle_digits(w.sum, w.n);
+	settle_digits(w.square, w.squares);
+	*s = sums_pack(&w);
 	return *s ? 1 : -1;
 }

@@ -12,10 +12,9 @@
 
 struct sums;
 
-/* Free the results of these three with free(). NULL: no memory. */
+/* Free the results with free(). NULL: no memory. */
 struct sums *sums_of(const struct stats *stats);
 struct sums *sums_add(const struct sums *a, const struct sums *b); /* of the same type */
-struct sums *sums_copy(const struct sums *s);
 
 /* Set sum, mean and deviation of n samples, at least one. False: no samples have these sums. */
 bool sums_result(const struct sums *s, const struct sample_type *counted, uint64_t n,

@@ -11,7 +11,7 @@
 int collect_open_counts(struct counts *c, const struct each *e, const struct counting *counting,
 			struct fail *fail)
 {
-	if (counts_init(c, counting->cells, fail) != 0)
+	if (counts_init(c, counting->cells, NULL, fail) != 0)
 		return -1;
 	return e->spec->asked ? counts_keep_stats(c, &counting->type, e->spec->channels,
 						  counting->digits, NULL, fail)
@@ -24,7 +24,7 @@ int maker_open(struct maker *m, const struct each *e, const struct counting *cou
 	const struct row_spec *const spec = e->spec;
 	struct hist *const hist = &m->hist;
 
-	if (counts_init(&m->totals, counting->cells, fail) != 0 ||
+	if (counts_init(&m->totals, counting->cells, NULL, fail) != 0 ||
 	    hist_reserve(hist, spec->axis, spec->channels, fail) != 0 ||
 	    series_set_like(hist, spec->series, fail) != 0)
 		return -1;

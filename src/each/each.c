@@ -43,7 +43,7 @@ static void count_part(struct worker *w, struct result *r, const struct row_plac
 	const bool begins = at == row->first;
 	struct part *const part = begins ? &r->tail : &r->head;
 
-	gather_add(rows->counting, rows->counter, data, work_bytes(w->work, row->records), hash);
+	gather_add(rows->counter, data, work_bytes(w->work, row->records), hash);
 	counter_flush_all(rows->counter);
 	if (begins && row->records == e->spec->size) {
 		end_whole(e, rows, r, row, NULL);

@@ -10,7 +10,6 @@
 #define ASKS_SECONDS 0.02
 
 struct cpu {
-	const struct counting *counting;
 	struct counter *counter;
 	unsigned char *block;
 	struct holder holder;
@@ -49,7 +48,6 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 
 	if (!cpu)
 		return fail_errno(&w->fail, "worker");
-	cpu->counting = counting;
 	cpu->counter = counter_open(counting, counts);
 	cpu->block = aligned_alloc(PAGE, round_up(w->work->block, PAGE));
 	if (!cpu->counter || !cpu->block)
@@ -82,7 +80,7 @@ void cpu_count(struct worker *w, const struct chunk *chunk)
 	struct cpu *const cpu = w->cpu;
 
 	snapshot_lock_take(&cpu->holder);
-	gather_add(cpu->counting, cpu->counter, chunk->data, chunk->bytes, chunk->hash);
+	gather_add(cpu->counter, chunk->data, chunk->bytes, chunk->hash);
 	tally_add(&w->records, work_records(w->work, chunk->bytes));
 	snapshot_unlocks(&cpu->holder);
 }

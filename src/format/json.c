@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/inline.h"
 #include "base/minmax.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -19,7 +20,6 @@
 #include "bins/exact.h"
 #include "format/words.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define AHEAD (JSON_NUMBER + 1)      /* enough for a whole number, escape or word */
 #define PLAIN 32u                    /* more than a plain number and its comma need */
 #define MOST ((size_t)BINS_MAX + 2)  /* longest list: all bins, under and over */

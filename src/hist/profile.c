@@ -4,9 +4,8 @@
 
 #include <math.h>
 
+#include "base/inline.h"
 #include "hist/quantile.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 struct profile profile_of_codes(const struct sample_type *type, const uint64_t *count,
 				const uint16_t *seen, uint32_t n)

@@ -66,7 +66,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 	p->counting.finds_whole = axis->finds_whole;
 	const bool many = layout_is_many(shape->channels);
 	if (job->quantiles.n > 0)
-		counting_keep_stats(&p->counting, shape->layout.channels, plan_digits(job, shape));
+		counting_keep_stats(&p->counting, plan_digits(job, shape));
 	/* With many channels, the sums of the totals take much memory, too. */
 	const size_t totals = many && counting_adds_stats(&p->counting)
 				      ? shape->channels * stats_bytes(&p->counting.counted)

@@ -237,8 +237,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	run->keys.texts_most = run->plan.texts;
 	if (hist_reserve(&run->hist, axis, channels, fail) != 0 ||
 	    codebook_init(&run->book, axis, fail) != 0 ||
-	    (by ? counts_init_keys(&run->counts, counting->cells, &run->keys, fail)
-		: counts_init(&run->counts, counting->cells, fail)) != 0)
+	    counts_init(&run->counts, counting->cells, by ? &run->keys : NULL, fail) != 0)
 		return -1;
 	run->scratch = hist_scratch_new(&axis->type, channels);
 	if (!run->scratch)

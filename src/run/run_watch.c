@@ -56,7 +56,7 @@ static int partial_fill(struct run *run, struct hist *hist, struct fail *fail)
 		(void)fail_errno(fail, "counts so far");
 	else if (hist_reserve(hist, &shape->axis, shape->channels, fail) == 0 &&
 		 run_name_series(run, hist, fail) == 0 &&
-		 counts_init(&copy, run->counts.cells, fail) == 0) {
+		 counts_init(&copy, run->counts.cells, NULL, fail) == 0) {
 		snapshot_take(&run->snapshot, &copy, &run->counts, note_inputs, run);
 		hist_fill(hist, &copy, &run->book, scratch);
 		run->partial.records = hist->samples / shape->samples;

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* inline: functions that compilers must copy into their callers, where arguments are constants. */
+#ifndef GPUHIST_INLINE_H
+#define GPUHIST_INLINE_H
+
+#define INLINE static inline __attribute__((always_inline))
+
+#endif
