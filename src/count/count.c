@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count: how to count, and counters of samples.
- *
- * If the range comes from the samples, the counter finds the least and the greatest of the next
- * 16 KiB of samples, makes its rule as coarse as these require, and then counts them.
+ * count: how to count, and counters of samples. counter.h names the files that share them.
  */
 #include "count/count.h"
 
@@ -19,7 +16,7 @@
 #define PER_LINE 16u                   /* entries of a cache line */
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 #define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
-#define DERIVED_AFTER (2 * DIGEST_FEW) /* samples before counter->derives; they are not listed */
+#define DERIVED_AFTER (2 * DIGEST_FEW) /* samples in the tables before counter->derives */
 #define SMALL_LEAST 8192u              /* samples between two flushes for which small_settle pays */
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
@@ -182,6 +179,7 @@ static void flush_stats(struct counter *counter)
 	counts_add_stats(counter->counts, counter->stats);
 	for (uint32_t c = 0; c < counter->c->channels; c++)
 		stats_clear(&counter->stats[c]);
+	counter->digested = 0;
 }
 
 void counter_flush(struct counter *counter)
@@ -205,8 +203,8 @@ void counter_flush_all(struct counter *counter)
 }
 
 /*
- * Now and then, move the statistics to the totals if a count may come near 2^32, or if the digests
- * of all workers take too much memory; then count in the digests of the totals.
+ * Move the statistics to the totals if a count may come near 2^32, or if the digests of all workers
+ * take too much memory; then count in the digests of the totals.
  */
 static void check_digests(struct counter *counter)
 {
@@ -220,7 +218,7 @@ static void check_digests(struct counter *counter)
 	}
 	counter->unchecked = 0;
 	fits |= charged == 0;
-	if (!fits || stats[0].digest.pending >= UINT32_MAX / 2)
+	if (!fits || counter->digested >= UINT32_MAX / 2)
 		flush_stats(counter);
 	counter->derives &= fits;
 	if (!fits)
@@ -231,6 +229,7 @@ static void check_digests(struct counter *counter)
 
 static void count_unchecked(struct counter *counter, size_t n)
 {
+	counter->digested += n;
 	counter->unchecked += n;
 	if (counter->c->digits > 0 && counter->unchecked >= UNCHECKED)
 		check_digests(counter);

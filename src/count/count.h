@@ -7,8 +7,8 @@
  *   struct counter   the counts of one worker, private until they are flushed to the totals
  *
  * The meaning of a "cell" depends on the type. For types of up to 16 bits, it is a code: the bytes
- * in memory, read as little endian. hist.c bins the codes at the end. For other types, and 16-bit
- * types with many channels, it is a cell of binning.h. Each channel has its own cells, which follow
+ * in memory, read as little endian. hist.c bins the codes at the end. For other types, and for
+ * binned ones (sample.h), it is a cell of binning.h. Each channel has its own cells, which follow
  * the cells of the channel before.
  */
 #ifndef GPUHIST_COUNT_H
@@ -81,8 +81,8 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 /*
  * Choose how to count. With `shared`, bins are counted straight into the totals, otherwise in
  * tables of each worker, as codes always are. A layout of NULL is one channel without gaps. `alone`
- * is set to false, which is always safe; the caller may set it to true before it opens a counter.
- * For a type that is binned, the caller sets `words` and `ranks`.
+ * is set to false, which is safe unless a shared table takes its range from the samples; the caller
+ * may set it to true before it opens a counter. For a binned type, it sets `words` and `ranks`.
  */
 void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
 		   const struct layout *layout, bool shared);
@@ -118,14 +118,14 @@ static inline bool counting_adds_stats(const struct counting *c)
 struct counter *counter_open(const struct counting *c, struct counts *counts);
 
 /*
- * Count n adjacent samples, fewer than 2^31. With up to LAYOUT_CHANNELS_FEW channels, they are whole records, from
- * the first channel to the last; with more, records may continue in the next call.
+ * Count n adjacent samples, fewer than 2^31. With few channels (layout.h), they are whole records;
+ * with more, a record may continue in the next call.
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
 /*
- * For --by: count up to KEYED adjacent samples; index[i] belongs to the key of sample i. Missing
- * samples may be taken out of `index`.
+ * For --by: count up to KEYED adjacent samples. Sample i belongs to key index[i]. The function may
+ * overwrite `index`.
  */
 #define KEYED 2048u
 void counter_add_keyed(struct counter *counter, const unsigned char *samples, uint32_t *index,
@@ -134,7 +134,10 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, ui
 /* Count up to KEYED records in one pass. False: they need counter_add_keyed. */
 bool counter_add_records(struct counter *counter, const unsigned char *records, size_t n);
 
-/* Add the counts, but not the statistics, to the totals, and empty the tables. */
+/*
+ * Add the counts to the totals, and empty the tables. The statistics stay, unless bins are derived
+ * from them.
+ */
 void counter_flush(struct counter *counter);
 
 /* Like counter_flush, and add the statistics too. */

@@ -7,7 +7,8 @@
  * so they go to different tables. The entries have 32 bits, because 64 bits would take twice the
  * cache. They are flushed to the totals before an entry can reach 2^32.
  *
- * If the range comes from the samples, the caller finds their extent first. With --log=auto, the
+ * If the range comes from the samples, the counter finds the least and the greatest of up to 16 KiB
+ * of samples, makes its rule as coarse as these require, and then counts them. With --log=auto, the
  * loops report a block with samples beyond the known bins, and only such blocks are searched.
  *
  * Bins of --log=auto that are as wide as the cells of a digest, or wider, hold whole cells. Then

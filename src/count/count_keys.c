@@ -205,8 +205,8 @@ void counter_add_keyed(struct counter *counter, const unsigned char *samples, ui
 }
 
 /* Count codes by keys that have slots of their own. */
-INLINE void add_records(struct counter *counter, const unsigned char *records, size_t n,
-			uint32_t bytes, uint32_t key_bytes)
+INLINE void add_codes_by_key(struct counter *counter, const unsigned char *records, size_t n,
+			     uint32_t bytes, uint32_t key_bytes)
 {
 	const struct counting *const c = counter->c;
 	const struct key_place *const place = &c->keys->place;
@@ -240,10 +240,10 @@ bool counter_add_records(struct counter *counter, const unsigned char *records, 
 		keyed_flush(counter);
 	counter->pending += n;
 	if (bytes == 1)
-		key_bytes == 1 ? add_records(counter, records, n, 1, 1)
-			       : add_records(counter, records, n, 1, 2);
+		key_bytes == 1 ? add_codes_by_key(counter, records, n, 1, 1)
+			       : add_codes_by_key(counter, records, n, 1, 2);
 	else
-		key_bytes == 1 ? add_records(counter, records, n, 2, 1)
-			       : add_records(counter, records, n, 2, 2);
+		key_bytes == 1 ? add_codes_by_key(counter, records, n, 2, 1)
+			       : add_codes_by_key(counter, records, n, 2, 2);
 	return true;
 }

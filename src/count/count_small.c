@@ -13,7 +13,7 @@
 #define SMALL ((size_t)1 << 16) /* number of small integers of all channels together */
 #define WAIT 64u                /* blocks between two looks for small ones, at most */
 
-/* Tables of a counter: neighbouring samples, which may be equal, are of different ones. */
+/* Two tables for one channel, because neighbouring samples are often equal. */
 static unsigned tables_of(const struct counting *c)
 {
 	return c->channels > 1 ? 1 : 2;
@@ -85,7 +85,6 @@ size_t small_add(struct counter *counter, const unsigned char *samples, size_t n
 		small->wait = 0;
 		samples += some * c->type.code_bytes;
 	}
-	counter->stats->digest.pending += done;
 	return done;
 }
 
@@ -123,14 +122,14 @@ static void settle_keys(struct counter *counter, uint32_t channel, uint64_t firs
 void small_settle(struct counter *counter)
 {
 	const struct binning *const rule = &counter->c->small.rule;
-	const struct extent within = counter->small.within;
-	const size_t end = (size_t)(within.greatest - rule->first) + 1;
+	const struct extent extent = counter->small.within;
+	const size_t end = (size_t)(extent.greatest - rule->first) + 1;
 
 	counter->small.samples = 0;
 	counter->small.within = EXTENT_NONE;
 	for (uint32_t c = 0; c < counter->c->channels; c++) {
 		uint32_t *const table = counter->small.table + (size_t)c * rule->bins;
-		for (size_t at = (size_t)(within.least - rule->first), n; at < end; at += n) {
+		for (size_t at = (size_t)(extent.least - rule->first), n; at < end; at += n) {
 			n = lesser(end - at, STATS_BLOCK);
 			settle_keys(counter, c, rule->first + at, table + at, n);
 		}

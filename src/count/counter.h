@@ -22,7 +22,8 @@
 struct counter_bins {
 	struct binning binning;
 	int k;                /* k of that rule */
-	struct extent extent; /* auto_bins.most > 0: of the samples counted, up to known bins */
+	struct extent extent; /* auto_bins.most > 0: of the samples counted, or of others in the
+				 same bins */
 	bool knows;           /* the loops can tell whether bins are known (auto_know) */
 };
 
@@ -31,9 +32,9 @@ struct counter_small {
 	uint32_t *table;      /* c->small.cells: their counts; else NULL */
 	uint64_t samples;     /* their number */
 	struct extent within; /* their extent */
-	size_t pass;          /* samples that are not looked at, as others were not small */
-	size_t wait;          /* as many blocks, before the last one that was small */
-	uint32_t *base;       /* first entry of channel i % channels */
+	size_t pass;    /* samples to count without a look, after a block that was not small */
+	size_t wait;    /* blocks passed the last time; 0 after a small block */
+	uint32_t *base; /* first entry of channel i % channels */
 };
 
 /* --by with statistics: samples that are kept until a block of their key is full. */
@@ -50,7 +51,8 @@ struct counter {
 	uint32_t *table;     /* c->tables tables */
 	uint64_t *hot;       /* SHARED: entries of cell << 32 | count, in table's memory */
 	struct stats *stats; /* counting_adds_stats: statistics of each channel; else NULL */
-	uint64_t unchecked;  /* samples in stats since check_digests */
+	uint64_t digested;   /* samples added to stats since they were flushed */
+	uint64_t unchecked;  /* the same since check_digests */
 	bool derives;        /* samples are added to stats only; bins_derive finds their cells */
 	uint64_t derived;    /* samples in stats whose cells have not been found */
 	struct counter_bins bins;
@@ -79,7 +81,7 @@ void bins_add(struct counter *counter, const unsigned char *samples, const unsig
 void bins_add_words(struct counter *counter, uint32_t channel, const unsigned char *words,
 		    const uint32_t *times, size_t n);
 
-/* Count the samples of which only the statistics know. */
+/* Find the cells of samples that only the statistics hold so far. */
 void bins_derive(struct counter *counter);
 
 /* Add the tables, of bins or codes, to the totals. */

@@ -125,7 +125,7 @@ static void add_atomically(struct counts *counts, const uint32_t *table)
 			counts_add_cell(counts, i, table[i]);
 }
 
-static void add_wide(struct counts *counts, const struct tables *t)
+static void add_wide_table(struct counts *counts, const struct tables *t)
 {
 	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += t->wide[i];
@@ -171,7 +171,7 @@ void counts_add(struct counts *counts, const struct tables *tables)
 	else if (tables->narrow)
 		add_narrow(counts, tables);
 	if (tables->wide)
-		add_wide(counts, tables);
+		add_wide_table(counts, tables);
 	counts->samples += tables->samples;
 	lock_drop(&counts->lock);
 }

@@ -85,7 +85,7 @@ static void *table_of(const struct digest *d)
 	return d->wide ? (void *)d->wide : (void *)d->narrow;
 }
 
-void digest_unlimited(struct digest *d)
+void digest_uncharge(struct digest *d)
 {
 	if (d->memory)
 		__atomic_fetch_sub(&d->memory->used, d->charged, __ATOMIC_RELAXED);
@@ -97,7 +97,7 @@ void digest_close(struct digest *d)
 {
 	if (!d->touched)
 		return;
-	digest_unlimited(d);
+	digest_uncharge(d);
 	munmap(table_of(d), digest_bytes(&d->rule, d->wide));
 	*d = (struct digest){.touched = NULL};
 }
@@ -108,7 +108,7 @@ bool digest_charge(struct digest *d)
 
 	if (!d->touched || !d->memory)
 		return true;
-	/* Two blocks of wide counts fill a page, eight of narrow ones, and 32 of bytes. */
+	/* Four blocks of wide counts fill a page, eight of narrow ones, and 32 of bytes. */
 	for (size_t i = 0; i < BLOCKS(&d->rule); i += 8) {
 		uint64_t word;
 		memcpy(&word, d->touched + i, sizeof(word));
@@ -155,7 +155,7 @@ void digest_clear(struct digest *d)
  * Note the first sample of a block. Write before anything reads here: a page that is read first is
  * mapped twice, and the second time interrupts all threads.
  */
-static void touch(struct digest *d, uint32_t index)
+static void touch_block(struct digest *d, uint32_t index)
 {
 	d->touched[index / DIGEST_BLOCK] = USED;
 	if (d->low)
@@ -165,7 +165,7 @@ static void touch(struct digest *d, uint32_t index)
 }
 
 /* Add counts that a byte cannot hold. */
-static void carry(struct digest *d, uint32_t index, uint64_t n)
+static void carry_byte(struct digest *d, uint32_t index, uint64_t n)
 {
 	unsigned char *const touched = &d->touched[index / DIGEST_BLOCK];
 
@@ -183,9 +183,9 @@ static void count_bytes(struct digest *d, const uint32_t *indices, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t index = indices[i];
 		if (__builtin_expect(!touched[index / DIGEST_BLOCK], 0))
-			touch(d, index);
+			touch_block(d, index);
 		if (__builtin_expect(++low[index] == 0, 0))
-			carry(d, index, UINT8_MAX + 1);
+			carry_byte(d, index, UINT8_MAX + 1);
 	}
 }
 
@@ -202,7 +202,7 @@ void digest_count(struct digest *d, const uint32_t *indices, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t index = indices[i];
 		if (__builtin_expect(!touched[index / DIGEST_BLOCK], 0))
-			touch(d, index);
+			touch_block(d, index);
 		if (narrow)
 			narrow[index]++;
 		else
@@ -243,12 +243,12 @@ void digest_add(struct digest *d, int64_t cell, uint64_t n)
 	if (n == 0)
 		return;
 	if (!d->touched[index / DIGEST_BLOCK])
-		touch(d, index);
+		touch_block(d, index);
 	if (d->low) {
 		n += d->low[index];
 		d->low[index] = (unsigned char)n;
 		if (n > UINT8_MAX)
-			carry(d, index, n - n % (UINT8_MAX + 1));
+			carry_byte(d, index, n - n % (UINT8_MAX + 1));
 	} else if (d->wide)
 		d->wide[index] += n;
 	else
@@ -316,7 +316,8 @@ uint64_t digest_word(const struct digest_rule *rule, uint32_t index)
 	const uint64_t half = (uint64_t)rule->zero << rule->shift;
 	uint64_t values;
 
-	if (rule->real) /* the first rank of cell 0 is 0; that of the last finite cell is infinite */
+	/* Cell 0 must not give 0, nor the cell of the lowest number -inf: take another rank. */
+	if (rule->real)
 		return cell < 0    ? half | (uint64_t)(-cell - 1) << rule->shift | 1
 		       : cell == 0 ? 1
 				   : (uint64_t)cell << rule->shift;

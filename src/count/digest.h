@@ -14,7 +14,7 @@
  *
  * All cells of a type have a counter, in memory that takes no pages until it is used. `touched`
  * has a byte for each block of 128 cells; only touched blocks are cleared, added and written. With
- * many channels, counters are bytes, because four times as many fit the cache.
+ * more than STATS_FEW channels, counters are bytes: four times as many fit the cache.
  */
 #ifndef GPUHIST_COUNT_DIGEST_H
 #define GPUHIST_COUNT_DIGEST_H
@@ -82,7 +82,7 @@ uint64_t digest_bytes(const struct digest_rule *rule, bool wide);
 bool digest_charge(struct digest *d);
 
 /* Remove a digest's pages from the memory of its run. */
-void digest_unlimited(struct digest *d);
+void digest_uncharge(struct digest *d);
 
 /* Release the pages of an empty digest. */
 void digest_shrink(struct digest *d);

@@ -4,8 +4,8 @@
  *
  * All workers share one table of keys, into which keys are only inserted. Looking one up takes no
  * lock, inserting one does. The index of a key is also the index of its counters, and of its
- * statistics if there are any. These are made with the key, and a worker that adds a block of samples
- * to them holds a lock that some keys share.
+ * statistics if there are any. These are made with the key, and a worker that adds a block of
+ * samples to them holds a lock that some keys share.
  */
 #ifndef GPUHIST_KEYS_H
 #define GPUHIST_KEYS_H
@@ -55,8 +55,9 @@ struct keys {
 	struct lock locks[KEYS_LOCKS];
 };
 
-/* The most keys for this number of bins; *fail says that there are more (STATUS_LIMIT). */
+/* The most keys for this number of bins. */
 uint32_t keys_most(uint32_t bins);
+/* Say that there are more (STATUS_LIMIT). */
 int keys_refuse(uint32_t most, struct fail *fail);
 
 /* -1: no memory; the caller calls keys_free anyway. */

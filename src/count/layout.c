@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-static const char *complete(struct layout *l, uint32_t sample_bytes)
+static const char *layout_complete(struct layout *l, uint32_t sample_bytes)
 {
 	if (l->channels == 0)
 		l->channels = 1;
@@ -35,7 +35,7 @@ int layout_init(struct layout *layout, const struct layout *asked, uint32_t samp
 		const char **why)
 {
 	*layout = *asked;
-	*why = complete(layout, sample_bytes);
+	*why = layout_complete(layout, sample_bytes);
 	return *why ? -1 : 0;
 }
 

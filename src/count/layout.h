@@ -15,7 +15,7 @@
 
 #define LAYOUT_CHANNELS_MAX 65536u
 /*
- * More channels than these are "many": only the cores count them, 16-bit samples are binned while
+ * More channels than these are "many": only the CPU counts them, 16-bit samples are binned while
  * they are counted, only the named quantiles are computed, and each channel is a row of the output
  * (each/list.h).
  */

@@ -11,7 +11,7 @@
 #define TOGETHER 16u /* a loop of constant length becomes vectors at any level of optimisation */
 
 /* A word of a float type in the byte order of the input. */
-static uint64_t stored(const struct sample_type *type, uint64_t bits)
+static uint64_t stored_order(const struct sample_type *type, uint64_t bits)
 {
 	return !type->big              ? bits
 	       : type->code_bytes == 8 ? __builtin_bswap64(bits)
@@ -27,13 +27,13 @@ struct load load_of(const struct sample_type *type, const struct missing *missin
 		.part = sample_type_signed(type),
 		.word = sample_type_word(type),
 		.bytes = (uint32_t)sample_bytes(type, 1),
-		.keep = stored(type, type->abs ? ~sign : UINT64_MAX),
-		.nan = stored(type, sign - 1),
+		.keep = stored_order(type, type->abs ? ~sign : UINT64_MAX),
+		.nan = stored_order(type, sign - 1),
 		.missing = *missing,
 	};
 
 	for (uint32_t i = 0; i < missing->n && !l.magnitude; i++)
-		l.missing.code[i] = stored(type, missing->code[i]);
+		l.missing.code[i] = stored_order(type, missing->code[i]);
 	return l;
 }
 

@@ -14,14 +14,15 @@
 #include "bins/missing.h"
 
 struct load {
-	bool on;                 /* false: samples are the numbers themselves */
-	bool magnitude;          /* a sample is made of two numbers */
-	struct sample_type part; /* MAGNITUDE: the type of these, and of the words that hold them */
+	bool on;        /* false: samples are the numbers themselves */
+	bool magnitude; /* a sample is made of two numbers */
+	struct sample_type
+		part; /* magnitudes: the type of these, and of the words that hold them */
 	struct sample_type word;
 	uint32_t bytes; /* bytes of a sample in the input */
-	uint64_t keep;  /* not MAGNITUDE: the bits to keep, in the byte order of the input */
+	uint64_t keep;  /* not for magnitudes: the bits to keep, in the byte order of the input */
 	uint64_t nan;   /* a NaN in that order */
-	/* the values that mean "missing"; unless MAGNITUDE, in the byte order of the input */
+	/* the values that mean "missing"; but for magnitudes, in the byte order of the input */
 	struct missing missing;
 };
 

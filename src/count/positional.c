@@ -140,7 +140,7 @@ WIDE_INLINE __m512i four_sums(const __m512i plane[4])
 }
 
 /* Add the sums of a group to its counts, and clear them. */
-WIDE static void flush(struct group *g, uint32_t *counts)
+WIDE static void flush_planes(struct group *g, uint32_t *counts)
 {
 	unsigned char low[VECTOR], high[VECTOR];
 
@@ -173,14 +173,14 @@ WIDE static void add_units(struct group *g, uint32_t *counts)
 		for (unsigned i = 0; i < PLANES; i++)
 			g->plane[i] = plane[i];
 		if (g->units == UNITS_MOST)
-			flush(g, counts);
+			flush_planes(g, counts);
 	}
 	g->held -= units * UNIT;
 	memmove(g->bytes, g->bytes + units * UNIT, UNIT);
 }
 
 /* Split up to BLOCK bytes, whole vectors, into their groups. */
-WIDE static void split(struct group groups[GROUPS], const unsigned char *p, size_t n)
+WIDE static void split_groups(struct group groups[GROUPS], const unsigned char *p, size_t n)
 {
 	unsigned char *to[GROUPS];
 
@@ -205,7 +205,7 @@ WIDE static void split(struct group groups[GROUPS], const unsigned char *p, size
 }
 
 /* Count a group's remaining bytes. Zeros fill its last unit; their counts are then subtracted. */
-WIDE static void finish(struct group *g, uint32_t *counts)
+WIDE static void finish_group(struct group *g, uint32_t *counts)
 {
 	if (g->held > 0) {
 		const size_t fill = UNIT - g->held;
@@ -215,7 +215,7 @@ WIDE static void finish(struct group *g, uint32_t *counts)
 		add_units(g, counts);
 		counts[0] -= (uint32_t)fill;
 	}
-	flush(g, counts);
+	flush_planes(g, counts);
 }
 
 /* Count n bytes of one channel. */
@@ -230,12 +230,12 @@ WIDE static void add_channel(uint32_t *counts, const unsigned char *p, size_t n)
 	}
 	for (size_t i = 0, some; i < whole; i += some) {
 		some = whole - i < BLOCK ? whole - i : BLOCK;
-		split(groups, p + i, some);
+		split_groups(groups, p + i, some);
 		for (unsigned g = 0; g < GROUPS; g++)
 			add_units(&groups[g], counts + (size_t)g * GROUP_CODES);
 	}
 	for (unsigned g = 0; g < GROUPS; g++)
-		finish(&groups[g], counts + (size_t)g * GROUP_CODES);
+		finish_group(&groups[g], counts + (size_t)g * GROUP_CODES);
 	for (size_t i = whole; i < n; i++)
 		counts[p[i]]++;
 }

@@ -118,7 +118,7 @@ void stats_clear(struct stats *s)
 /* ---- sums ---- */
 
 /* Add or subtract x 2^place; a digit of the sum has `bits` bits. */
-static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, bool minus)
+static void sum_add(int128_t *sum, unsigned bits, uint128_t x, unsigned place, bool minus)
 {
 	for (sum += place / bits, place %= bits; x > 0; x >>= 32, sum += 32 / bits) {
 		const int64_t part = (int64_t)((uint64_t)(uint32_t)x << place);
@@ -129,9 +129,9 @@ static void add_wide(int128_t *sum, unsigned bits, uint128_t x, unsigned place, 
 static void add_bits(struct stats *s, uint64_t bits, uint64_t n);
 
 /*
- * Add n floats one at a time, but not to the extent or the zeros. With `alike`, do not add zeros
- * and finite floats whose magnitude, as bits, is at least `low`; copy them there and return their
- * number.
+ * Add n floats one at a time; the caller adds the extent and the zeros. With `alike`, do not add
+ * zeros and finite floats whose magnitude, as bits, is at least `low`; copy them there and return
+ * their number.
  */
 INLINE size_t add_each(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
 		       uint64_t low, unsigned char *alike)
@@ -191,9 +191,9 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 					      : key64_of_double(bits);
 	}
 	const uint128_t square = (uint128_t)x * x;
-	add_wide(s->sum, 8, (uint128_t)x * n, place, negative);
-	add_wide(s->square, 16, (uint128_t)(uint64_t)square * n, 2 * place, false);
-	add_wide(s->square, 16, (square >> 64) * n, 2 * place + 64, false);
+	sum_add(s->sum, 8, (uint128_t)x * n, place, negative);
+	sum_add(s->square, 16, (uint128_t)(uint64_t)square * n, 2 * place, false);
+	sum_add(s->square, 16, (square >> 64) * n, 2 * place + 64, false);
 	extent_add(&s->extent, &EXTENT_OF(key));
 	s->number += n;
 }
@@ -235,8 +235,8 @@ void stats_add_codes(struct stats *s, const uint16_t *code, size_t n, const uint
 		sum += (uint128_t)key * times;
 		square += (uint128_t)(key * key) * times;
 	}
-	add_wide(s->sum, 8, sum, 0, false);
-	add_wide(s->square, 16, square, 0, false);
+	sum_add(s->sum, 8, sum, 0, false);
+	sum_add(s->square, 16, square, 0, false);
 }
 
 /* ---- blocks of words ---- */
@@ -250,13 +250,13 @@ static void add_terms(struct stats *s, const struct stats_terms *t, size_t n, un
 	const unsigned row = s->type.kind == SAMPLE_FLOAT ? 2 : s->type.code_bytes == 8;
 
 	for (unsigned i = 0; i < 8; i++)
-		add_wide(i < 2 ? s->sum : s->square, i < 2 ? 8 : 16, (uint64_t)llabs(t->part[i]),
-			 (i < 2 ? 1 : 2) * place + PLACES[row][i], t->part[i] < 0);
+		sum_add(i < 2 ? s->sum : s->square, i < 2 ? 8 : 16, (uint64_t)llabs(t->part[i]),
+			(i < 2 ? 1 : 2) * place + PLACES[row][i], t->part[i] < 0);
 	s->number += n;
 }
 
 /* Pad n words to whole steps with words that change no sum; return the new number. */
-static size_t pad(const struct stats *s, unsigned char *words, size_t n)
+static size_t pad_words(const struct stats *s, unsigned char *words, size_t n)
 {
 	const size_t size = s->type.code_bytes == 8 ? 8 : 4;
 	const uint64_t zero = s->type.kind == SAMPLE_FLOAT ? 0 : s->bias;
@@ -290,7 +290,7 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 	if (summed && !s->loops->reals(words, padded, top, wide, &terms)) {
 		const uint64_t low = (uint64_t)(e + 1 - STATS_SPAN(wide)) << mantissa;
 		const size_t some = add_each(s, words, n, bytes, low, alike);
-		summed = s->loops->reals(alike, pad(s, alike, some), top, wide, &terms);
+		summed = s->loops->reals(alike, pad_words(s, alike, some), top, wide, &terms);
 		s->one_by_one = summed && n - some <= n / 8 ? 0 : ONE_BY_ONE;
 		words = alike;
 		n = some;
@@ -301,9 +301,11 @@ INLINE void add_reals(struct stats *s, const unsigned char *words, size_t padded
 		add_each(s, words, n, bytes, 0, NULL);
 }
 
+/* ---- the digest ---- */
+
 /*
- * Cells count infinities and NaNs, too (digest_keep_finite removes them); the list does not. So
- * when the listed samples move to the cells, add the infinities and NaNs that came before.
+ * digest_keep_finite removes infinities and NaNs from the cells, so cells must hold them, but the
+ * list does not. When the list moves to the cells, add those that came before.
  */
 static void add_others(struct digest *d, const struct stats *s)
 {
@@ -314,21 +316,24 @@ static void add_others(struct digest *d, const struct stats *s)
 	digest_add(d, infinity, s->above + s->nan);
 }
 
-/* Move the listed samples to the cells, and add the infinities and NaNs that came with them. */
-static void spill(struct stats *s)
+/* Move the list to the cells of this digest. */
+static void spill_own(struct stats *s)
 {
 	digest_spill(&s->digest);
 	add_others(&s->digest, s);
 }
 
-/* Move them to the cells of the totals. */
-static void spill_shared(struct stats *s)
+/* Move the list to the cells, which may be those of the totals' digest. */
+static void spill_list(struct stats *s)
 {
+	if (!s->total) {
+		spill_own(s);
+		return;
+	}
 	struct digest *const to = &s->total->digest;
-
 	lock_take(s->lock);
 	if (to->lists)
-		spill(s->total);
+		spill_own(s->total);
 	digest_merge(to, &s->digest);
 	add_others(to, s);
 	lock_drop(s->lock);
@@ -358,7 +363,7 @@ static bool list_block(struct stats *s, const unsigned char *words, size_t n)
 	}
 	if (digest_list(&s->digest, keys, finite))
 		return true;
-	s->total ? spill_shared(s) : spill(s);
+	spill_list(s);
 	return false;
 }
 
@@ -400,6 +405,8 @@ static void add_block(struct stats *s, const unsigned char *words, size_t padded
 	}
 }
 
+/* ---- words with counts ---- */
+
 /* Add times[i] samples of word i to the digest; `all` is their sum. */
 static void add_words_to_digest(struct stats *s, const unsigned char *words, const uint32_t *times,
 				size_t n, uint64_t all)
@@ -418,7 +425,7 @@ static void add_words_to_digest(struct stats *s, const unsigned char *words, con
 	if (lists)
 		return;
 	if (d->lists)
-		s->total ? spill_shared(s) : spill(s);
+		spill_list(s);
 	s->loops->cells(words, n, &d->rule, wide, indices);
 	if (s->total)
 		lock_take(s->lock);
@@ -446,11 +453,11 @@ void stats_add_words(struct stats *s, const unsigned char *words, const uint32_t
 	}
 	/* (first + x)^2 = first^2 + 2 first x + x^2 */
 	const uint128_t own = (uint128_t)first * first;
-	add_wide(s->sum, 8, (uint128_t)first * all + sum, 0, false);
-	add_wide(s->square, 16, (uint128_t)(uint64_t)own * all, 0, false);
-	add_wide(s->square, 16, (own >> 64) * all, 64, false);
-	add_wide(s->square, 16, (uint128_t)first * sum, 1, false);
-	add_wide(s->square, 16, square, 0, false);
+	sum_add(s->sum, 8, (uint128_t)first * all + sum, 0, false);
+	sum_add(s->square, 16, (uint128_t)(uint64_t)own * all, 0, false);
+	sum_add(s->square, 16, (own >> 64) * all, 64, false);
+	sum_add(s->square, 16, (uint128_t)first * sum, 1, false);
+	sum_add(s->square, 16, square, 0, false);
 	s->number += all;
 	extent_add(&s->extent, &EXTENT_OF(first));
 	extent_add(&s->extent, &EXTENT_OF(last));
@@ -488,6 +495,8 @@ size_t stats_words(const struct stats *s, uint32_t *index, unsigned char *words,
 	return n;
 }
 
+/* ---- channels ---- */
+
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n)
 {
@@ -503,10 +512,12 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 		for (uint32_t c = 0; c < channels && (channels > 1 || !as_is); c++) {
 			stats->loops->fetch(own, type, samples + c * type->code_bytes, some,
 					    record);
-			add_block(&stats[c], own, pad(stats, own, some), some);
+			add_block(&stats[c], own, pad_words(stats, own, some), some);
 		}
 	}
 }
+
+/* ---- many channels ---- */
 
 /*
  * Add a sample of 4 bytes or 8 of a float type, or of an integer type, to all but the digest. `all`
@@ -597,8 +608,8 @@ static void count_ends(struct stats *s, const unsigned char *words, size_t n,
  * Add n whole records. The samples of each channel are first brought together, for as many channels
  * at a time as a line of a record holds.
  */
-INLINE void add_records(struct stats *stats, size_t channels, const unsigned char *p, size_t n,
-			uint32_t size, bool big, const uint32_t *words)
+INLINE void add_tiles(struct stats *stats, size_t channels, const unsigned char *p, size_t n,
+		      uint32_t size, bool big, const uint32_t *words)
 {
 	enum { LINE = 64 };
 	const size_t bytes = size == 8 ? 8 : 4, row = RECORDS * bytes + LINE; /* in other sets */
@@ -622,7 +633,7 @@ INLINE void add_records(struct stats *stats, size_t channels, const unsigned cha
 				struct stats *const s = &stats[c + k];
 				const struct extent before = s->extent;
 				unsigned char *const block = own + k * row;
-				add_block(s, block, pad(s, block, some), some);
+				add_block(s, block, pad_words(s, block, some), some);
 				if (size == 2)
 					count_ends(s, block, some, &before);
 			}
@@ -631,8 +642,8 @@ INLINE void add_records(struct stats *stats, size_t channels, const unsigned cha
 }
 
 /*
- * The loop of stats_add_across: many records are added in blocks, as only these can be listed. Of
- * few, a tile of channels stays in L1 while all are added.
+ * The loop of stats_add_across. Many records are added in blocks, because only blocks can be
+ * listed. If there are few, a tile of channels stays in L1 while its samples are added.
  */
 INLINE void add_across(struct stats *stats, size_t channels, size_t first, const unsigned char *p,
 		       size_t n, uint32_t size, bool real, const uint32_t *words)
@@ -646,7 +657,7 @@ INLINE void add_across(struct stats *stats, size_t channels, size_t first, const
 		first = (first + run) % channels;
 	}
 	if (blocks)
-		add_records(stats, channels, p, n / channels, size, all.type.big, words);
+		add_tiles(stats, channels, p, n / channels, size, all.type.big, words);
 	for (size_t tile = 0; tile < channels && n > 0 && !blocks; tile += TILE)
 		for (size_t r = 0; r < n / channels; r++)
 			add_run(stats, &all, tile, p + (r * channels + tile) * size,
@@ -677,6 +688,8 @@ void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 	KNOWN(8, true);
 #undef KNOWN
 }
+
+/* ---- merging ---- */
 
 /* The number of samples at the extremes of both. */
 static void add_ends(struct stats *to, const struct stats *from)

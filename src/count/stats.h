@@ -5,8 +5,8 @@
  * The sum of the samples and the sum of their squares are integers that are never rounded, so
  * adding and merging are associative to the bit; only stats_result rounds. A struct stats belongs
  * to one thread. Each worker has its own, and they are merged into the totals. They may include a
- * digest of the samples, for quantiles. If the memory for all digests runs out, workers count in the
- * totals' digests (stats_share_digest).
+ * digest of the samples, for quantiles. If the memory for all digests runs out, workers count in
+ * the totals' digests (stats_share_digest).
  */
 #ifndef GPUHIST_STATS_H
 #define GPUHIST_STATS_H
@@ -77,9 +77,9 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n);
 
 /*
- * The same for many channels, as many samples as possible at once; the first one is of channel
- * `first`. If the digests list samples, they are whole records. `words` gives the word to count
- * for each 16-bit code, whose samples at the extremes are counted, or is NULL.
+ * The same for more than STATS_FEW channels, from channel `first` on, as many samples as possible
+ * at once. If the digests list samples, they must be whole records. For codes of 16 bits, `words`
+ * gives the word of each code, and samples at the extremes are counted; else it is NULL.
  */
 void stats_add_across(struct stats *stats, uint32_t channels, uint32_t first,
 		      const unsigned char *samples, size_t n, const uint32_t *words);

@@ -141,7 +141,7 @@ void hist_stats_of_bins(struct hist *h, uint32_t channel, struct stats *sums,
 	digest_clear(&before);
 	s->digest = sums->digest;
 	sums->digest = before;
-	digest_unlimited(&s->digest);
+	digest_uncharge(&s->digest);
 	set_sums(h, s, sums);
 	digest_keep_finite(&s->digest, &counted, &s->of);
 	figures_of_digest(h, channel, terms);
