@@ -19,8 +19,8 @@ _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can 
 
 bool job_draws_in_place(const struct job *job)
 {
-	return job->every > 0 && job->format->write == write_plot && job->style.canvas.terminal &&
-	       output_descriptor(job->output) == STDOUT_FILENO;
+	return job->every > 0 && job->format && job->format->write == write_plot &&
+	       job->style.canvas.terminal && output_descriptor(job->output) == STDOUT_FILENO;
 }
 
 bool job_draws(const struct job *job)

@@ -110,6 +110,8 @@ refused gpuhist --every=1s -t u8 -o /dev/stdout -f json all
 refused gpuhist --every=1s -t u8 -o /dev/null -f json all
 refused gpuhist --every=1s -t u8 -o pipe -f json all
 refused gpuhist --every=1s -t u8 -o h.csv all
+# The format of many channels may follow from the name of -o.
+run gpuhist --every=1s -t i32 -b 4 -c 65 -q -o many.json /dev/null
 refused gpuhist --every=1s -t u8 -o h.json -f npy all
 refused gpuhist --every=1s --merge -o h.json part.json
 for time in 0 0.01 -1 1x nan '' 367d; do
