@@ -12,12 +12,13 @@
 #include "count/codes.h"
 #include "count/counter.h"
 
-#define UNIT_BYTES ((size_t)16 << 10)  /* samples read twice, for extent and counts, from L1 */
-#define PER_LINE 16u                   /* entries of a cache line */
-#define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-#define UNCHECKED ((size_t)1 << 17)    /* samples between two checks of the digests' memory */
-#define DERIVED_AFTER (2 * DIGEST_FEW) /* samples in the tables before counter->derives */
-#define SMALL_LEAST 8192u              /* samples between two flushes for which small_settle pays */
+#define UNIT_BYTES ((size_t)16 << 10)   /* samples read twice, for extent and counts, from L1 */
+#define PER_LINE 16u                    /* entries of a cache line */
+#define TABLES_MAX ((size_t)512 << 10)  /* bytes of replicated tables: half of a usual L2 */
+#define UNCHECKED ((size_t)1 << 17)     /* samples between two checks of the digests' memory, */
+#define UNCHECKED_MOST (16 * UNCHECKED) /* or up to this many while it does not grow */
+#define DERIVED_AFTER (2 * DIGEST_FEW)  /* samples in the tables before counter->derives */
+#define SMALL_LEAST 8192u /* samples between two flushes for which small_settle pays */
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 {
@@ -157,6 +158,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 		return NULL;
 	counter->c = c;
 	counter->counts = counts;
+	counter->interval = UNCHECKED;
 	counter->bins = (struct counter_bins){.binning = c->binning,
 					      .k = auto_k(&c->auto_bins, &EXTENT_NONE),
 					      .extent = EXTENT_NONE};
@@ -209,14 +211,17 @@ void counter_flush_all(struct counter *counter)
 static void check_digests(struct counter *counter)
 {
 	struct stats *const stats = counter->stats;
-	uint64_t charged = 0;
+	uint64_t charged = 0, before = 0;
 	bool fits = true;
 
 	for (uint32_t c = 0; c < counter->c->channels; c++) {
+		before += stats[c].digest.charged;
 		fits &= digest_charge(&stats[c].digest);
 		charged += stats[c].digest.charged;
 	}
 	counter->unchecked = 0;
+	const bool grows = charged > before || stats[0].total;
+	counter->interval = grows ? UNCHECKED : lesser(2 * counter->interval, UNCHECKED_MOST);
 	fits |= charged == 0;
 	if (!fits || counter->digested >= UINT32_MAX / 2)
 		flush_stats(counter);
@@ -231,7 +236,7 @@ static void count_unchecked(struct counter *counter, size_t n)
 {
 	counter->digested += n;
 	counter->unchecked += n;
-	if (counter->c->digits > 0 && counter->unchecked >= UNCHECKED)
+	if (counter->c->digits > 0 && counter->unchecked >= counter->interval)
 		check_digests(counter);
 }
 

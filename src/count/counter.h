@@ -53,6 +53,7 @@ struct counter {
 	struct stats *stats; /* counting_adds_stats: statistics of each channel; else NULL */
 	uint64_t digested;   /* samples added to stats since they were flushed */
 	uint64_t unchecked;  /* the same since check_digests */
+	uint64_t interval;   /* the same from one check to the next */
 	bool derives;        /* samples are added to stats only; bins_derive finds their cells */
 	uint64_t derived;    /* samples in stats whose cells have not been found */
 	struct counter_bins bins;
