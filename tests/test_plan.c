@@ -140,9 +140,14 @@ static void table(void)
 		 128 * MIB, 2},
 		{"-T 64 -M 256M --device=gpu -b 256", KERNELS, 60, COUNT_PRIVATE, 64 * FEW,
 		 128 * MIB, 128 * MIB, 60},
-		/* Statistics add sums to each worker's memory; digests take a quarter of -M. */
+		/*
+		 * Statistics add sums to each worker's memory, and tables of small integers if they
+		 * fit; digests take a quarter of -M.
+		 */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_U32 + SMALL),
 		 0, 192 * MIB - 2 * (FEW + SUMS_U32 + SMALL), 0},
+		{"-T 2 -M 300K --stats -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW + SUMS_U32, 0,
+		 225 * KIB - (FEW + SUMS_U32), 0},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS_F64),
 		 0, 192 * MIB - 2 * (FEW + SUMS_F64), 0},
 		/* The cores count these; codes a GPU could count. */

@@ -96,6 +96,9 @@ void counting_set_missing(struct counting *c, const struct missing *missing);
  */
 void counting_keep_stats(struct counting *c, uint32_t digits);
 
+/* Do not count small integers apart. Return the bytes that each counter saves. */
+size_t counting_leave_small(struct counting *c);
+
 /*
  * Count by keys, which have cells of their own. A counter has the cells of the first keys, as many
  * as fit into these bytes. The caller sets `keys`.

@@ -19,6 +19,11 @@ static unsigned tables_of(const struct counting *c)
 	return c->channels > 1 ? 1 : 2;
 }
 
+static size_t table_bytes(const struct counting *c)
+{
+	return (tables_of(c) * SMALL + COUNT_BLOCK) * sizeof(uint32_t);
+}
+
 void small_choose(struct counting *c)
 {
 	size_t each = SMALL; /* small integers of a channel */
@@ -30,7 +35,7 @@ void small_choose(struct counting *c)
 	const enum cells_load load = cells_load(&c->counted);
 	const uint64_t bias = (uint64_t)-sample_min(&c->type);
 
-	c->memory += (tables_of(c) * SMALL + COUNT_BLOCK) * sizeof(uint32_t);
+	c->memory += table_bytes(c);
 	c->small = (struct counting_small){
 		.rule = {.kind = BIN_SHIFT,
 			 .bins = (uint32_t)each,
@@ -42,18 +47,25 @@ void small_choose(struct counting *c)
 	};
 }
 
+size_t counting_leave_small(struct counting *c)
+{
+	const size_t bytes = c->small.cells ? table_bytes(c) : 0;
+
+	c->small.cells = NULL;
+	c->memory -= bytes;
+	return bytes;
+}
+
 int small_open(struct counter *counter)
 {
 	const struct counting *const c = counter->c;
-	const size_t entries = tables_of(c) * SMALL;
-
 	if (!c->small.cells)
 		return 0;
 	counter->small.within = EXTENT_NONE;
-	counter->small.table = calloc(entries + COUNT_BLOCK, sizeof(uint32_t));
+	counter->small.table = calloc(1, table_bytes(c));
 	if (!counter->small.table)
 		return -1;
-	counter->small.base = counter->small.table + entries;
+	counter->small.base = counter->small.table + tables_of(c) * SMALL;
 	for (uint32_t i = 0; i < COUNT_BLOCK; i++)
 		counter->small.base[i] = i % c->channels * c->small.rule.bins;
 	return 0;

@@ -78,8 +78,10 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct shape *
 			    (job->machine.device == DEVICE_CPU || p->counting.auto_bins.most > 0);
 	/* With rows, a worker's counts are private. */
 	p->counting.alone |= shape->row > 0;
-	return totals + workers * (p->counting.memory + p->block + PAGE +
-				   (shape->row > 0 ? each_memory(&p->counting) : 0));
+	const size_t needs = totals + workers * (p->counting.memory + p->block + PAGE +
+						 (shape->row > 0 ? each_memory(&p->counting) : 0));
+	/* One worker can do without the tables of small integers. */
+	return needs - (workers == 1 && needs > most ? counting_leave_small(&p->counting) : 0);
 }
 
 /* As many workers as -T and `most` bytes allow; at least one, with the table that needs least. */
