@@ -3,7 +3,8 @@
 /*
  * count: every method and instruction set compared with a plain loop, for one worker and for
  * several that share one struct counts; more samples than 32 bits can count; digests without memory
- * for more than the totals'; and small integers with figures, compared with others' way of counting.
+ * for more than the totals'; and, with figures, small integers and bins that follow from digests,
+ * compared with the other ways of counting.
  */
 #include "count/count.h"
 
