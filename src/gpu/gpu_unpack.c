@@ -36,6 +36,8 @@ static void submit(void *arg, unsigned which, size_t packed)
 	struct gpu *const gpu = gpu_of(arg);
 	struct slot *const slot = slot_of(gpu, which);
 
+	if (gpu_failed(gpu)) /* it keeps the rooms that it had; unpack_done says that it is lost */
+		return;
 	slot->shared->request = REQUEST_UNPACK;
 	slot->shared->bytes = packed;
 	slot->shared->batch = gpu->batches++;
