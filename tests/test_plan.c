@@ -190,6 +190,11 @@ static void by_key(void)
 		CHECK(p.workers == 16 && p.counting.private > 100, "%s: %u workers, %u keys",
 		      JOBS[i], p.workers, p.counting.private);
 	}
+	/* Keys keep 131,072 samples and 65,536 numbers; they have no tables of small integers. */
+	const struct shaped tight = job_of("-T 1 -M 1M --record=8 --by=u8@0 -r 0:9 -b 4 --stats");
+	const struct plan p = plan_make(&tight.job, &tight.shape, &facts);
+	CHECK(p.tables > BLOCK + (131072 + 65536) * sizeof(uint32_t), "keys: %zu bytes of tables",
+	      p.tables);
 }
 
 /* With auto the GPU is left out if its slots, lanes and their counters would not fit. */

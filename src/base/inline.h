@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inline: functions that compilers must copy into their callers, where arguments are constants. */
+/* inline: functions that compilers must copy into their callers, so that arguments are constants. */
 #ifndef GPUHIST_INLINE_H
 #define GPUHIST_INLINE_H
 

@@ -20,6 +20,7 @@ void counting_keep_keys(struct counting *c, uint64_t bytes)
 	const uint64_t fit = bytes / (c->channel_cells * sizeof(uint32_t));
 
 	c->private = fit < most ? (uint32_t)fit : most;
+	c->small.cells = NULL; /* keys have blocks of a key instead */
 	c->tables = 1;
 	c->cells = most * c->channel_cells;
 	c->memory = c->private * c->channel_cells * sizeof(uint32_t) +

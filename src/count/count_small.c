@@ -19,7 +19,8 @@ static unsigned tables_of(const struct counting *c)
 	return c->channels > 1 ? 1 : 2;
 }
 
-static size_t table_bytes(const struct counting *c)
+/* Bytes that a counter needs for them. */
+static size_t small_bytes(const struct counting *c)
 {
 	return (tables_of(c) * SMALL + COUNT_BLOCK) * sizeof(uint32_t);
 }
@@ -35,7 +36,7 @@ void small_choose(struct counting *c)
 	const enum cells_load load = cells_load(&c->counted);
 	const uint64_t bias = (uint64_t)-sample_min(&c->type);
 
-	c->memory += table_bytes(c);
+	c->memory += small_bytes(c);
 	c->small = (struct counting_small){
 		.rule = {.kind = BIN_SHIFT,
 			 .bins = (uint32_t)each,
@@ -49,7 +50,7 @@ void small_choose(struct counting *c)
 
 size_t counting_leave_small(struct counting *c)
 {
-	const size_t bytes = c->small.cells ? table_bytes(c) : 0;
+	const size_t bytes = c->small.cells ? small_bytes(c) : 0;
 
 	c->small.cells = NULL;
 	c->memory -= bytes;
@@ -62,7 +63,7 @@ int small_open(struct counter *counter)
 	if (!c->small.cells)
 		return 0;
 	counter->small.within = EXTENT_NONE;
-	counter->small.table = calloc(1, table_bytes(c));
+	counter->small.table = calloc(1, small_bytes(c));
 	if (!counter->small.table)
 		return -1;
 	counter->small.base = counter->small.table + tables_of(c) * SMALL;

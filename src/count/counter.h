@@ -39,7 +39,7 @@ struct counter_small {
 
 /* --by with statistics: samples that are kept until a block of their key is full. */
 struct counter_kept {
-	unsigned char *samples; /* those of key i begin at sample i * room; NULL: none are kept */
+	unsigned char *samples; /* room for each key, from the first on; NULL: keep none */
 	uint32_t *n;            /* their number for each key, less than room */
 	uint32_t room;
 };

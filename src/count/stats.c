@@ -323,7 +323,7 @@ static void spill_own(struct stats *s)
 	add_others(&s->digest, s);
 }
 
-/* Move the list to the cells, which may be those of the totals' digest. */
+/* Move the list to the cells, of this digest or of the totals'. */
 static void spill_list(struct stats *s)
 {
 	if (!s->total) {

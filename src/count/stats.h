@@ -95,9 +95,9 @@ void stats_add_words(struct stats *stats, const unsigned char *words, const uint
 		     size_t n);
 
 /*
- * Of the finite samples in a digest, find up to STATS_BLOCK values and their numbers, from *index
- * on, which begins with 0. A value stands for all samples of its cell, but not for 0. Return their
- * number; 0 at the end.
+ * Read the finite samples of a digest as values and counts, STATS_BLOCK at a time. Start with an
+ * *index of 0. Return the number of values; 0 at the end. A value stands for all samples of its
+ * cell, but 0 only for zeros.
  */
 size_t stats_words(const struct stats *stats, uint32_t *index, unsigned char *words,
 		   uint32_t *times);
